@@ -129,7 +129,7 @@ test('an approval is watched from its beginning to its end', async () => {
   ])
 })
 
-test('only what was shown is approved, by whoever may, once', async () => {
+test('an approval counts once, for the call that was shown, from a permitted caller', async () => {
   const shown = await ask('decided')
   await expect(operator.approve({ ...shown, digest: 'of something else' })).rejects.toMatchObject({
     code: 'approval_changed',

@@ -89,7 +89,7 @@ function scriptedFetch(...answers: (() => Response)[]) {
 }
 
 describe('chat', () => {
-  test('gets the whole answer and goes on with the session', async () => {
+  test('gets the whole answer and continues the session', async () => {
     await using server = await open(withTool)
 
     const first = await server.client.chat(agent, 'Look.')

@@ -234,6 +234,6 @@ describe('the answer of a run', () => {
   })
 })
 
-test.each(['', '{', '[1]', 'null', '"a"'])('arguments that are no object are none: %j', (text) => {
+test.each(['', '{', '[1]', 'null', '"a"'])('arguments that are not an object count as empty: %j', (text) => {
   expect(parseArguments(text)).toEqual({})
 })

@@ -111,7 +111,7 @@ describe('a tool that the client brings', () => {
     ])
   })
 
-  test('is given up by a user who goes on talking', async () => {
+  test('is given up when the user sends a new message', async () => {
     await using doors = await openPage()
     const [call = ''] = openCalls(await doors.run('/', input()))
 

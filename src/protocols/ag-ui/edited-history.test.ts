@@ -55,7 +55,7 @@ describe('an edited message', () => {
     expect((await thread.engine.sessions.get('local_user', 'thread')).messageCount).toBe(4)
   })
 
-  test('may be edited again, and answered anew', async () => {
+  test('may be edited and answered again', async () => {
     await using thread = await openThread()
     await thread.ask('run-3', [user('u1'), thread.a1, user('edited')])
 

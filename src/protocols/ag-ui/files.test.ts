@@ -224,7 +224,7 @@ describe('content parts', () => {
       { type: 'document', source: { type: 'file', value: 'x' } },
       'skipped a file of message "m1": file_not_found',
     ],
-  ])('%s is skipped with a warning, and the run goes on', async (_what, part, warning) => {
+  ])('%s is skipped with a warning, and the run continues', async (_what, part, warning) => {
     await using doors = await open()
 
     const frames = await doors.say([part, note()])

@@ -580,7 +580,7 @@ describe('while a session waits', () => {
   })
 })
 
-test('what was allowed is carried out, also when the one who answered hangs up', async () => {
+test('an approved call runs even if the person who approved it disconnects', async () => {
   const begun = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
   const slow = testTool({

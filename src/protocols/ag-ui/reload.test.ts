@@ -25,7 +25,7 @@ const input = (more: Record<string, unknown> = {}) => ({
 const reload = (more: Record<string, unknown> = {}) => input({ runId: 'look', messages: [], ...more })
 
 describe.each(versions)('a reload in a %s client', (_version, spoken) => {
-  test('goes on with the run that is under way, and reads it', async () => {
+  test('continues with the active run, and counts as its reader', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     model.say(text('One'), stop)
@@ -68,7 +68,7 @@ describe.each(versions)('a reload in a %s client', (_version, spoken) => {
     ])
   })
 
-  test('goes on with what is queued behind the run', async () => {
+  test('continues with the queued runs', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     const first = readSse(await doors.post('/', input(spoken)))
@@ -173,7 +173,7 @@ describe.each(versions)('after a reload a %s client shows again', (version, spok
   })
 })
 
-test('a run that nobody reads but the page that was loaded anew is not stopped', async () => {
+test('a run whose only reader is a reloaded page is not stopped', async () => {
   const model = createGatedModel()
   await using doors = await openDoors({ model, limits: { disconnectGraceMs: 0 } })
   const before = readSse(await doors.post('/', input()))
@@ -209,7 +209,7 @@ test('a run that was cancelled in the queue is not shown', async () => {
   ])
 })
 
-test('a run that came and ended while the reader was behind is shown, too', async () => {
+test('a run that began and ended while the reader lagged is shown too', async () => {
   const model = createGatedModel()
   await using doors = await openDoors({ model })
   const first = readSse(await doors.post('/', input()))

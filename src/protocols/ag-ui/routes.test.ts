@@ -297,7 +297,7 @@ describe('the history', () => {
     expect(eventsOf(frames).map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
   })
 
-  test('that ends at a message we have answered means: answer anew', async () => {
+  test('that ends with an answered message asks for another answer', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     model.say(text('First'), stop)
@@ -361,7 +361,7 @@ describe('a second reader', () => {
 })
 
 describe('Last-Event-ID', () => {
-  test('resumes the run behind the last event seen, then goes on live, and starts nothing', async () => {
+  test('resumes the run after the last event seen, continues live, and starts no run', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     const first = readSse(await doors.post('/', input()))

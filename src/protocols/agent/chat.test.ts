@@ -76,7 +76,7 @@ describe('POST /agent/{name}/chat', () => {
     })
   })
 
-  test('goes on with a session in either spelling, or by the name that another door gave it', async () => {
+  test('continues a session by either spelling of its id, or by the name from another protocol', async () => {
     await using doors = await open()
     const { session } = await doors.start('from elsewhere')
     const uuid = session.id

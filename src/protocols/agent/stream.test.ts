@@ -152,7 +152,7 @@ describe('POST /agent/{name}/chat/stream', () => {
     expect(rest).toEqual(whole.slice(after + 1))
   })
 
-  test('resumes a run that still goes on, and follows it to its end', async () => {
+  test('resumes an active run, and follows it to its end', async () => {
     const model = createGatedModel()
     await using doors = await open({ model })
     const client = new AbortController()
@@ -273,7 +273,7 @@ describe('a stream ends with an error event', () => {
     expect(await takeEvents(events)).toMatchObject([{ event: 'error', data: { code: 'interrupted', status: 503 } }])
   })
 
-  test('when the server stops and the run goes on later; this one has no id', async () => {
+  test('when the server stops and the run continues later; this event has no id', async () => {
     const model = createGatedModel()
     await using doors = await open({ model })
     const { run } = await doors.start('in the background')

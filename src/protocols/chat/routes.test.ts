@@ -88,7 +88,7 @@ describe('POST /chat with a session', () => {
     ])
   })
 
-  test('says that a person has to decide, keeps new messages out meanwhile, and goes on afterwards', async () => {
+  test('reports that a person must decide, refuses new messages meanwhile, and continues afterwards', async () => {
     await using doors = await openChat(riskyWork)
 
     const response = await doors.post('/chat', { message: 'Send it.' })
@@ -121,7 +121,7 @@ describe('POST /chat with a session', () => {
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
   })
 
-  test('goes on with a session in either spelling, and with one that began at another door', async () => {
+  test('continues a session by either spelling of its id, and one that another protocol began', async () => {
     const model = createGatedModel()
     await using doors = await openChat({ model })
     model.say(text('One'), stop)
@@ -291,7 +291,7 @@ describe('POST /chat with a session', () => {
 })
 
 describe('user_id', () => {
-  test('labels and filters the sessions of whoever has no token', async () => {
+  test('labels and filters the sessions of callers without a token', async () => {
     await using doors = await openChat()
     const mine = await say(doors, { message: 'Hi' })
     const kims = await say(doors, { message: 'Hi', user_id: 'kim' })
@@ -394,7 +394,7 @@ describe('GET /sessions/{id}', () => {
     expect(nextPath(response)).toBe(null)
   })
 
-  test('shows the tools, too, to whoever asks for them', async () => {
+  test('shows tools on request', async () => {
     await using doors = await openChat({
       tools: [adder],
       answers: [{ parts: [{ tool_call: { name: 'add', arguments: {} } }] }, { parts: [{ text: 'It is 3.' }] }],

@@ -215,7 +215,7 @@ describe('a tool that a chat completion brings', () => {
 })
 
 describe('a tool that a response brings', () => {
-  test('is answered by what goes on after that response', async () => {
+  test('is answered by the run that continues after that response', async () => {
     await using door = await open()
     const first = await responseOf(await door.post(RESPONSES, { input: 'Go', ...responseTools }))
     const call = first.output.find((item) => item.type === 'function_call')
@@ -253,7 +253,7 @@ describe('a tool that a response brings', () => {
     expect(shown(door.requests[1])).toEqual(asked)
   })
 
-  test('is called in a stream, too', async () => {
+  test('is also called in a stream', async () => {
     await using door = await open({ answers: [{ parts: [calling('pick', { of: 'a' })] }] })
 
     const frames = await door.frames(RESPONSES, { input: 'Go', ...responseTools })
@@ -300,7 +300,7 @@ describe('a run that waits for a person', () => {
     })
   })
 
-  test('keeps new messages out of its conversation, and goes on when that was decided', async () => {
+  test('refuses new messages in its conversation, and continues after the decision', async () => {
     await using door = await open({ ...riskyWork, tools: [risky] })
     const send = () => door.post(CHAT, { messages: ask('Go'), metadata: { session_id: 'talk' } })
     await send()

@@ -161,7 +161,7 @@ describe('a conversation with a name', () => {
     ])
   })
 
-  test('goes on after a response', async () => {
+  test('continues after a response', async () => {
     const { requests, onRequest } = recording()
     await using door = await openOpenAi({ onRequest })
     const first = await responseOf(await door.post(RESPONSES, { input: 'One?', metadata: { a: 'b' }, user: 'ada' }))
@@ -293,7 +293,7 @@ describe('a stream', () => {
     expect(last(await reading, path)).toEqual(ended(path, 'interrupted'))
   })
 
-  test.each(doors)('goes on when a tool fails: %s', async (path, body) => {
+  test.each(doors)('continues when a tool fails: %s', async (path, body) => {
     const tool = serverTool({
       name: 'look',
       description: 'Looks out.',
@@ -314,7 +314,7 @@ describe('a stream', () => {
     expect(last(frames, path)).toEqual([path === RESPONSES ? 'response.completed' : '[DONE]', undefined])
   })
 
-  test.each(doors)('goes on behind the last event that was seen: %s', async (path, body) => {
+  test.each(doors)('continues after the last event that was seen: %s', async (path, body) => {
     const answers = [{ parts: [{ text: 'One. ' }, { text: 'Two.' }] }]
     await using door = await openOpenAi({ answers })
     const all = await door.frames(path, body)
@@ -329,7 +329,7 @@ describe('a stream', () => {
     expect(door.engine.stats().runsStarted).toBe(1)
   })
 
-  test.each(doors)('goes on for its owner alone: %s', async (path, body) => {
+  test.each(doors)('continues only for its owner: %s', async (path, body) => {
     await using door = await openOpenAi()
     const [first] = (await door.frames(path, body, asAda)).filter(({ id }) => id !== undefined)
     const resume = async (id: string) =>

@@ -75,7 +75,7 @@ function heldClock() {
 }
 
 describe('a tool of the client', () => {
-  test('is asked for in the stream, which goes on with its result to one whole message', async () => {
+  test('is requested in the stream, which continues with its result to one whole message', async () => {
     const requests: ModelRequest[] = []
     await using doors = await open({ onRequest: (request) => requests.push(request) })
     const reader = await go(doors, { metadata: { page: 1 } })
@@ -175,7 +175,7 @@ describe('a tool of the client', () => {
     expect(last).toMatchObject({ message: { tool_calls: [{ result: 'Fog.' }, { result: ['a', null] }] } })
   })
 
-  test('that does not answer in time is an error for the model, and the stream goes on', async () => {
+  test('that does not answer in time is an error for the model, and the stream continues', async () => {
     const { clock, held } = heldClock()
     const requests: ModelRequest[] = []
     await using doors = await open({ clock, onRequest: (request) => requests.push(request) })
@@ -326,7 +326,7 @@ describe('a reader of work that waits for the client', () => {
     expect(over.status).toBe(204)
   })
 
-  test('may never come back: the run goes on without the client when its time is up', async () => {
+  test('may never come back: the run continues without it when its time is up', async () => {
     const system = createSystemClock()
     let later = 0
     const clock = { ...system, now: () => system.now() + later, mono: () => system.mono() + later }
@@ -349,7 +349,7 @@ describe('a reader of work that waits for the client', () => {
     ])
   })
 
-  test('gets the whole answer without a stream, too', async () => {
+  test('also gets the whole answer without a stream', async () => {
     await using doors = await open()
     const waiting = doors.post('/chat', { message: 'Go', stream: false })
     await until(() => doors.engine.stats().runsFinished.waiting === 1)
@@ -440,7 +440,7 @@ describe('a reader of work that waits for the client', () => {
     ])
   })
 
-  test('goes on when the result comes through another door', async () => {
+  test('continues when the result comes through another protocol', async () => {
     await using doors = await open()
     const reader = await go(doors)
     const { asked } = await untilAsked(reader)

@@ -208,7 +208,7 @@ describe('POST /chat as a stream', () => {
     expect(tokensOf(eventsOf(await second.rest()))).toBe('Two')
   })
 
-  test('goes on behind Last-Event-ID without starting anything, and completes with the whole message', async () => {
+  test('continues after Last-Event-ID without starting a run, and completes with the whole message', async () => {
     const model = createGatedModel()
     await using doors = await openChat({ model })
     const lost = await doors.stream({ message: 'Hi', stream: true })
@@ -247,7 +247,7 @@ describe('POST /chat as a stream', () => {
     return eventsOf(await again.rest())
   }
 
-  test('goes on in the middle of what was compacted meanwhile, and completes with the whole message', async () => {
+  test('continues inside an entry that was compacted meanwhile, and completes with the whole message', async () => {
     const events = await resumedAfterCompaction()
 
     expect(tokensOf(events)).toBe('two three.')
@@ -386,7 +386,7 @@ describe('what POST /chat takes for a thread', () => {
 })
 
 describe('threads', () => {
-  test('are listed with their Link, whatever door they came through', async () => {
+  test('are listed with their Link, whichever protocol began them', async () => {
     await using doors = await openChat()
     const first = await ask(doors, { message: 'Hi' })
     await doors.post('/chat', { message: 'Hi', user_id: 'kim' })

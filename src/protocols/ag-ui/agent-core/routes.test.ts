@@ -115,7 +115,7 @@ describe('POST /invocations', () => {
     })
   })
 
-  test('refuses a header that can be no id, and a body that is no input', async () => {
+  test('refuses a header that is not an id, and a body that is not an input', async () => {
     await using doors = await open()
 
     expect(await refusalOf(await doors.post('/invocations', input('m1'), inSession('x'.repeat(129))))).toEqual({

@@ -358,7 +358,7 @@ describe('a thread that waits', () => {
     expect(interruptsOf(frames)).toMatchObject(told)
   })
 
-  test('goes on with `resume` of whoever shows a token, and is then shown without anything to answer', async () => {
+  test('continues after a `resume` with a token, and then shows nothing left to answer', async () => {
     await using doors = await openGatedDoors({ answers: [calls(['note', 'bob']), says('Done.')] })
     const [{ id } = { id: '' }] = interruptsOf(await doors.run(`${base}/run`, input()))
     const resume = [{ interruptId: id, status: 'resolved', payload: { approved: true } }]

@@ -157,7 +157,7 @@ describe('decoding a RunAgentInput', () => {
     ])
   })
 
-  test('keeps few warnings, whatever it is sent', () => {
+  test('limits the number of warnings', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`.repeat(100), i]))
 
     const { warnings } = decodeRunAgentInput(body(many))

@@ -20,7 +20,7 @@ test.each([
   expect(decide(payload)).toEqual({ waitId: 'i', ...decision })
 })
 
-test('an interrupt that was cancelled is refused, whatever its payload says', () => {
+test('a cancelled interrupt is a rejection, whatever its payload says', () => {
   expect(decide({ approved: true }, 'cancelled')).toEqual({ waitId: 'i', decision: 'reject' })
 })
 
@@ -36,7 +36,7 @@ test('a reason and the number of answers are bounded', () => {
 })
 
 test.each([[undefined], ['yes'], [1], [{}], [{ approved: 'true' }], [{ approved: true, editedArgs: 'x' }]])(
-  '%j is no clear answer',
+  '%j is not a clear answer',
   (payload) => {
     expect(() => decide(payload)).toThrow('not a valid RunAgentInput')
   },

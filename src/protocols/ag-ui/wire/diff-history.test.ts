@@ -56,7 +56,7 @@ const base = { instructions: [], wireThreadId: 't', ...shared }
 const newUser = (id: string) => ({ id, role: 'user', content: `text of ${id}` })
 
 describe('taking the history that a client sends', () => {
-  test('does not answer anew what a sub-agent was asked', () => {
+  test('does not answer a message to a sub-agent again', () => {
     const asked: StoredMessage = { id: 'q', role: 'user', content: '', runId: 'r0', createdAt: 0, lane: 'call' }
     const inside = { messages: new Map([['q', asked]]), openCalls: new Set<string>(), editedAfter: null }
     expect(diffHistory(sent(['user', 'q']), inside).kind).toBe('hydrate')
@@ -131,7 +131,7 @@ describe('taking the history that a client sends', () => {
     })
   })
 
-  test('shows the conversation to whoever wants to branch off a branch that was left', () => {
+  test('shows the conversation to a client in a superseded branch', () => {
     expect(diffHistory(sent(['user', 'm1']), known(['m1'], [], ['m1']))).toEqual({ kind: 'hydrate', warnings: [] })
   })
 

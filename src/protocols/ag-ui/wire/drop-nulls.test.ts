@@ -16,7 +16,7 @@ describe('dropping nulls', () => {
     expect(dropNulls(object)).toBe(object)
   })
 
-  test('leaves in a list what is no object', () => {
+  test('keeps list items that are not objects', () => {
     expect(dropNullsEach([{ a: null }, null, 7, [null]])).toEqual([{}, null, 7, [null]])
     expect(dropNullsEach('text')).toBe('text')
   })

@@ -36,7 +36,7 @@ async function continued(doors: Doors, decided: Response): Promise<string[]> {
   return outline(eventsOf(await readSse(await doors.get(`/runs/${continuation_run_id}/events`)).rest()))
 }
 
-describe('what is no decision', () => {
+describe('an invalid decision', () => {
   test('is not even read where there is nothing to decide', async () => {
     await using doors = await openGatedDoors(sending)
     const headers = { 'Content-Type': 'application/json', ...asOperator }
@@ -275,7 +275,7 @@ describe('POST /approvals/{id}', () => {
     expect((await list(doors)).ids).toEqual([id])
   })
 
-  test('says who decided what and when, to whoever comes second', async () => {
+  test('tells a second decider who decided what and when', async () => {
     await using doors = await openGatedDoors(sending)
     const [id = ''] = await ask(doors)
     await continued(doors, await decide(doors, id, { decision: 'reject', reason: 'Not on a Friday.' }))

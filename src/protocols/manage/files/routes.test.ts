@@ -107,7 +107,7 @@ describe('POST /files', () => {
     expect(await opened.kept()).toEqual([])
   })
 
-  test('refuses parts that it does not know, and what is no form', async () => {
+  test('refuses unknown parts, and a body that is not a form', async () => {
     await using opened = await openFiles()
     const field = formOf()
     field.append('purpose', 'assistants')

@@ -61,7 +61,7 @@ describe('POST /sessions/{id}/messages', () => {
     expect((await doors.engine.sessions.get('local_user', ulidOf(unknown))).id).toBe(unknown)
   })
 
-  test('goes on with a conversation that began at another door', async () => {
+  test('continues a conversation that another protocol began', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     model.say(text('One'), stop)
@@ -140,7 +140,7 @@ describe('POST /sessions/{id}/messages', () => {
 })
 
 describe('GET /sessions/{id}/events', () => {
-  test('replays all runs of a session, then goes on live', async () => {
+  test('replays all runs of a session, then continues live', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
     model.say(text('One'), stop)
@@ -156,7 +156,7 @@ describe('GET /sessions/{id}/events', () => {
     await reader.close()
   })
 
-  test.each(['after', 'Last-Event-ID'])('goes on behind what %s names', async (how) => {
+  test.each(['after', 'Last-Event-ID'])('continues after the event that %s names', async (how) => {
     await using doors = await openDoors()
     const { run_id } = await send(doors, 's', 'a')
     const frames = await events(doors, run_id)
@@ -209,7 +209,7 @@ describe('GET /runs/{id}/events', () => {
     expect(await events(doors, ulidOf(parseUuid(run_id) ?? ''))).toEqual(frames)
   })
 
-  test('shows one run of several, and goes on behind a cursor', async () => {
+  test('shows one run of several, and continues after a cursor', async () => {
     await using doors = await openDoors()
     await events(doors, (await send(doors, 's', 'a')).run_id)
     const { run_id } = await send(doors, 's', 'b')
@@ -414,7 +414,7 @@ describe('DELETE /sessions/{id}', () => {
     expect((await doors.engine.sessions.get('ada', 'hers')).id).toBe(session.id)
   })
 
-  test.each(['nobody-knows-it', '%E2%80%A8'])('refuses %s, which is no id', async (id) => {
+  test.each(['nobody-knows-it', '%E2%80%A8'])('refuses %s, which is not an id', async (id) => {
     await using doors = await openDoors()
 
     expect(await refusalOf(await doors.remove(`/sessions/${id}`))).toEqual({ status: 400, code: 'malformed_id' })

@@ -158,7 +158,7 @@ describe('files in a large body', () => {
     expect(await all.tempFiles()).toEqual({ names: [], begun: 1, open: 0 })
   })
 
-  test('are not waited for by a stream that goes on', async () => {
+  test('do not block a stream that continues', async () => {
     const model = createGatedModel()
     await using all = await openAll({ model })
     const response = await all.post('/', agUi(agUiParts([pdf(200_000)])))

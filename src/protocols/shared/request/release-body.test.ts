@@ -20,7 +20,7 @@ test('empties what can hold files, leaves the rest, and what lies on disk goes',
   expect(request.calls).toEqual(['releaseBody'])
 })
 
-test('has nothing to do with what is no such body', () => {
+test('ignores other bodies', () => {
   const body = { input: 'text', files: null }
   releaseBody(requestOf(), [null, 'text', [1], body])
 
