@@ -1,5 +1,6 @@
 // AG-UI: takes a RunAgentInput and answers with events. `wire/run-input.ts` does the work.
 
+import { type ErrorShape, problemShape } from '../../http/problem.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { idempotencyOf } from '../shared/request/start-headers.ts'
@@ -70,4 +71,13 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       handle: (request, reply) => capabilities(request.params.name ?? null, request, reply),
     },
   ]
+}
+
+/**
+ * A problem that repeats its detail as `message`, in first place. AG-UI clients show the body as plain text, and programs around them
+ * look for `message`.
+ */
+export const agUiErrorShape: ErrorShape = (problem) => {
+  const { message: _, ...rest } = problem
+  return { ...problemShape(problem), body: { message: problem.detail, ...rest } }
 }

@@ -1,8 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
-import { inputProblems, jsonPointer } from '../shared/request/input-problems.ts'
 import { type SentFile, sentFiles } from '../shared/request/sent-file.ts'
-import { validate } from '../shared/request/validate.ts'
+import { inputProblems, jsonPointer, validate } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatMessage {

@@ -1,7 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
-import { inputProblems } from '../shared/request/input-problems.ts'
-import { validate } from '../shared/request/validate.ts'
+import { inputProblems, validate } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatRequest {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
-import { longTextProblems } from '../shared/request/input-problems.ts'
+import { longTextProblems } from '../shared/request/validate.ts'
 
 const schemaShape = {
   name: z.string().optional(),

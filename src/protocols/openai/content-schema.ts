@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
 import type { LongText } from '../../http/body/long-text.ts'
-import { jsonPointer } from '../shared/request/input-problems.ts'
 import { isLonger } from '../shared/request/message-limits.ts'
 import { FileTextSchema, parseDataUrl, type SentFile } from '../shared/request/sent-file.ts'
+import { jsonPointer } from '../shared/request/validate.ts'
 
 const MAX_TEXT_CHARS = 100_000
 

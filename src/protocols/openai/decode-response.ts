@@ -1,8 +1,7 @@
 // Decodes the body of POST /v1/responses. Pure.
 
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
-import { inputProblems, longTextProblems } from '../shared/request/input-problems.ts'
-import { validate } from '../shared/request/validate.ts'
+import { inputProblems, longTextProblems, validate } from '../shared/request/validate.ts'
 import { type AnswerFormat, decodeFormat } from './answer-format.ts'
 import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
 import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'

@@ -17,10 +17,10 @@ import {
 } from './describe.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
-import { encodeFinalMessage, finalMessage } from './final-message.ts'
-import { resolveTurns } from './resolve-turns.ts'
+import { encodeFinalMessage, finalMessage } from './ending.ts'
 import { wholeResponse } from './response-object.ts'
 import { retrieveResponse } from './retrieve-response.ts'
+import { resolveTurns } from './turns.ts'
 import { runIdOf } from './wire-ids.ts'
 
 const inFormat = ({ format }: Pick<Ask, 'format'>, encoder: ClientCallEncoder): ClientCallEncoder =>

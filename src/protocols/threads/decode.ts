@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
-import { inputProblems } from '../shared/request/input-problems.ts'
-import { validate } from '../shared/request/validate.ts'
+import { inputProblems, validate } from '../shared/request/validate.ts'
 import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
 
 export interface ThreadChat {

@@ -21,7 +21,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { ClientCall } from '../../domain/wait.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata, resultValue } from './chat-message.ts'
-import { errorKind } from './error-type.ts'
+import { errorKind } from './error-shape.ts'
 import type { ThreadEvent } from './schema.ts'
 
 /** The id of the session that its client knows. */

@@ -1,7 +1,6 @@
 import { ServerError } from '../../../domain/errors.ts'
 import type { Request } from '../../../http/route.ts'
-import { inputProblems } from '../../shared/request/input-problems.ts'
-import { validate } from '../../shared/request/validate.ts'
+import { inputProblems, validate } from '../../shared/request/validate.ts'
 import { type Call, CallSchema, StopSchema } from './schema.ts'
 
 /** The body of a stop request, which its client leaves out to stop whichever run is active. */

@@ -4,7 +4,7 @@
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { Reader } from '../../shared/events/protocol-version.ts'
+import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { idempotencyOf } from '../../shared/request/start-headers.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'

@@ -2,18 +2,18 @@
 // and only a known field with a wrong value is an error.
 
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
+import type { Decision } from '../../../domain/decision.ts'
 import { type InputProblem, ServerError } from '../../../domain/errors.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { RunInput } from '../../../domain/run.ts'
 import { jsonLimits, jsonProblem } from '../../../json/json-limits.ts'
-import { type Reader, readerOf } from '../../shared/events/protocol-version.ts'
+import { type Reader, readerOf } from '../../shared/events/encode-events.ts'
 import { decodeClientTools } from '../../shared/request/client-tools.ts'
-import { inputProblems, longTextProblems } from '../../shared/request/input-problems.ts'
-import { validate } from '../../shared/request/validate.ts'
+import { isLonger } from '../../shared/request/message-limits.ts'
+import { inputProblems, longTextProblems, validate } from '../../shared/request/validate.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
-import { type Answer, decodeResume } from './decode-resume.ts'
-import { createWarnings, dropNullsEach, type Warnings } from './lenient-input.ts'
+import { createWarnings, dropNulls, dropNullsEach, type Warnings } from './lenient-input.ts'
 
 export interface AgUiInput {
   threadId: string
@@ -127,3 +127,46 @@ function warnUnknownFields(body: Record<string, unknown>, warnings: Warnings): v
 
 const invalid = (problems: InputProblem[]): ServerError =>
   new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems })
+
+// Decodes `resume` of a RunAgentInput into decisions. Pure. Only `true` approves.
+
+interface ResumeEntry {
+  interruptId: string
+  status: 'resolved' | 'cancelled'
+  payload?: unknown
+}
+
+export type Answer = Decision & { waitId: string }
+
+const MAX_REASON = 2_000
+const MAX_ANSWERS = 200
+
+export function decodeResume(entries: readonly ResumeEntry[]): Answer[] {
+  if (entries.length > MAX_ANSWERS)
+    throw invalidAnswer('/resume', `A request answers at most ${MAX_ANSWERS} interrupts.`)
+  return entries.map((entry, index) => ({
+    waitId: entry.interruptId,
+    ...decisionIn(entry, `/resume/${index}/payload`),
+  }))
+}
+
+function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision {
+  const said = isRecord(payload) ? dropNulls(payload) : {}
+  const reason = typeof said.reason === 'string' ? { reason: said.reason } : {}
+  if (isLonger(reason.reason ?? '', MAX_REASON)) {
+    throw invalidAnswer(`${pointer}/reason`, `A reason has at most ${MAX_REASON.toLocaleString('en')} characters.`)
+  }
+  const digest = typeof said.digest === 'string' ? { digest: said.digest } : {}
+  if (status === 'cancelled') return { decision: 'reject', ...reason, ...digest }
+  const approved = typeof payload === 'boolean' ? payload : said.approved
+  if (approved === false) return { decision: 'reject', ...reason, ...digest }
+  if (approved !== true) {
+    throw invalidAnswer(pointer, 'Answer with {"approved": true} or {"approved": false, "reason": "…"}.')
+  }
+  if (said.editedArgs === undefined) return { decision: 'approve', ...reason, ...digest }
+  if (!isRecord(said.editedArgs)) throw invalidAnswer(`${pointer}/editedArgs`, 'Edited arguments are an object.')
+  return { decision: 'approve', ...reason, ...digest, arguments: said.editedArgs }
+}
+
+const invalidAnswer = (pointer: string, detail: string): ServerError =>
+  new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems: [{ pointer, detail }] })

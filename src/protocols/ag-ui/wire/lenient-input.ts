@@ -2,7 +2,7 @@
 // objects. Inside state, metadata and other data of the application a null is a value. What is left out becomes a warning.
 
 import { isRecord } from '../../../domain/is-record.ts'
-import { jsonPointer } from '../../shared/request/input-problems.ts'
+import { jsonPointer } from '../../shared/request/validate.ts'
 
 type Fields = Record<string, unknown>
 

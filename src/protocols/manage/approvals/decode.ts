@@ -3,9 +3,8 @@ import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
 import type { Request } from '../../../http/route.ts'
-import { inputProblems } from '../../shared/request/input-problems.ts'
 import { queryProblem } from '../../shared/request/page.ts'
-import { validate } from '../../shared/request/validate.ts'
+import { inputProblems, validate } from '../../shared/request/validate.ts'
 import { type Condition, DecisionSchema } from './schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */

@@ -1,7 +1,6 @@
 import { ServerError } from '../../../domain/errors.ts'
-import { inputProblems } from '../../shared/request/input-problems.ts'
 import { type SentFile, sentFiles } from '../../shared/request/sent-file.ts'
-import { validate } from '../../shared/request/validate.ts'
+import { inputProblems, validate } from '../../shared/request/validate.ts'
 import { NewMessageSchema } from './schema.ts'
 
 interface PostedMessage {

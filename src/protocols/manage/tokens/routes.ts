@@ -9,8 +9,7 @@ import type { Tokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { inputProblems } from '../../shared/request/input-problems.ts'
-import { validate } from '../../shared/request/validate.ts'
+import { inputProblems, validate } from '../../shared/request/validate.ts'
 
 const NewTokenSchema = z.strictObject({
   role: z.enum(tokenRoles),

@@ -1,9 +1,9 @@
-import type { BaseEvent } from '@ag-ui/core'
+import { type BaseEvent, contentToText } from '@ag-ui/core'
 import type { Entry } from '../../../domain/entry.ts'
-import type { RunEvent, RunEventType } from '../../../domain/event.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { type RunEvent, type RunEventOf, type RunEventType, typeOfEventText } from '../../../domain/event.ts'
+import { isBrokenOff } from '../../../domain/run-answer.ts'
 import { sseFrame } from '../../../http/sse.ts'
-import { downgrade, downgradeEvent } from './downgrade.ts'
-import type { Reader } from './protocol-version.ts'
 
 /** Encodes events for one reader. What was committed together becomes one chunk, and so one write. */
 export interface EventEncoder {
@@ -76,3 +76,89 @@ const NEW_IN_1: ReadonlySet<RunEventType> = new Set<RunEventType>([
 ])
 
 const hasOldForm = (event: RunEvent): boolean => !NEW_IN_1.has(event.type)
+
+// Rewrites stored events for 0.x clients. They reject the whole run because of an unknown shape, so these few shapes are rewritten.
+// Everything else is sent as stored. Pure.
+
+/** The text of an event for a 0.x reader. It is the stored text if 0.x can read that. */
+export function downgrade(text: string): string {
+  switch (typeOfEventText(text)) {
+    case 'RUN_STARTED':
+    case 'RUN_FINISHED':
+    case 'TOOL_CALL_RESULT':
+    case 'MESSAGES_SNAPSHOT':
+      return JSON.stringify(downgradeEvent(JSON.parse(text)))
+    default:
+      return text
+  }
+}
+
+function downgradeEvent(event: RunEvent): RunEvent {
+  switch (event.type) {
+    case 'RUN_STARTED':
+      return event.input === undefined ? event : { ...event, input: oldInput(event.input) }
+    case 'RUN_FINISHED':
+      return oldOutcome(event)
+    case 'TOOL_CALL_RESULT':
+      return { ...event, content: contentToText(event.content) }
+    case 'MESSAGES_SNAPSHOT':
+      return { ...event, messages: event.messages.map(oldMessage) }
+    default:
+      return event
+  }
+}
+
+function oldOutcome(event: RunEventOf<'RUN_FINISHED'>): RunEvent {
+  const { outcome, ...rest } = event
+  switch (outcome?.type) {
+    case 'success':
+      // Without an outcome a 0.x client looks for open calls itself. After a success, assistant-ui would never send their results.
+      return outcome.pendingToolCallIds?.length ? rest : { ...rest, outcome: { type: 'success' } }
+    case 'cancelled': {
+      // 0.x has no cancelled runs. Without an outcome the run would count as a success.
+      const { threadId: _thread, runId: _run, result: _result, ...shared } = rest
+      return { ...shared, type: 'RUN_ERROR', message: 'The run was stopped.', code: 'cancelled' }
+    }
+    default:
+      return event
+  }
+}
+
+type Input = NonNullable<RunEventOf<'RUN_STARTED'>['input']>
+type Message = RunEventOf<'MESSAGES_SNAPSHOT'>['messages'][number]
+
+// 0.x requires both lists.
+const oldInput = (input: Input): Input => ({
+  ...input,
+  messages: input.messages.map(oldMessage),
+  tools: input.tools ?? [],
+  context: input.context ?? [],
+})
+
+function oldMessage(message: Message): Message {
+  if (message.role === 'assistant' && isBrokenOff(message.metadata)) {
+    // 0.x clients do not show metadata.
+    return { ...message, content: `${message.content ?? ''}\n\n*(This answer broke off.)*`.trimStart() }
+  }
+  if (message.role === 'tool') return { ...message, content: contentToText(message.content) }
+  if (message.role !== 'user' || typeof message.content === 'string') return message
+  return { ...message, content: message.content.filter((part) => part.type === 'text' || part.source.type !== 'file') }
+}
+
+/** The AG-UI version that a client can read. `0.x` clients reject some shapes of 1.0; `downgrade` leaves those out. */
+export type Reader = '0.x' | '1.x'
+
+/**
+ * The reader for an input's `protocolVersion`. Absent means 0.x. A newer minor version or an unreadable value means 1.x, as the
+ * specification asks. Another major version is refused before the run.
+ */
+export function readerOf(protocolVersion: string | undefined): Reader {
+  if (protocolVersion === undefined) return '0.x'
+  const major = /^(\d{1,9})\.\d{1,9}$/.exec(protocolVersion)?.[1]
+  if (major === undefined || Number(major) === 1) return '1.x'
+  if (Number(major) === 0) return '0.x'
+  const detail = 'This server speaks AG-UI 1.0 and reads 0.x; send "1.0" or leave it out.'
+  throw new ServerError('invalid_request', `AG-UI ${protocolVersion} is not supported. ${detail}`, {
+    problems: [{ pointer: '/protocolVersion', detail }],
+  })
+}

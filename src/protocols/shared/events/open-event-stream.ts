@@ -1,7 +1,7 @@
 import type { Logger } from '../../../domain/logger.ts'
 import type { ByteStream, Reply, Request } from '../../../http/route.ts'
+import type { Reader } from './encode-events.ts'
 import { createProtobufEncoder, createSseEncoder, type EventEncoder } from './encode-events.ts'
-import type { Reader } from './protocol-version.ts'
 
 /** One reader of events and its open stream. */
 export interface EventReader {

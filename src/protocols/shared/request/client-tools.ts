@@ -5,7 +5,7 @@ import type { RunInput } from '../../../domain/run.ts'
 import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../../json/json-schema.ts'
 import { createSchemaBudget, MAX_CHARS, MAX_VALUES, type SchemaBudget } from '../../../json/schema/budget.ts'
-import { longTextProblems } from './input-problems.ts'
+import { longTextProblems } from './validate.ts'
 
 export interface BroughtTool {
   name: string

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { fileLimits } from '../../../domain/file.ts'
 import { type LongTail, LongText } from '../../../http/body/long-text.ts'
-import { jsonPointer } from './input-problems.ts'
+import { jsonPointer } from './validate.ts'
 
 export type Base64 = string | LongTail
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeResume } from './decode-resume.ts'
+import { decodeResume } from './decode-input.ts'
 
 const decide = (payload: unknown, status: 'resolved' | 'cancelled' = 'resolved') =>
   decodeResume([{ interruptId: 'i', status, payload }])[0]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { LongText } from '../../../http/body/long-text.ts'
-import { inputProblems, jsonPointer, longTextProblems } from './input-problems.ts'
+import { inputProblems, jsonPointer, longTextProblems } from './validate.ts'
 
 const problemsOf = (schema: z.ZodType, value: unknown) => {
   const parsed = schema.safeParse(value)

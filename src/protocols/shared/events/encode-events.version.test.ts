@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readerOf } from './protocol-version.ts'
+import { readerOf } from './encode-events.ts'
 
 describe('the protocol version of a reader', () => {
   test.each([

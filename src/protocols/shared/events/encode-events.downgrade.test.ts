@@ -2,7 +2,7 @@ import { EventSchemas } from '@ag-ui/client-0'
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../domain/event.ts'
-import { downgrade } from './downgrade.ts'
+import { downgrade } from './encode-events.ts'
 
 const fileImage = { type: 'image', source: { type: 'file', value: 'file-1', provider: 'p' } } as const
 const urlImage = { type: 'image', source: { type: 'url', value: 'https://example.org/x.png' } } as const
