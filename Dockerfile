@@ -1,19 +1,19 @@
-# The server as an image: docs/container.md says how to run it.
+# The image of the server. docs/container.md explains how to run it.
 
 FROM node:24-trixie-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
-# What npm would publish, and what that needs. The image has a Node: the one that npm brings for older machines goes.
+# The published package and its dependencies. The image has its own Node, so the Node that npm installs for older machines is removed.
 RUN npm pack --silent && mkdir /app && tar -xzf quarterdeck-*.tgz -C /app --strip-components=1 \
   && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node \
   && mv node_modules /app
 
 FROM node:24-trixie-slim
-# The program belongs to root: what the server runs as cannot change it.
+# The program belongs to root, so the server's user cannot change it.
 COPY --from=build /app /app
-# One volume for what must not be lost. The tokens lie beside the data, not in it: an agent that may write there would else be its own operator.
+# One volume for everything that must not be lost. The tokens are beside the data directory, not in it: an agent that can write there could make itself an operator.
 RUN ln -s /app/bin/quarterdeck.js /usr/local/bin/quarterdeck \
   && install -d -o node -g node -m 0700 /var/lib/quarterdeck /var/lib/quarterdeck/data /var/lib/quarterdeck/config \
   && install -d /agent

@@ -4,12 +4,12 @@ import { defineConfig } from 'vitest/config'
 const inBrowser = ['test/browser/**/*.test.ts']
 
 export default defineConfig({
-  // Examples import it as their readers do. The build may be missing, or older than the source.
+  // Examples import 'quarterdeck', as users do. It must lead to the source, because the build may be missing or old.
   resolve: { alias: [{ find: /^quarterdeck$/, replacement: join(import.meta.dirname, 'src/index.ts') }] },
   test: {
     pool: 'threads',
     isolate: false,
-    // Vitest leaves a core free by default, which on two cores means one at a time.
+    // By default Vitest leaves one core free, so on two cores only one file would run at a time.
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,
@@ -23,7 +23,7 @@ export default defineConfig({
         },
       },
       {
-        // A project of its own, so that the browser is started only for those who run one of its tests.
+        // A separate project, so that the browser starts only if one of these tests runs.
         extends: true,
         test: { name: 'browser', include: inBrowser, globalSetup: 'test/browser/start-browser.ts' },
       },

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node is running:
-// a newer one is looked for beside the package (npm installs it with us) and this file is run again on it.
+// The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node runs it. If that Node is
+// too old, it looks for a newer one beside the package (npm installs it with us) and runs this file again on it.
 
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
@@ -13,24 +13,26 @@ const MARK = 'QUARTERDECK_RELAUNCHED'
 const self = fileURLToPath(import.meta.url)
 const root = dirname(dirname(self))
 
-// V8 lets its nursery grow with the machine (to 128 MB and more), and hardly ever gives it back. What a stream leaves behind
-// dies young, so a small one costs no time and saves most of the server's memory. It can be set only when Node starts. The second
-// is for `src/cli/commands/serve/give-memory-back.ts`. The third has old garbage collected when there is a third more than what lives: 140 MB less with 1,000 streams.
+// These flags can be set only when Node starts.
+// Semi-space: V8 lets its nursery grow with the machine (to 128 MB and more) and hardly ever shrinks it. Objects of a stream die
+// young, so a small nursery costs no time and saves most of the server's memory.
+// Expose-gc: for `src/cli/commands/serve/give-memory-back.ts`.
+// Heap-growing: collect old garbage once the heap is a third larger than what is alive. Saves 140 MB with 1,000 streams.
 const TUNING = ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30']
 
-// glibc gives every thread a heap of its own and returns less to the system the larger the blocks were that it has seen. A server
-// that was busy once would keep what it has freed. Other allocators do not know these names.
+// glibc gives every thread its own heap, and the larger the blocks it has seen, the less memory it returns to the system. A server
+// that was busy once would keep the memory that it has freed. Other allocators ignore these variables.
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' }
 
 const relaunched = process.env[MARK] !== undefined
-// Children of ours decide for themselves: neither the mark nor what came with it is theirs.
+// Child processes must not inherit the mark or the variables that came with it.
 for (const name of (process.env[MARK] ?? '').split(' ')) delete process.env[name]
 delete process.env[MARK]
 
 if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
   if (relaunched) dieWithTheLauncher()
   else if (process.argv[2] === 'serve') tune()
-  // Where a launcher stands above, it looks.
+  // If there is a launcher above this process, the launcher watches npm.
   if (!process.channel) endWithNpm(() => process.kill(process.pid, 'SIGTERM'))
   await runApp()
 } else {
@@ -46,7 +48,7 @@ if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
   }
 }
 
-/** Becomes the same program with the tuning. Returns where that cannot be done (Windows) or the user has chosen otherwise. */
+/** Replaces this process by the same program with the tuning. Returns if that is impossible (Windows) or the user has set these flags. */
 function tune() {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
   if (process.execve === undefined || process.platform === 'win32' || given.includes('semi-space')) return
@@ -54,11 +56,11 @@ function tune() {
     const args = [process.execPath, ...TUNING, ...process.execArgv, self, ...process.argv.slice(2)]
     process.execve(process.execPath, args, tunedEnvironment())
   } catch {
-    // It serves without it.
+    // The server works without the tuning.
   }
 }
 
-/** What the user has set stays; the mark names what was added. */
+/** Variables that the user has set stay as they are. The mark names the ones that were added. */
 function tunedEnvironment() {
   const added = Object.entries(ALLOCATOR).filter(([name]) => process.env[name] === undefined)
   return { ...process.env, ...Object.fromEntries(added), [MARK]: added.map(([name]) => name).join(' ') }
@@ -78,7 +80,7 @@ function findPinnedNode() {
       const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8'))
       if (majorOf(version) >= NEEDED_MAJOR) candidates.push(join(dirname(manifest), bin.node))
     } catch {
-      // Not for this platform, so npm has left it out.
+      // It is for another platform, so npm has not installed it.
     }
   }
   candidates.push(join(root, 'node_modules', '.bin', 'node'), join(dirname(root), '.bin', 'node'))
@@ -94,17 +96,17 @@ function isExecutable(file) {
   }
 }
 
-/** Runs this file on `node` and becomes invisible: streams, signals and the exit code pass through. */
+/** Runs this file on `node`. Streams, signals and the exit code pass through, so this process is invisible. */
 async function relaunch(node) {
-  // Loaded here: a start on a Node that is new enough would wait for it twice.
+  // Imported only here, because a start on a new enough Node does not need it.
   const { spawn } = await import('node:child_process')
   const child = spawn(node, [...TUNING, ...process.execArgv, self, ...process.argv.slice(2)], {
-    // The channel tells the child when this process is gone (kill -9 cannot be passed on).
+    // The channel tells the child when this process is gone: kill -9 cannot be passed on.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: tunedEnvironment(),
   })
   const forward = (signal) => {
-    // A terminal sends Ctrl-C to the child as well. Other signals may come to both of us, too; the child counts what comes twice at once as one.
+    // A terminal sends Ctrl-C to the child as well. Other signals may also reach both processes; the child treats two at once as one.
     if (signal === 'SIGINT' && process.stdin.isTTY) return
     child.kill(signal)
   }
@@ -131,9 +133,9 @@ function dieWithTheLauncher() {
 }
 
 /**
- * npm and npx start us in a shell. A signal to npm ends npm, perhaps the shell, and never comes here: the server would go on and
- * hold its port. So `stop` is called once one of the two is gone. What was started in the background, and a program that no npm
- * has started, is not watched: both may outlive whoever started them.
+ * npm and npx start us in a shell. A signal to npm ends npm, and perhaps the shell, but never reaches us: the server would go on
+ * and hold its port. So this calls `stop` once npm or the shell is gone. It does nothing if npm did not start us, or if we were
+ * started in the background: then the server may outlive whoever started it.
  */
 function endWithNpm(stop) {
   if (process.env.npm_execpath === undefined && process.env.npm_lifecycle_event === undefined) return
@@ -153,23 +155,23 @@ function endWithNpm(stop) {
   timer.unref()
 }
 
-/** `setsid` makes a session of its own; a shell in a script gives what it does not wait for (`&`) nothing to read. */
+/** `setsid` starts a new session. For `&` in a script, the shell connects standard input to /dev/null. */
 function isInBackgroundOf(parent) {
   const [own, its] = [process.pid, parent].map((pid) => ({ session: statOf(pid)?.[3], input: inputOf(pid) }))
   return own.session !== its.session || (own.input === '/dev/null' && its.input !== own.input)
 }
 
-/** Null where it cannot be told: the process is gone, or this is not Linux. */
+/** Null if it is not known: the process is gone, or this is not Linux. */
 function parentOf(pid) {
   const parent = statOf(pid)?.[1]
   return parent === undefined ? null : Number(parent)
 }
 
-/** State, parent, group, session and so on. */
+/** Fields of /proc/PID/stat: state, parent, group, session and so on. */
 function statOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // A name in parentheses comes first, and may hold anything.
+    // A name in parentheses comes first and may contain anything, even parentheses.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return null
@@ -189,7 +191,7 @@ function isNpm(pid) {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0 ]/).slice(0, 3)
     return words.some((word) => /(^|[/\\])(npm|npx|yarn|pnpm)(-cli)?(\.c?js)?$/.test(word))
   } catch {
-    // Elsewhere the shell gives its place to the command, and npm is the parent.
+    // On other systems the shell is replaced by the command, so npm is the parent.
     return process.platform !== 'linux' && pid === process.ppid && pid > 1
   }
 }
@@ -197,7 +199,7 @@ function isNpm(pid) {
 async function runApp() {
   const folder = cacheFolder()
   if (folder !== null) module.enableCompileCache(folder)
-  // Node runs no TypeScript under node_modules, so the published package carries a built `dist`.
+  // Node does not run TypeScript under node_modules, so the published package has a built `dist`.
   const source = join(root, 'src', 'cli', 'main.ts')
   const inCheckout = existsSync(source) && !root.split(sep).includes('node_modules')
   const entry = inCheckout ? source : join(root, 'dist', 'cli', 'main.js')
@@ -206,8 +208,8 @@ async function runApp() {
 }
 
 /**
- * Compiled code is trusted code, so it lies in a folder of the user's own, never in a shared temporary one.
- * Null when there is none that can be written.
+ * Folder for compiled code, or null if none is writable. Node trusts what is in it, so it belongs to the user and is never a
+ * shared temporary folder.
  */
 function cacheFolder() {
   try {
@@ -216,7 +218,7 @@ function cacheFolder() {
         ? process.env.LOCALAPPDATA
         : process.env.XDG_CACHE_HOME ||
           (process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache'))
-    // A relative one (HOME may be empty) lies in whichever folder this was started in, perhaps an agent's.
+    // A relative path (HOME may be empty) would depend on the working directory, which may be an agent's folder.
     if (!caches || !isAbsolute(caches)) return null
     const folder = join(caches, 'quarterdeck', 'compiled')
     mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -1,5 +1,5 @@
-// Builds `dist`, as it is published: the program and most packages it uses as a few files, because Node spends more time on finding a
-// file than on reading it; the pages it serves; the types of the public API.
+// Builds `dist`, as it is published: the program and most of its packages, bundled into a few files; the pages that it serves; the
+// types of the public API. Bundling makes the start faster, because Node spends more time on finding a file than on reading it.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
@@ -14,17 +14,17 @@ const source = join(root, 'src')
 const packages = join(root, 'node_modules')
 const dist = join(root, 'dist')
 
-/** What is started or imported by its path, so each keeps its place. */
+/** These are started or imported by their path, so each keeps its place. */
 const PROGRAM = ['index', 'cli/main', 'files/reader/child/main', 'store/sqlite/checkpoint-worker']
-/** A file of its own that imports nothing: it runs in browsers. */
+/** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']
-/** Read while the program runs. */
+/** Files that the program reads while it runs. */
 const PAGES = 'src/http/{pages/welcome,open-api}/*.{html,css,js}'
 
-/** Native ones, which npm has to choose for the machine, and the pdf.js of unpdf, in the place of which there is a whole one. */
+/** Not bundled: native packages, which npm chooses for the machine, and the reduced pdf.js of unpdf, because we ship the full one. */
 const EXTERNAL = ['sharp', '@napi-rs/canvas', 'unpdf/pdfjs']
 
-/** `import.meta.url` of a module says where the module would lie if it were not bundled, so that what lies beside it is found. */
+/** In a bundle, `import.meta.url` of a module still says where the module would be without bundling, so that it finds the files beside it. */
 const ownUrls: Plugin = {
   name: 'own-urls',
   transform(code, id) {
@@ -39,7 +39,7 @@ const ownUrls: Plugin = {
     }),
 }
 
-/** Our own path of Tesseract's worker is given to it; the one it would make has no meaning here. */
+/** We give Tesseract the path of its worker. The path that it would compute itself is wrong in a bundle. */
 const noWorkerPath: Plugin = {
   name: 'no-worker-path',
   transform: (code, id) =>
@@ -48,13 +48,13 @@ const noWorkerPath: Plugin = {
       : null,
 }
 
-/** The notices must name every package whose code is in here. */
+/** THIRD-PARTY-NOTICES.md must name every package whose code is in the bundle. */
 const onlyKnownPackages: Plugin = {
   name: 'only-known-packages',
   moduleParsed({ id }) {
     const [, name] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id) ?? []
     if (name === undefined || shipped.has(name.replaceAll('\\', '/'))) return
-    throw new Error(`${name} would be part of the program: add it to scripts/shipped-packages.ts`)
+    throw new Error(`${name} would become part of the program: add it to scripts/shipped-packages.ts`)
   },
 }
 
@@ -70,7 +70,7 @@ async function bundle(options: RolldownOptions): Promise<void> {
     ...input,
     plugins: [onlyKnownPackages, plugins],
   })
-  // Not minified: a stack trace names functions, and what it points at can be read.
+  // Not minified, so that stack traces name functions and lead to readable code.
   await bundled.write({ dir: dist, format: 'esm', entryFileNames: '[name].js', ...output })
   await bundled.close()
 }
@@ -112,7 +112,7 @@ interface Manifest {
   dependencies: Record<string, string>
 }
 
-/** Those that the public API leads to. */
+/** Writes the declarations that the public API uses, and removes all others. */
 function writeTypes(): void {
   execFileSync(join(packages, '.bin/tsc'), ['-p', 'tsconfig.build.json', '--emitDeclarationOnly'], {
     cwd: root,
@@ -124,7 +124,7 @@ function writeTypes(): void {
   }
   const { dependencies }: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const missing = [...used].filter((name) => !(name in dependencies))
-  if (missing.length > 0) throw new Error(`the types need ${missing.join(', ')}, which are no dependencies`)
+  if (missing.length > 0) throw new Error(`the types need ${missing.join(', ')}, which are not dependencies`)
 }
 
 rmSync(dist, { recursive: true, force: true })

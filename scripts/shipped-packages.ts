@@ -4,15 +4,15 @@ import { join } from 'node:path'
 export interface ShippedPackage {
   name: string
   version: string
-  /** As its manifest says it. */
+  /** As its package.json says. */
   license: string
-  /** In `node_modules`. */
+  /** Path in the project, such as `node_modules/yaml`. */
   folder: string
-  /** npm installs it on the systems that it fits. */
+  /** True if npm installs it only on some systems. */
   isForSomeSystems: boolean
 }
 
-/** What is for development in a checkout, and part of the program when it is published. */
+/** Development dependencies in a checkout that become part of the published program. */
 export const BUNDLED = [
   '@ag-ui/proto',
   '@clack/prompts',
@@ -31,14 +31,14 @@ export const BUNDLED = [
 interface LockedPackage {
   version?: string
   license?: string
-  /** Needed by none that must be there; `devOptional`: but for development. */
+  /** Only optional dependencies need it. `devOptional`: development needs it too. */
   optional?: boolean
   devOptional?: boolean
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
 }
 
-/** Every package that reaches somebody who installs the published one: in our files, or with them. Sorted by name. */
+/** Every package that a user gets with the published one, inside our files or as a dependency. Sorted by name. */
 export function shippedPackages(root: string): ShippedPackage[] {
   const { packages }: { packages: Record<string, LockedPackage> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -46,7 +46,7 @@ export function shippedPackages(root: string): ShippedPackage[] {
   const ours = packages[''] ?? {}
   const wanted = [...needs(ours), ...BUNDLED].map((name) => ({ name, from: '' }))
   const found = new Map<string, ShippedPackage>()
-  // Grows while it is walked.
+  // The list grows while the loop runs.
   for (const { name, from } of wanted) {
     const folder = place(name, from, packages)
     if (folder === null || found.has(folder)) continue
@@ -67,7 +67,7 @@ export function shippedPackages(root: string): ShippedPackage[] {
 const needs = ({ dependencies, optionalDependencies }: LockedPackage): string[] =>
   Object.keys({ ...dependencies, ...optionalDependencies })
 
-/** As Node looks for it: beside, then above. Null: the lockfile has none. */
+/** Finds a package as Node does: in the same folder, then in the folders above. Null if the lockfile does not have it. */
 function place(name: string, from: string, packages: Record<string, LockedPackage>): string | null {
   const path = `${from === '' ? '' : `${from}/`}node_modules/${name}`
   if (path in packages) return path

@@ -1,4 +1,5 @@
-// What others have made and the published package brings: npm run notices writes THIRD-PARTY-NOTICES.md, a test compares.
+// The licences of all packages that the published package contains. `npm run notices` writes THIRD-PARTY-NOTICES.md, and a test
+// checks that it is up to date.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { BUNDLED, type ShippedPackage, shippedPackages } from './shipped-package
 
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 
-/** The same on every machine: of packages that npm installs on some systems only, it names the licence and shows no text. */
+/** The text is the same on every machine: for packages that npm installs only on some systems, it names the licence but does not quote it. */
 export function thirdPartyNotices(root: string): string {
   const packages = shippedPackages(root)
   const texts = packages.filter(({ isForSomeSystems }) => !isForSomeSystems).map((one) => chapterOf(root, one))
@@ -22,35 +23,36 @@ ${texts.filter((text) => text !== null).join('\n\n')}
 
 const INTRODUCTION = `# Third-party notices
 
-Quarterdeck is under the MIT licence. It is published with the work of others, each under its own licence. ${BUNDLED.join(', ')},
-and what they need, are in its own files, in whole or in part; npm installs the rest beside it, unchanged, and of packages for one system only the one that fits.
+Quarterdeck has the MIT licence. It is published together with the packages below, each under its own licence. ${BUNDLED.join(', ')},
+and the packages they need, are part of its own files, completely or in part. npm installs the others beside it, unchanged. Of the packages for one
+operating system, npm installs only those that fit.
 
 | package | version | licence |
 | --- | --- | --- |`
 
 const LIBVIPS = `## libvips and what it is linked with
 
-The packages @img/sharp-libvips-* hold libvips and the libraries that it uses, under the LGPL-3.0-or-later and other licences, which the README.md of each
-package lists. They are shared libraries in packages of their own: you may replace them by another build. Their source and how they are built:
-https://github.com/lovell/sharp-libvips. The licence: https://www.gnu.org/licenses/lgpl-3.0.html.`
+The packages @img/sharp-libvips-* contain libvips and the libraries that it uses, under the LGPL-3.0-or-later and other licences. The README.md of each package
+lists them. They are shared libraries in their own packages, so you can replace them by another build. Source and build instructions:
+https://github.com/lovell/sharp-libvips. Licence: https://www.gnu.org/licenses/lgpl-3.0.html.`
 
 function chapterOf(root: string, { name, version, license, folder }: ShippedPackage): string | null {
   const files = licenseFiles(join(root, folder), carriedPackages[name] ?? [])
   if (files.length === 0)
-    return `## ${name} ${version}\n\n${[`${license}; the package has no text of it.`, ...textsOf(license)].join('\n\n')}`
+    return `## ${name} ${version}\n\n${[`${license}; the package does not contain its text.`, ...textsOf(license)].join('\n\n')}`
   const texts = files.map((file) => fenced(readFileSync(join(root, folder, file), 'utf8')))
   return `## ${name} ${version}\n\n${texts.join('\n\n')}`
 }
 
-/** What the licence asks to be shown where the package itself does not. */
+/** Texts that the licence requires and the package does not contain. */
 function textsOf(license: string): string[] {
   return [
-    ...(license.includes('Apache-2.0') ? ['The text of the Apache License 2.0 stands under detect-libc.'] : []),
+    ...(license.includes('Apache-2.0') ? ['The text of the Apache License 2.0 is under detect-libc.'] : []),
     ...(license.includes('BSD-3-Clause') ? [fenced(PROTOBUF_BSD)] : []),
   ]
 }
 
-/** Stands in the files of @bufbuild/protobuf that are Google's. */
+/** From the files of @bufbuild/protobuf that Google wrote. */
 const PROTOBUF_BSD = `Copyright 2008 Google Inc.  All rights reserved.
 
 Redistribution and use in source and binary forms, with or without modification, are permitted provided that the following
@@ -69,9 +71,9 @@ COPYRIGHT OWNER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, 
 INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE
 OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.`
 
-/** Of the package, and of the parts of it that have a licence of their own. */
+/** The licence files of the package, and of its parts that have their own licence. */
 function licenseFiles(folder: string, carried: readonly string[]): string[] {
-  if (!existsSync(folder)) throw new Error(`${folder} is not there: run npm install first`)
+  if (!existsSync(folder)) throw new Error(`${folder} does not exist: run npm install first`)
   const parts = [
     '.',
     ...new Set(carried.flatMap((pattern) => /^(cmaps|standard_fonts|wasm)\//.exec(pattern)?.[1] ?? [])),

@@ -10,7 +10,7 @@ const token = process.env.QUARTERDECK_TOKEN
 const print = (text: string) => process.stdout.write(text)
 
 const agent = new HttpAgent({
-  // The default agent; `${url}/agents/NAME` is the one of that name.
+  // The default agent. For another one, use `${url}/agents/NAME`.
   url,
   threadId: randomUUID(),
   ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),

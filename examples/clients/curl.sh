@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The agent routes, a background run and its events, with curl alone.
+# The agent routes, a background run and its events, with nothing but curl.
 #   bash examples/clients/curl.sh [url] [agent]
 set -euo pipefail
 
@@ -9,7 +9,7 @@ AGENT="${2:-assistant}"
 ask() {
   curl --silent --show-error --fail-with-body ${QUARTERDECK_TOKEN:+-H "Authorization: Bearer $QUARTERDECK_TOKEN"} "$@"
 }
-# The value of one key in the JSON on stdin. Ids need no unescaping; for more, use jq.
+# Prints the value of one key of the JSON on stdin. That is enough for ids; for anything else, use jq.
 value() {
   sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"
 }

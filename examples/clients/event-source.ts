@@ -1,4 +1,4 @@
-// A background run, watched with EventSource: it comes back by itself after a lost connection and misses nothing.
+// A background run, followed with EventSource: after a lost connection it reconnects by itself and misses nothing.
 //   node --experimental-eventsource examples/clients/event-source.ts [url]
 
 import { randomUUID } from 'node:crypto'
@@ -20,37 +20,37 @@ const sent = await fetch(`${url}/sessions/${randomUUID()}/messages`, {
 if (!sent.ok) throw new Error(await sent.text())
 const { run_id }: { run_id: string } = JSON.parse(await sent.text())
 
-/** Reads on behind `after` until `isEnough`; resolves with the id of the last event. */
+/** Reads the events after `after` until `isEnough` is true. Resolves with the id of the last event. */
 function watch(after: string | null, isEnough: (event: RunEvent) => boolean): Promise<string> {
   const query = after === null ? '' : `?after=${after}`
-  // An EventSource can send no Authorization header; where a token is needed, use fetch or quarterdeck/client.
+  // An EventSource cannot send an Authorization header. If the server requires a token, use fetch or quarterdeck/client.
   const source = new EventSource(`${url}/runs/${run_id}/events${query}`)
   return new Promise((resolve, reject) => {
     source.addEventListener('message', ({ data, lastEventId }) => {
-      // What had arrived before it was closed is still delivered.
+      // Events that arrived before the close are still delivered.
       if (source.readyState === EventSource.CLOSED) return
       const event: RunEvent = JSON.parse(data)
       if (event.type === 'TEXT_MESSAGE_CONTENT') print(event.delta ?? '')
       if (!isEnough(event)) return
-      // Left open it would ask again; the server then answers 204, which ends it as well.
+      // An open EventSource would connect again. The server would then answer 204, which also ends it.
       source.close()
       resolve(lastEventId)
     })
     source.addEventListener('error', () => {
-      // Unless it is closed for good, it is about to connect again with Last-Event-ID.
+      // Unless it is closed, it connects again with Last-Event-ID.
       if (source.readyState === EventSource.CLOSED) reject(new Error(`${url} refused the stream`))
       else print('\n[connecting again]\n')
     })
   })
 }
 
-// Node does not wait for an EventSource that waits to connect again.
+// Without this, Node would exit while the EventSource waits to connect again.
 const awake = setInterval(() => {}, 60_000)
 
 // A page that is closed in the middle of the answer …
 const left = await watch(null, ({ type }) => type === 'TEXT_MESSAGE_CONTENT')
 print(`\n[left behind ${left.split('.')[1]}, and back]\n`)
-// … and opened again: only the rest comes.
+// … and opened again gets only the rest.
 await watch(left, ({ type }) => type === 'RUN_FINISHED' || type === 'RUN_ERROR')
 print('\n')
 clearInterval(awake)

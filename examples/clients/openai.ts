@@ -1,4 +1,4 @@
-// The official OpenAI client; an agent is a model here.
+// The official OpenAI client. An agent is a model here.
 //   npm install openai
 //   node examples/clients/openai.ts [url] [agent]
 
@@ -9,7 +9,7 @@ const url = process.argv[2] ?? process.env.QUARTERDECK_URL ?? 'http://127.0.0.1:
 const model = process.argv[3] ?? 'assistant'
 const print = (text: string) => process.stdout.write(text)
 
-// The client insists on a key; a server on loopback takes requests without one, but not with a wrong one.
+// The client requires a key. A server on loopback accepts requests without a key, but not with a wrong one.
 const token = process.env.QUARTERDECK_TOKEN
 const openai = new OpenAI({
   baseURL: `${url}/v1`,
@@ -20,7 +20,7 @@ const openai = new OpenAI({
 const models = await openai.models.list()
 print(`models: ${models.data.map(({ id }) => id).join(', ')}\n`)
 
-// With a session the server keeps the history, and only what is new is sent.
+// With a session the server keeps the history, and you send only new messages.
 const metadata = { session_id: randomUUID() }
 const stream = await openai.chat.completions.create({
   model,

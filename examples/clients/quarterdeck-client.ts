@@ -1,7 +1,7 @@
-// Our own client: a streamed answer, a background run, its events, its end.
+// Our own client: a streamed answer, then a background run with its events and its final state.
 //   node examples/clients/quarterdeck-client.ts [url] [agent]
 
-// In a project of your own: from 'quarterdeck/client'
+// In your own project: from 'quarterdeck/client'
 import { ClientError, createClient } from '../../src/client/client.ts'
 
 const url = process.argv[2] ?? process.env.QUARTERDECK_URL ?? 'http://127.0.0.1:8000'
@@ -11,7 +11,7 @@ const print = (text: string) => process.stdout.write(text)
 
 const client = createClient({ url, ...(token === undefined ? {} : { token }) })
 
-// The answer while it is made. Should the connection drop, it is taken up again by itself.
+// The answer as a stream. After a lost connection the client resumes by itself.
 let session = ''
 for await (const event of client.stream(agent, 'Hello!')) {
   if (event.type === 'stream_start') session = event.session_id
@@ -19,11 +19,11 @@ for await (const event of client.stream(agent, 'Hello!')) {
 }
 print('\n')
 
-// The same session; the whole answer at once.
+// The same session, with the whole answer at once.
 const answer = await client.chat(agent, 'And again!', { session })
 print(`${answer.content}\n`)
 
-// In the background: this program could end now and another one read the events.
+// In the background: this program could end now, and another one could read the events.
 const { run_id } = await client.send(session, 'Take your time.')
 for await (const { event } of client.events({ run: run_id })) print(`${event.type}\n`)
 print(`the run is ${(await client.run(run_id)).status}\n`)

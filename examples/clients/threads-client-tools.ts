@@ -1,5 +1,5 @@
-// The threads protocol with tools that run here, at the client: the stream asks for one, the result goes back in a POST,
-// and the same stream goes on. Such tools are declared in agent.yaml (`type: client`).
+// The threads protocol with tools that run here, at the client. The stream asks for a tool, the client sends the result in a POST,
+// and the same stream continues. Such tools are in agent.yaml with `type: client`.
 //   node examples/clients/threads-client-tools.ts [url]
 
 import { hostname } from 'node:os'
@@ -25,7 +25,7 @@ interface ToolExecutionRequest {
   arguments: Record<string, unknown>
 }
 
-/** What this client can do for an agent. A Map: the names come from elsewhere. */
+/** The tools of this client. A Map, because the names come from the server: "__proto__" must be an ordinary key. */
 const tools = new Map<string, (args: Record<string, unknown>) => unknown>([
   ['hostname', () => hostname()],
   ['local_time', () => new Date().toISOString()],
@@ -55,7 +55,7 @@ async function execute({ execution_id, tool_name, arguments: args }: ToolExecuti
   print(`[${tool_name} ran here: ${JSON.stringify(outcome)}]\n`)
   const execution_time_ms = Math.round(performance.now() - began)
   const answer = await post('/tool_result', { execution_id, ...outcome, execution_time_ms }, 'application/json')
-  // 409: somebody was faster; 410: the server did not wait any longer. The stream says how it goes on.
+  // 409: somebody else sent a result first. 410: the server stopped waiting. The stream shows how the run continues.
   if (!answer.ok) print(`[the result was refused: ${await answer.text()}]\n`)
 }
 
@@ -87,7 +87,7 @@ for await (const event of events(response)) {
       print(`[${event.tool_name}: ${event.error ?? event.result}]\n`)
       break
     case 'tool_execution_request':
-      // Not awaited: the stream goes on, and a step may ask for several at once.
+      // Not awaited, because the stream goes on and a step may ask for several tools at once.
       execute(event).catch((error: unknown) => print(`[${event.tool_name}: ${String(error)}]\n`))
       break
     case 'tool_execution_complete':

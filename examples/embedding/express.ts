@@ -4,14 +4,14 @@
 import { join } from 'node:path'
 import express from 'express'
 import { z } from 'zod'
-// In a project of your own: from 'quarterdeck'
+// In your own project: from 'quarterdeck'
 import { codeTool, createQuarterdeck, createRedaction, type QuarterdeckOptions } from '../../src/index.ts'
 
 const bookRoom = codeTool({
   name: 'book_room',
   description: 'Books a meeting room for a day. Use it when somebody asks for a room.',
   parameters: z.object({ room: z.string(), day: z.iso.date() }),
-  // It counts, so a person is asked first, and it never runs twice.
+  // It has a real effect, so a person is asked first, and it never runs twice.
   effect: 'once',
   approval: 'always',
   run({ room, day }, { user }) {
@@ -27,7 +27,7 @@ export async function serve(port: number, options: QuarterdeckOptions = {}) {
     middleware: [createRedaction([/sk-\w+/])],
     ...options,
   })
-  // Now, so that a mistake in the agent's file ends the program and not the first request.
+  // Start now, so that a mistake in the agent's file ends the program and does not fail the first request.
   await quarterdeck.ready()
 
   const app = express()

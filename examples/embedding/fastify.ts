@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import fastify, { type RouteHandlerMethod } from 'fastify'
-// In a project of your own: from 'quarterdeck'
+// In your own project: from 'quarterdeck'
 import { createQuarterdeck, type QuarterdeckOptions } from '../../src/index.ts'
 
 export async function serve(port: number, options: QuarterdeckOptions = {}) {

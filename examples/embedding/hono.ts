@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type HttpBindings, serve as serveHono } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
-// In a project of your own: from 'quarterdeck'
+// In your own project: from 'quarterdeck'
 import { createQuarterdeck, type QuarterdeckOptions } from '../../src/index.ts'
 
 export async function serve(port: number, options: QuarterdeckOptions = {}) {

@@ -18,7 +18,7 @@ export const getWeather = defineTool({
   }),
   run({ city, days, unit }, { log }) {
     const climate = climates[city.toLowerCase()]
-    // The model reads the message of a ToolError and can correct its call. It learns nothing about any other error.
+    // The model reads the message of a ToolError and can correct its call. Of any other error it learns only that there was one.
     if (climate === undefined)
       throw new ToolError(`${city} is unknown. Known cities: ${Object.keys(climates).join(', ')}.`)
     log.info('weather asked for', { days })

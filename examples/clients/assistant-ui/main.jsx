@@ -1,6 +1,6 @@
-// assistant-ui in front of the server's AG-UI door: chat, stop, edit, files, a tool of the page, approvals.
+// assistant-ui with the server's AG-UI routes: chat, stop, edit, files, a tool that runs in the page, approvals.
 //   cd examples/clients/assistant-ui && npm install && npm run dev
-// then open the address that it prints, with ?url= where the server is not at http://127.0.0.1:8000.
+// Then open the printed address. Add ?url= if the server is not at http://127.0.0.1:8000.
 
 import { HttpAgent } from '@ag-ui/client'
 import {
@@ -31,10 +31,11 @@ const threadId = query.get('thread') ?? crypto.randomUUID()
 query.set('thread', threadId)
 history.replaceState(null, '', `?${query}`)
 
-// Approvals are answered in the name of the token's user. Without a token one can talk, but not decide.
+// Approvals are answered as the user of the token. Without a token you can talk, but not decide.
 const token = sessionStorage.getItem('token')
 const authorization = token ? { Authorization: `Bearer ${token}` } : {}
-// assistant-ui stops an answer by hanging up, and the server gives it some seconds to come back. The next message need not wait for that.
+// assistant-ui stops an answer by closing the connection, and the server waits some seconds before it stops the run. With this header
+// the next message stops it at once.
 const headers = { 'X-On-Busy': 'interrupt', ...authorization }
 
 const agent = new HttpAgent({ url: `${url}/`, threadId, headers })
@@ -55,7 +56,7 @@ const config = AuiConfig({ tools: Tools({ toolkit }) })
 
 function Chat() {
   const runtime = useAgUiRuntime({ agent, adapters: { attachments } })
-  // A run without a message shows the thread, and an answer that is under way goes on.
+  // A run without a message shows the thread, and continues an answer that is being written.
   useEffect(() => runtime.thread.startRun({ parentId: null }), [runtime])
 
   return (
@@ -122,7 +123,7 @@ const ToolCall = ({ toolName, argsText, result }) => (
   </div>
 )
 
-/** The calls that wait to be allowed. They are answered together; meanwhile assistant-ui takes no other message. */
+/** The calls that wait for approval. assistant-ui sends all answers together, and accepts no other message until then. */
 function Approvals() {
   const interrupts = useAgUiInterrupts()
   const submit = useAgUiSubmitInterruptResponses()

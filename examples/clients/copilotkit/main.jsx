@@ -1,7 +1,7 @@
-// CopilotKit's chat in front of the server, with no runtime process in between: chat, stop, a tool of the page, approvals.
+// CopilotKit's chat with the server as its runtime: chat, stop, a tool that runs in the page, approvals.
 //   cd examples/clients/copilotkit && npm install && npm run dev
-// then open the address that it prints, with ?url= where the server is not at http://127.0.0.1:8000, and with ?direct to talk to
-// the AG-UI door instead of the routes for CopilotKit.
+// Then open the printed address. Add ?url= if the server is not at http://127.0.0.1:8000. Add ?direct to use the AG-UI routes
+// instead of the routes for CopilotKit.
 
 import { CopilotChat, CopilotKitProvider, HttpAgent, useFrontendTool, useInterrupt } from '@copilotkit/react-core/v2'
 import '@copilotkit/react-core/v2/styles.css'
@@ -16,30 +16,30 @@ const threadId = query.get('thread') ?? crypto.randomUUID()
 query.set('thread', threadId)
 history.replaceState(null, '', `?${query}`)
 
-// Approvals are answered in the name of the token's user. Without a token one can talk, but not decide.
+// Approvals are answered as the user of the token. Without a token you can talk, but not decide.
 const token = sessionStorage.getItem('token')
 const authorization = token ? { Authorization: `Bearer ${token}` } : {}
 
-/** `HttpAgent` cannot show a thread again by itself. A run without messages does: the history, then an answer that is under way. */
+/** `HttpAgent` cannot show a thread again by itself. A run without messages can: it sends the history, then an answer that is being written. */
 class ThreadAgent extends HttpAgent {
   connect(input) {
     return this.run({ ...input, messages: [] })
   }
 }
 
-// At the AG-UI door an answer is stopped by hanging up, and the server gives it some seconds to come back. With the header the next
-// message need not wait for that. The routes for CopilotKit have a stop of their own.
+// With the AG-UI routes, an answer is stopped by closing the connection, and the server waits some seconds before it stops the run.
+// With this header the next message stops it at once. The routes for CopilotKit have their own stop.
 const direct = { url: `${url}/`, threadId, headers: { 'X-On-Busy': 'interrupt', ...authorization } }
 const server = query.has('direct')
   ? { agents__unsafe_dev_only: { default: new ThreadAgent(direct) } }
   : { runtimeUrl: `${url}/copilotkit`, useSingleEndpoint: false, headers: authorization }
 
-// What a tool shows while it works, of any kind.
+// Shows the activities of all tools.
 const activities = [
   { activityType: '*', content: z.any(), render: ({ content }) => <pre data-activity>{JSON.stringify(content)}</pre> },
 ]
 
-// CopilotKit's styles take the looks of buttons away.
+// CopilotKit's styles remove the borders of buttons.
 const button = { border: '1px solid', borderRadius: '0.4rem', padding: '0.1rem 0.6rem' }
 
 function Chat() {
@@ -54,7 +54,7 @@ function Chat() {
     },
   })
 
-  // A call that waits to be allowed.
+  // A call that waits for approval.
   useInterrupt({
     render: ({ interrupt, resolve }) => (
       <div data-approval={interrupt.id} style={{ whiteSpace: 'pre-line' }}>
@@ -69,7 +69,7 @@ function Chat() {
     ),
   })
 
-  // `default` is the server's default agent; any other is named here.
+  // `default` is the server's default agent. For another one, put its name here.
   return <CopilotChat agentId="default" threadId={threadId} attachments={{ enabled: true }} />
 }
 

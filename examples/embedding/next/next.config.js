@@ -1,4 +1,4 @@
 export default {
-  // Loaded as it is: it has workers and files of its own, which a bundle would leave behind.
+  // Not bundled: it has its own workers and files, which a bundle would leave behind.
   serverExternalPackages: ['quarterdeck'],
 }

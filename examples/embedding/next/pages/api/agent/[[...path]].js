@@ -1,9 +1,9 @@
 import { createQuarterdeck } from 'quarterdeck'
 
-// One for the whole process: in development Next loads this file anew after every change.
+// One for the whole process: in development Next loads this file again after every change.
 globalThis.quarterdeck ??= createQuarterdeck({ agent: './agent.yaml', basePath: '/api/agent' })
 
-// Quarterdeck reads its bodies itself, and answers when the agent does.
+// Quarterdeck reads request bodies itself, and it answers when the agent does.
 export const config = { api: { bodyParser: false, externalResolver: true } }
 
 export default function handler(request, response) {
