@@ -485,7 +485,7 @@ describe('what is not there yet', () => {
     { page: 'docs/operations.md', says: 'it has no routes yet', holds: noMcpDoor },
     {
       page: 'docs/PROMISES.md',
-      says: 'Not promised yet, for the parts are not there: P8',
+      says: 'Not promised yet, because the parts do not exist: P8',
       holds: () => !/^\| P(8|21|22|23|34|35) /m.test(read('docs/PROMISES.md')),
     },
     {
