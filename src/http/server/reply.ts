@@ -8,10 +8,9 @@ import { asServerError, type ErrorShape, problemHeaders, problemOf, problemShape
 import type { ByteStream, Reply } from '../route.ts'
 import { sseComment } from '../sse.ts'
 import { statusOf } from '../status.ts'
-import { dropUnlessSent, type OpenStreams } from './open-streams.ts'
-import { ResponseStream } from './response-stream.ts'
+import { endAfterSkipping, hasUnreadBody } from './request.ts'
+import { dropUnlessSent, type OpenStreams, ResponseStream } from './response-stream.ts'
 import { headerUnder } from './target.ts'
-import { endAfterSkipping, hasUnreadBody } from './unread-body.ts'
 
 /** What all replies of a server share. */
 export interface ReplyServices {

@@ -22,12 +22,12 @@ import { createDispatch, type Exchange } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { defaultHttpLimits, type HttpLimits } from './limits.ts'
 import { type Listening, type ListenTarget, listen } from './listen.ts'
-import { createOpenStreams } from './open-streams.ts'
 import type { RequestContext } from './request.ts'
+import { dropUnlessReceived } from './request.ts'
+import { createOpenStreams } from './response-stream.ts'
 import { createRouter } from './router.ts'
 import { isOutside } from './target.ts'
 import type { TlsPair } from './tls-pair.ts'
-import { dropUnlessReceived } from './unread-body.ts'
 
 // Not imported: as an ES module node:http loads all of undici, 13 MB and 50 ms for nothing.
 const { createServer } = process.getBuiltinModule('node:http')
