@@ -4,8 +4,8 @@ import { verifyChain } from '../audit-chain.ts'
 import { newAudit } from '../contract/samples.contract.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createLiveState } from './live-sessions.ts'
+import { migrate } from './migrations.ts'
 import { createReads } from './reads.ts'
-import { migrate } from './schema.ts'
 
 test('a transaction that is rolled back leaves no gap and no hash in the trail', async () => {
   const db = new DatabaseSync(':memory:')

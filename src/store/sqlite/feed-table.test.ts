@@ -5,7 +5,7 @@ import { FEED_ITEMS } from '../ports/feed.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
-import { migrate } from './schema.ts'
+import { migrate } from './migrations.ts'
 
 function open(db: DatabaseSync) {
   const state = createLiveState()

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { createApplyCommand } from './apply-command.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
+import { migrate } from './migrations.ts'
 import { createReads } from './reads.ts'
-import { migrate } from './schema.ts'
 import { watchPlans } from './testing/watched-plans.ts'
 
 /** Every statement that the store prepares when it opens, and how it would find the rows. */

@@ -18,7 +18,7 @@ import {
 import type { Store } from '../store.ts'
 import type { ReadOnlyStore } from '../store-reads.ts'
 import { openReadOnlyStore } from './read-only-store.ts'
-import { migrate, SCHEMA_VERSION } from './schema.ts'
+import { migrate, SCHEMA_VERSION } from './migrations.ts'
 import { createSqliteStore } from './sqlite-store.ts'
 
 function emptyFolder(): string {

@@ -7,7 +7,7 @@ import { checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } f
 import { createLiveState, type LiveState } from './live-sessions.ts'
 import { unusable } from './private-file.ts'
 import { createReads } from './reads.ts'
-import { readVersion, SCHEMA_VERSION } from './schema.ts'
+import { readVersion, SCHEMA_VERSION } from './migrations.ts'
 import { errcodeOf, storageError } from './storage-error.ts'
 import { textInFlight } from './text-in-flight.ts'
 

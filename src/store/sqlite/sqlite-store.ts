@@ -8,16 +8,16 @@ import { needsSync, type Result } from '../ports/command.ts'
 import type { Store } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
 import { createApplyCommand } from './apply-command.ts'
-import { createCheckpoints } from './checkpoints.ts'
 import { bytesOf, databaseDamaged, isDamage } from './damage.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
+import { migrate } from './migrations.ts'
 import { claimFile, makeDataDir } from './private-file.ts'
 import { cannotOpen, examineDatabase } from './read-only-store.ts'
 import { createReads } from './reads.ts'
-import { migrate } from './schema.ts'
 import { errcodeOf, storageError } from './storage-error.ts'
 import { createWalSync, type FileSync, type WalSync } from './wal-sync.ts'
+import { createWalWriteback } from './wal-writeback.ts'
 
 export interface SqliteOptions {
   /** A file, or `:memory:` for a store that lives as long as the process. */
@@ -61,7 +61,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
   }
   const state = createLiveState()
   const { db, sync, writer, apply, reads, begin, commit, rollback, probe } = openDatabase(path, state, fatal, disk)
-  const checkpoints = inMemory ? null : createCheckpoints(db, path, failed)
+  const writeback = inMemory ? null : createWalWriteback(db, path, failed)
 
   return {
     ...wrapReads(reads, guarded),
@@ -93,7 +93,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
         throw failed(error)
       }
       writer.committed()
-      checkpoints?.noticeCommit()
+      writeback?.noticeCommit()
       const synced = sealed && sync !== null ? sync.synced() : alreadySynced
       const { written } = feed
       if (written > alreadyWritten) {
@@ -116,11 +116,11 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     rest() {
       // Its page cache; every page comes back from the file.
       db.exec('PRAGMA shrink_memory')
-      checkpoints?.rest()
+      writeback?.rest()
     },
 
     async close() {
-      await checkpoints?.close()
+      await writeback?.close()
       await sync?.close()
       db.close()
     },

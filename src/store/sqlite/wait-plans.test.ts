@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import type { WaitQuery } from '../ports/waits.ts'
-import { migrate } from './schema.ts'
+import { migrate } from './migrations.ts'
 import { watchPlans } from './testing/watched-plans.ts'
 import { createGrantReads, createWaitReads } from './wait-reads.ts'
 

@@ -1,24 +1,24 @@
-// Checkpoints on a thread of its own; `checkpoints.ts` asks for them.
+// The thread that `wal-writeback.ts` starts. SQLite calls this operation a checkpoint.
 
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { errcodeOf } from './storage-error.ts'
 
-/** An error as it crosses the threads: SQLite's code says what it means. */
-export interface CheckpointFailure {
+/** An error that can be sent to another thread. SQLite's code says what it means. */
+export interface WritebackFailure {
   message: string
   errcode: number
 }
 
 const db = new DatabaseSync(String(workerData))
-// What it moves passes by its cache.
+// The pages that it moves do not go through its cache.
 db.exec('PRAGMA busy_timeout = 1000; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 0')
-const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
+const writeBack = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
 
 parentPort?.on('message', () => {
-  let failure: CheckpointFailure | null = null
+  let failure: WritebackFailure | null = null
   try {
-    checkpoint.get()
+    writeBack.get()
   } catch (error) {
     failure = { message: String(error), errcode: errcodeOf(error) }
   }

@@ -1,30 +1,30 @@
-// Moves the write-ahead log into the database file. A checkpoint syncs twice, so it runs on a thread of its own with its own
-// connection; the writer goes on meanwhile. The thread is started when there is enough to move for the first time, so that a
-// quiet server never pays for it.
+// Moves the write-ahead log into the database file (SQLite calls it a checkpoint). That takes two syncs, so it happens on a
+// thread with its own connection, and the writer goes on meanwhile. The thread starts when there is enough to move for the
+// first time, so a quiet server never pays for it.
 
 import { extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import type { CheckpointFailure } from './checkpoint-worker.ts'
+import type { WritebackFailure } from './wal-writeback-worker.ts'
 
-export interface Checkpoints {
+export interface WalWriteback {
   noticeCommit(): void
-  /** Ends the thread unless it works: a thread has a heap of its own, 10 MB that nobody needs until there is more to move. */
+  /** Ends the thread unless it is working. Its heap takes 10 MB, which nobody needs until there is more to move. */
   rest(): void
   close(): Promise<void>
 }
 
 const COMMITS_BETWEEN_LOOKS = 128
-/** 4 KB each. */
+/** A page has 4 KB. */
 const PAGES_WORTH_MOVING = 8_000
-/** While it is written to without a pause, SQLite cannot start the log over; then the rest is moved in one go. */
+/** Under a constant load SQLite cannot start the log again from its beginning. Then this thread moves the rest in one go. */
 const PAGES_TOO_MANY = 32_000
 
-/** Beside this file, as source in a checkout and compiled in the published package. */
-const script = new URL(`./checkpoint-worker${extname(import.meta.url)}`, import.meta.url)
+/** Lies beside this file: as source in a checkout, compiled in the published package. */
+const script = new URL(`./wal-writeback-worker${extname(import.meta.url)}`, import.meta.url)
 
-/** `failed` is told why the log could not be moved, and must not return when it was a sync that failed. */
-export function createCheckpoints(db: DatabaseSync, path: string, failed: (error: unknown) => void): Checkpoints {
+/** Calls `failed` when the log could not be moved. It must not return when a sync failed. */
+export function createWalWriteback(db: DatabaseSync, path: string, failed: (error: unknown) => void): WalWriteback {
   const look = db.prepare('PRAGMA wal_checkpoint(NOOP)')
   const moveRest = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
   let commits = 0
@@ -40,8 +40,8 @@ export function createCheckpoints(db: DatabaseSync, path: string, failed: (error
   function start(): Worker {
     const worker = new Worker(script, { workerData: path, resourceLimits: { maxOldGenerationSizeMb: 32 } })
     worker.unref()
-    // A checkpoint that fails for want of space loses nothing: the log stays, and the next look tries again.
-    worker.on('message', (failure: CheckpointFailure | null) => {
+    // When the disk is full nothing is lost: the log stays, and the next look tries again.
+    worker.on('message', (failure: WritebackFailure | null) => {
       working = false
       try {
         if (failure !== null) throw Object.assign(new Error(failure.message), { errcode: failure.errcode })
@@ -66,7 +66,7 @@ export function createCheckpoints(db: DatabaseSync, path: string, failed: (error
       if (pages().left < PAGES_WORTH_MOVING) return
       working = true
       thread ??= start()
-      thread.postMessage('checkpoint')
+      thread.postMessage('write back')
     },
     rest() {
       if (working) return

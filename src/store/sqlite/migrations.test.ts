@@ -7,8 +7,8 @@ import { createApplyCommand } from './apply-command.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
+import { migrate, SCHEMA_VERSION } from './migrations.ts'
 import { createReads } from './reads.ts'
-import { migrate, SCHEMA_VERSION } from './schema.ts'
 
 /** A database as the given version of the schema made it, with a session and its message in it. */
 function databaseOf(version: number) {
