@@ -21,8 +21,8 @@ import {
 import { completeRun, leftPending, recordAnswers } from './wait-rules.ts'
 
 export function* acceptRun(command: AcceptRun): Rule<Decision> {
-  const { run, files = [], answers = [] } = command
-  const byKey = yield* findByKey(command)
+  const { run, idempotency, files = [], answers = [] } = command
+  const byKey = idempotency === undefined ? null : yield* findByKey(run.owner, idempotency, run.createdAt)
   if (byKey !== null) return yield* repeated(command, byKey)
 
   const known = yield* findKnown(command.session)
@@ -34,7 +34,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
     const same = yield* ask('runByWireId', known.id, run.wireId)
     if (same !== null) return yield* repeated(command, same)
   }
-  yield* refuseFiles(files, run.owner, known?.id ?? null)
+  if (files.length > 0) yield* refuseFiles(files, run.owner, known?.id ?? null)
 
   const open = known === null ? [] : yield* ask('openRuns', known.id)
   const waitingRunId = open.find(({ status }) => status === 'waiting')?.id ?? null
@@ -52,11 +52,14 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   return open.length === 0 ? yield* takeIn(changes, command, known) : yield* enqueue(command, known)
 }
 
-function* findByKey({ run, idempotency }: AcceptRun): Rule<RunRecord | null> {
-  if (idempotency === undefined) return null
-  const used = yield* ask('idempotencyKey', run.owner, idempotency.key)
-  if (used === null || used.expiresAt <= run.createdAt) return null
-  if (used.digest !== idempotency.digest) {
+function* findByKey(
+  owner: string,
+  { key, digest }: NonNullable<AcceptRun['idempotency']>,
+  now: number,
+): Rule<RunRecord | null> {
+  const used = yield* ask('idempotencyKey', owner, key)
+  if (used === null || used.expiresAt <= now) return null
+  if (used.digest !== digest) {
     throw new ServerError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another request body. Use a new key for a new request.',
@@ -107,7 +110,7 @@ function refuseBusy({ onBusy, maxQueued }: AcceptRun, open: readonly Pick<RunRec
 function* abandon(changes: Change[], { run, whenWaiting }: AcceptRun, waitingRunId: string): Rule<RunRecord> {
   const pending = yield* ask('pendingWaits', waitingRunId)
   if (whenWaiting === 'refuse' || pending.some(({ wait }) => wait === 'approval')) throw approvalPending(waitingRunId)
-  yield* interruptWaits(changes, waitingRunId, run.createdAt)
+  interruptWaits(changes, pending, run.createdAt)
   return completeRun(changes, yield* findRun(waitingRunId), run.createdAt)
 }
 

@@ -19,60 +19,63 @@ import {
 import { askAgain, revokeGrant, settleWaits } from './wait-rules.ts'
 
 export function* decide(command: Command): Rule<Decision> {
-  const { result, changes } = yield* ruleOf(command)
-  const items = feedItems(command, changes)
-  return { result, changes: items.length === 0 ? changes : [...changes, { write: 'add_to_feed', items }] }
+  const decision = yield* ruleOf(command)
+  const items = feedItems(command, decision.changes)
+  if (items.length > 0) decision.changes.push({ write: 'add_to_feed', items })
+  return decision
 }
 
-function* ruleOf(command: Command): Rule<Decision> {
+function ruleOf(command: Command): Rule<Decision> {
   switch (command.type) {
     case 'accept_run':
-      return yield* acceptRun(command)
+      return acceptRun(command)
     case 'start_run':
-      return yield* startRun(command)
+      return startRun(command)
     case 'append':
-      return yield* appendEntries(command)
+      return appendEntries(command)
     case 'finish_run':
-      return yield* finishRun(command)
+      return finishRun(command)
     case 'claim_run':
-      return yield* claimRun(command)
+      return claimRun(command)
     case 'release_run':
-      return yield* releaseRun(command)
+      return releaseRun(command)
     case 'request_cancel':
-      return yield* requestCancel(command)
+      return requestCancel(command)
     case 'settle_waits':
-      return yield* settleWaits(command)
+      return settleWaits(command)
     case 'ask_again':
-      return yield* askAgain(command)
+      return askAgain(command)
     case 'revoke_grant':
-      return yield* revokeGrant(command)
+      return revokeGrant(command)
     case 'create_session':
-      return yield* createSession(command)
+      return createSession(command)
     case 'update_session':
-      return yield* updateSession(command)
+      return updateSession(command)
     case 'delete_session':
-      return yield* deleteSession(command)
+      return deleteSession(command)
     case 'purge_sessions':
-      return yield* purgeSessions(command)
+      return purgeSessions(command)
     case 'compact_session':
-      return yield* compactSession(command)
+      return compactSession(command)
     case 'import_session':
-      return yield* importSession(command)
+      return importSession(command)
     case 'add_file':
-      return yield* addFile(command)
+      return addFile(command)
     case 'add_audit':
-      return alone({ write: 'add_audit', records: command.audit })
+      return withoutRows([{ write: 'add_audit', records: command.audit }])
     case 'renew_lease':
-      return renewLease(command)
+      return withoutRows(renewLease(command))
     default:
       return unreachable(command)
   }
 }
 
-function renewLease({ leaseOwner: owner, until, endOthers = false }: RenewLease): Decision {
+function renewLease({ leaseOwner: owner, until, endOthers = false }: RenewLease): Change[] {
   const renewal: Change = { write: 'renew_lease', owner, until }
-  const changes: Change[] = endOthers ? [{ write: 'end_other_leases', owner }, renewal] : [renewal]
-  return { result: { ok: true, firstSeq: 0 }, changes }
+  return endOthers ? [{ write: 'end_other_leases', owner }, renewal] : [renewal]
 }
 
-const alone = (change: Change): Decision => ({ result: { ok: true, firstSeq: 0 }, changes: [change] })
+// biome-ignore lint/correctness/useYield: nothing has to be read to decide this.
+function* withoutRows(changes: Change[]): Rule<Decision> {
+  return { result: { ok: true, firstSeq: 0 }, changes }
+}

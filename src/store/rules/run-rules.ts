@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/message.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type {
   AppendEntries,
@@ -81,25 +82,23 @@ export const running = (run: RunRecord, leaseOwner: string, startedAt: number, f
   leaseOwner,
 })
 
-/** Where the run branches off now: since it was asked for, others may have branched, or said the same. */
-function* branchPoint(
-  sessionId: string,
-  { supersedeAfter, messages }: RunStart,
-  known: readonly MessageMark[],
-): Rule<string | null> {
-  const marks = new Map(known.map((mark) => [mark.id, mark]))
-  const isThere = (id: string): boolean => {
-    const mark = marks.get(id)
-    return mark !== undefined && isShown(mark)
-  }
+/**
+ * The message that the run branches off after, null for none. The rows decide, not the request: since it was sent, others may
+ * have branched, or said the same.
+ */
+function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly MessageMark[]) {
+  const isKnown = (id: string): boolean => known.some((mark) => mark.id === id)
+  const isThere = (id: string): boolean => known.some((mark) => mark.id === id && isShown(mark))
   const said = messages.findLast(({ role }) => role === 'user')?.id
   if (said !== undefined && isThere(said)) return said
-  const brings = said !== undefined && !marks.has(said)
+  const brings = said !== undefined && !isKnown(said)
   if ((brings || said === undefined) && (supersedeAfter === undefined || isThere(supersedeAfter))) {
     return supersedeAfter ?? null
   }
-  return brings ? null : yield* ask('lastUserMessage', sessionId)
+  return brings ? null : LAST_USER_MESSAGE
 }
+
+const LAST_USER_MESSAGE = Symbol('the last user message')
 
 /** Adds to the changes what a run writes when it begins, apart from its own row and its entries. Returns the session as it is then. */
 export function* begin(
@@ -112,14 +111,20 @@ export function* begin(
   const { messages, supersedeAfter, state } = start
   const ids = [...messages.map(({ id }) => id), ...(supersedeAfter === undefined ? [] : [supersedeAfter])]
   const known = ids.length === 0 ? [] : yield* ask('messageMarks', session.id, ids)
-  const point = yield* branchPoint(session.id, start, known)
+  const found = branchPoint(start, known)
+  const point = found === LAST_USER_MESSAGE ? yield* ask('lastUserMessage', session.id) : found
   let messagesAdded = countNew(messages, known)
   if (point !== null) {
     messagesAdded -= (yield* ask('rolesAfter', session.id, point)).filter(countsAsMessage).length
     changes.push({ write: 'supersede_messages', sessionId: session.id, after: point, byRun: runId })
   }
   if (messages.length > 0) changes.push({ write: 'insert_messages', sessionId: session.id, messages })
-  const patch = { lastActivity: now, messagesAdded, ...(state === undefined ? {} : { state }) }
+  const patch = {
+    // Three indexes follow a session's activity, and a new session already has this one.
+    ...(now > session.lastActivity ? { lastActivity: now } : {}),
+    messagesAdded,
+    ...(state === undefined ? {} : { state }),
+  }
   changes.push({ write: 'update_session', id: session.id, patch })
   return patched(session, patch)
 }
@@ -224,7 +229,7 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
       changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId: run.sessionId } })
     }
   } else {
-    yield* interruptWaits(changes, run.id, now)
+    interruptWaits(changes, yield* ask('pendingWaits', run.id), now)
   }
   const unused = yield* ask('unusedApprovals', run.id)
   for (const before of unused) changes.push({ write: 'update_wait', before, wait: voidApproval(before, command) })
@@ -234,11 +239,9 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
   return { result: { ok: true, firstSeq, run: ended }, changes }
 }
 
-/** Nobody can answer any more what is pending on the run. */
-export function* interruptWaits(changes: Change[], runId: string, at: number): Rule<void> {
-  for (const before of yield* ask('pendingWaits', runId)) {
-    changes.push({ write: 'update_wait', before, wait: interruptWait(before, at) })
-  }
+/** Adds to the changes that nobody can answer these waits any more. */
+export function interruptWaits(changes: Change[], pending: readonly Wait[], at: number): void {
+  for (const before of pending) changes.push({ write: 'update_wait', before, wait: interruptWait(before, at) })
 }
 
 export function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule<Decision> {

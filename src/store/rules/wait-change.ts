@@ -155,6 +155,7 @@ export function refuseWaits(
  * refused has a result where something new was said with the refusal.
  */
 export function withTakenResults(start: RunStart, answered: readonly Answered[] = []): RunStart {
+  if (answered.length === 0) return start
   const calls = new Set(answered.flatMap(({ wait }) => (wait === null ? [] : [wait.callId])))
   const taken = new Set(appliedOf(answered).map(({ callId }) => callId))
   const isTaken = ({ role, toolCallId }: StoredMessage): boolean =>

@@ -7,7 +7,7 @@ import type { EntryWriter } from './entry-writer.ts'
 import type { LiveState } from './live-sessions.ts'
 import { createRowReader } from './row-reader.ts'
 import { createRowWriter } from './row-writer.ts'
-import { createSessionIds } from './session-ids.ts'
+import { createCommandSession, createSessionIds } from './session-ids.ts'
 
 /** Applies commands inside the transaction that `sqlite-store.ts` opened. Throws a `ServerError` when one is refused, and has written nothing then. */
 export function createApplyCommand(
@@ -15,9 +15,9 @@ export function createApplyCommand(
   state: LiveState,
   writer: EntryWriter,
 ): (command: Command) => Done {
-  const sidOf = createSessionIds(db, state)
-  const rows = createRowReader(db, state, writer, sidOf)
-  const write = createRowWriter(db, state, writer, sidOf)
+  const session = createCommandSession(createSessionIds(db, state))
+  const rows = createRowReader(db, state, writer, session)
+  const write = createRowWriter(db, state, writer, session)
 
   return (command) => {
     // Text in flight takes the short way: there is one command for every chunk of a model.
@@ -28,6 +28,7 @@ export function createApplyCommand(
         return { ok: true, firstSeq: writer.appendText(writer.live(sessionId, live.sid), id, command.entries) }
       }
     }
+    session.forget()
     const { result, changes } = decideNow(decide(command), rows)
     for (const change of changes) write(change)
     return result

@@ -11,6 +11,8 @@ export interface EntryWriter {
   begin(): void
   /** The session's live state, loaded when it is not in memory. */
   live(sessionId: string, sid: number): LiveSession
+  /** The live state of a session that this command made. */
+  begun(sessionId: string, sid: number): LiveSession
   /** Text in flight: into this commit's row of `tail`. Returns the first seq. */
   appendText(live: LiveSession, runId: string, entries: readonly NewEntry[]): number
   /** Complete: into `entries`, behind whatever of the session was still in `tail`. Returns the first seq, 0 for none. */
@@ -37,10 +39,11 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
   const deleteTail = db.prepare('DELETE FROM tail WHERE tid < ?')
   const reserve = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
   const loadHead = db.prepare(
-    `SELECT seq_ceiling AS ceiling, (SELECT max(last_seq) FROM entries WHERE sid = ?1) AS head,
-            EXISTS (SELECT 1 FROM runs WHERE sid = ?1 AND status = 'running' AND ${OPEN}) AS abandoned
+    `SELECT seq_ceiling, (SELECT max(last_seq) FROM entries WHERE sid = ?1),
+            EXISTS (SELECT 1 FROM runs WHERE sid = ?1 AND status = 'running' AND ${OPEN})
      FROM sessions WHERE sid = ?1`,
   )
+  loadHead.setReturnArrays(true)
 
   let nextTid = 1
   let deletedTid = 1
@@ -48,6 +51,22 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
   let reserved: LiveSession[] = []
   /** Sessions that were given seqs beyond those that are known to be reserved on disk. */
   let exhausted: LiveSession[] = []
+
+  /** The session's state from the tables. */
+  function load(sid: number): LiveSession {
+    const [ceiling, lastSeq, isAbandoned] = loadHead.get(sid) as unknown as [number, number | null, number]
+    const found = lastSeq ?? 0
+    // A run of this process would be in memory, so the process of this one died. It may have sent more than the disk kept.
+    const head = isAbandoned === 1 ? Math.max(found, ceiling) : found
+    return { sid, head, ceiling, syncedCeiling: ceiling, segment: null, changedIn: 0 }
+  }
+
+  function keep(sessionId: string, live: LiveSession): LiveSession {
+    state.sessions.set(sessionId, live)
+    state.onRollback(() => state.sessions.delete(sessionId))
+    state.touch(live)
+    return live
+  }
 
   function take(live: LiveSession, count: number): number {
     const firstSeq = live.head + 1
@@ -95,20 +114,14 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     },
 
     live(sessionId, sid) {
-      let live = state.sessions.get(sessionId)
-      if (live === undefined) {
-        const row = loadHead.get(sid)
-        const ceiling = Number(row?.ceiling ?? 0)
-        const found = Number(row?.head ?? 0)
-        // A run of this process would be in memory, so this one's process died: it may have sent more than the disk kept.
-        const head = row?.abandoned === 1 ? Math.max(found, ceiling) : found
-        live = { sid, head, ceiling, syncedCeiling: ceiling, segment: null, changedIn: 0 }
-        state.sessions.set(sessionId, live)
-        state.onRollback(() => state.sessions.delete(sessionId))
-      }
+      const live = state.sessions.get(sessionId)
+      if (live === undefined) return keep(sessionId, load(sid))
       state.touch(live)
       return live
     },
+
+    begun: (sessionId, sid) =>
+      keep(sessionId, { sid, head: 0, ceiling: 0, syncedCeiling: 0, segment: null, changedIn: 0 }),
 
     appendText(live, runId, entries) {
       const firstSeq = take(live, entries.length)

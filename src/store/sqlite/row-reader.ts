@@ -7,13 +7,30 @@ import type { SessionStatus } from '../../domain/session.ts'
 import type { RowReads } from '../rules/rows.ts'
 import type { EntryWriter } from './entry-writer.ts'
 import type { LiveState } from './live-sessions.ts'
-import { FILE_COLUMNS, OPEN, RUN_COLUMNS, toFile, toMark, toRun, toSession, toWait, WAIT_COLUMNS } from './rows.ts'
-import type { SessionIds } from './session-ids.ts'
+import {
+  FILE_COLUMNS,
+  OPEN,
+  prepareSessions,
+  RUN_COLUMNS,
+  readSession,
+  toFile,
+  toMark,
+  toRun,
+  toWait,
+  WAIT_COLUMNS,
+} from './rows.ts'
+import type { CommandSession } from './session-ids.ts'
 
-export function createRowReader(db: DatabaseSync, state: LiveState, writer: EntryWriter, sidOf: SessionIds): RowReads {
+export function createRowReader(
+  db: DatabaseSync,
+  state: LiveState,
+  writer: EntryWriter,
+  session: CommandSession,
+): RowReads {
+  const sidOf = session.sid
   const sql = {
-    session: db.prepare('SELECT * FROM sessions WHERE id = ?'),
-    sessionByAlias: db.prepare('SELECT * FROM sessions WHERE owner = ? AND alias = ?'),
+    session: prepareSessions(db, 'id = ?'),
+    sessionByAlias: prepareSessions(db, 'owner = ? AND alias = ?'),
     sessionCount: db.prepare(`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`),
     toPurge: db.prepare(
       `SELECT id, owner, agent, status FROM sessions
@@ -48,11 +65,13 @@ export function createRowReader(db: DatabaseSync, state: LiveState, writer: Entr
   return {
     session(id) {
       const row = sql.session.get(id)
-      return row === undefined ? null : toSession(row)
+      const found = row === undefined ? null : readSession(row)
+      session.found(id, found?.sid ?? null)
+      return found?.session ?? null
     },
     sessionByAlias(owner, alias) {
       const row = sql.sessionByAlias.get(owner, alias)
-      return row === undefined ? null : toSession(row)
+      return row === undefined ? null : readSession(row).session
     },
     sessionCount: () => Number(sql.sessionCount.get()?.n),
     sessionsToPurge: ({ before, unlistedBefore, limit, agent }) =>

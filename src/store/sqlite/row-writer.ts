@@ -12,14 +12,14 @@ import { createMessageRows } from './message-rows.ts'
 import { createPackedEntries } from './packed-entries.ts'
 import { EVERY_SESSION, grantData, waitData } from './rows.ts'
 import { createRunRows } from './run-rows.ts'
-import type { SessionIds } from './session-ids.ts'
+import type { CommandSession } from './session-ids.ts'
 import { createSessionRows } from './session-rows.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
   state: LiveState,
   writer: EntryWriter,
-  sidOf: SessionIds,
+  session: CommandSession,
 ): (change: Change) => void {
   const sessions = createSessionRows(db)
   const runs = createRunRows(db, state, writer)
@@ -58,7 +58,7 @@ export function createRowWriter(
   }
 
   function sid(sessionId: string): number {
-    const found = sidOf(sessionId)
+    const found = session.sid(sessionId)
     if (found === null) throw new Error(`The rules change session ${sessionId}, which is not there.`)
     return found
   }
@@ -66,7 +66,7 @@ export function createRowWriter(
   return (change) => {
     switch (change.write) {
       case 'insert_session':
-        sessions.insert(change.session)
+        session.made(change.session.id, sessions.insert(change.session))
         return
       case 'update_session':
         sessions.update(sid(change.id), change.patch)
@@ -83,6 +83,7 @@ export function createRowWriter(
         const id = sid(change.session.id)
         sessions.eraseContent(id)
         sessions.remove(id)
+        session.found(change.session.id, null)
         state.drop(change.session.id)
         return
       }
@@ -100,7 +101,10 @@ export function createRowWriter(
       }
 
       case 'append_entries': {
-        const live = writer.live(change.sessionId, sid(change.sessionId))
+        const id = sid(change.sessionId)
+        const live = session.isNew(change.sessionId)
+          ? writer.begun(change.sessionId, id)
+          : writer.live(change.sessionId, id)
         if (change.inFlight) writer.appendText(live, change.runId, change.entries)
         else writer.appendComplete(live, change.runId, change.entries)
         return

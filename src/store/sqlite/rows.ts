@@ -1,5 +1,6 @@
 // Rows of the tables as the domain's records, and back.
 
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Entry, EntryKind } from '../../domain/entry.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
@@ -25,24 +26,75 @@ const json = (value: Value | undefined) => (value == null ? undefined : JSON.par
 const stateOf = (value: Value | undefined): unknown =>
   typeof value === 'string' && value.length > jsonLimits.bytes ? undefined : json(value)
 
-export function toSession(row: Row): SessionRecord {
-  return {
-    id: text(row.id),
-    owner: text(row.owner),
-    agent: text(row.agent),
-    activeAgent: textOrNull(row.active_agent),
-    status: text(row.status) as SessionRecord['status'],
-    createdAt: Number(row.created_at),
-    lastActivity: Number(row.last_activity),
-    terminatedAt: numberOrNull(row.terminated_at),
-    lastTool: textOrNull(row.last_tool),
-    metadata: json(row.metadata),
-    alias: textOrNull(row.alias),
-    ...(row.label == null ? {} : { label: text(row.label) }),
-    messageCount: Number(row.message_count),
-    state: stateOf(row.state),
-    unlisted: row.unlisted === 1,
+const SESSION_COLUMNS =
+  'sid, id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted'
+type SessionRow = [
+  sid: number,
+  id: string,
+  owner: string,
+  agent: string,
+  activeAgent: string | null,
+  status: SessionRecord['status'],
+  createdAt: number,
+  lastActivity: number,
+  terminatedAt: number | null,
+  lastTool: string | null,
+  metadata: string,
+  alias: string | null,
+  label: string | null,
+  messageCount: number,
+  unlisted: number,
+  state?: string | null,
+]
+
+/**
+ * Prepares a query of sessions. Its rows are arrays: every run reads its session, and an object with a key for each column costs
+ * three times as much. A list needs no states, which may be large.
+ */
+export function prepareSessions(db: DatabaseSync, where: string, { withState = true } = {}): StatementSync {
+  const statement = db.prepare(`SELECT ${SESSION_COLUMNS}${withState ? ', state' : ''} FROM sessions WHERE ${where}`)
+  statement.setReturnArrays(true)
+  return statement
+}
+
+/** The session of a row of `prepareSessions`, with its number in the tables. */
+export function readSession(row: unknown): { sid: number; session: SessionRecord } {
+  const [
+    sid,
+    id,
+    owner,
+    agent,
+    activeAgent,
+    status,
+    createdAt,
+    lastActivity,
+    terminatedAt,
+    lastTool,
+    metadata,
+    alias,
+    label,
+    messageCount,
+    unlisted,
+    state = null,
+  ] = row as SessionRow
+  const session: SessionRecord = {
+    id,
+    owner,
+    agent,
+    activeAgent,
+    status,
+    createdAt,
+    lastActivity,
+    terminatedAt,
+    lastTool,
+    metadata: JSON.parse(metadata),
+    alias,
+    ...(label === null ? {} : { label }),
+    messageCount,
+    state: stateOf(state),
+    unlisted: unlisted === 1,
   }
+  return { sid, session }
 }
 
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
@@ -161,11 +213,13 @@ export function grantData(grant: Grant): string {
 export const isPlainText = (content: StoredMessage['content']): content is string =>
   typeof content === 'string' && content.isWellFormed()
 
-/** What has no column of its own; null for the plain messages that most are. */
+const MESSAGE_COLUMNS = new Set(['id', 'role', 'content', 'runId', 'createdAt', 'lane', 'supersededBy'])
+
+/** The fields without a column of their own; null for a plain message, as most are. */
 export function messageExtra(message: StoredMessage): string | null {
+  const structured = !isPlainText(message.content)
+  if (!structured && Object.keys(message).every((field) => MESSAGE_COLUMNS.has(field))) return null
   const { id, role, content, runId, createdAt, lane, supersededBy, ...extra } = message
-  const structured = !isPlainText(content)
-  if (!structured && Object.keys(extra).length === 0) return null
   return JSON.stringify(structured ? { ...extra, structured } : extra)
 }
 

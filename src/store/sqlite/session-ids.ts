@@ -13,3 +13,43 @@ export function createSessionIds(db: DatabaseSync, state: LiveState): SessionIds
     return row === undefined ? null : Number(row.sid)
   }
 }
+
+/** Remembers the session that the current command is about, so that its number is looked up once and not for every row. */
+export interface CommandSession {
+  sid: SessionIds
+  /** The command read this session's row, or found that there is none. */
+  found(sessionId: string, sid: number | null): void
+  /** The command made this session, so its log is empty. */
+  made(sessionId: string, sid: number): void
+  isNew(sessionId: string): boolean
+  /** The next command begins: it may find that the last one was rolled back. */
+  forget(): void
+}
+
+export function createCommandSession(lookUp: SessionIds): CommandSession {
+  let known: string | null = null
+  let knownSid: number | null = null
+  let isNew = false
+
+  function found(sessionId: string, sid: number | null): void {
+    known = sessionId
+    knownSid = sid
+    isNew = false
+  }
+
+  return {
+    sid(sessionId) {
+      if (sessionId !== known) found(sessionId, lookUp(sessionId))
+      return knownSid
+    },
+    found,
+    made(sessionId, sid) {
+      found(sessionId, sid)
+      isNew = true
+    },
+    isNew: (sessionId) => isNew && sessionId === known,
+    forget() {
+      known = null
+    },
+  }
+}

@@ -1,14 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { SessionQuery, SessionReads } from '../ports/sessions.ts'
-import { OPEN, toSession } from './rows.ts'
-
-/** All but the state, which may be large and which no list shows. */
-const LISTED_COLUMNS =
-  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted'
+import { OPEN, prepareSessions, readSession } from './rows.ts'
 
 export function createSessionReads(db: DatabaseSync): SessionReads {
-  const sessionById = db.prepare('SELECT * FROM sessions WHERE id = ?')
-  const sessionByAlias = db.prepare('SELECT * FROM sessions WHERE owner = ? AND alias = ?')
+  const sessionById = prepareSessions(db, 'id = ?')
+  const sessionByAlias = prepareSessions(db, 'owner = ? AND alias = ?')
   const sessionLists = new Map<string, StatementSync>()
   /** One statement for each combination of what is asked for. */
   function listSessions({ owner, label, unlisted = false, limit, before }: SessionQuery) {
@@ -28,9 +24,9 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
       conditions.push('(last_activity, id) < (?, ?)')
       values.push(before.lastActivity, before.id)
     }
-    const sql = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
-    const statement = sessionLists.get(sql) ?? db.prepare(sql)
-    sessionLists.set(sql, statement)
+    const where = `${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
+    const statement = sessionLists.get(where) ?? prepareSessions(db, where, { withState: false })
+    sessionLists.set(where, statement)
     return statement.all(...values, limit)
   }
   const countSince = db.prepare(
@@ -45,14 +41,14 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   return {
     async get(id) {
       const row = sessionById.get(id)
-      return row === undefined ? null : toSession(row)
+      return row === undefined ? null : readSession(row).session
     },
     async byAlias(owner, alias) {
       const row = sessionByAlias.get(owner, alias)
-      return row === undefined ? null : toSession(row)
+      return row === undefined ? null : readSession(row).session
     },
     async list(query) {
-      return listSessions(query).map(toSession)
+      return listSessions(query).map((row) => readSession(row).session)
     },
     async count(since) {
       return Number(countSince.get(since)?.n ?? 0)

@@ -4,7 +4,8 @@ import type { SessionPatch } from '../rules/rows.ts'
 
 /** Writes the rows of sessions. */
 export interface SessionRows {
-  insert(session: SessionRecord): void
+  /** Returns the session's number. */
+  insert(session: SessionRecord): number
   update(sid: number, patch: SessionPatch): void
   /** Leaves a tombstone. */
   bury(sid: number, at: number): void
@@ -18,9 +19,10 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     `INSERT INTO sessions (id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, state, unlisted, seq_ceiling, compacted)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1)`,
   )
-  const grow = db.prepare(
+  const addMessagesAt = db.prepare(
     'UPDATE sessions SET last_activity = max(last_activity, ?), message_count = message_count + ?, compacted = 0 WHERE sid = ?',
   )
+  const addMessages = db.prepare('UPDATE sessions SET message_count = message_count + ?, compacted = 0 WHERE sid = ?')
   const setActivity = db.prepare('UPDATE sessions SET last_activity = max(last_activity, ?) WHERE sid = ?')
   const setMetadata = db.prepare('UPDATE sessions SET metadata = ? WHERE sid = ?')
   const setState = db.prepare('UPDATE sessions SET state = ? WHERE sid = ?')
@@ -42,7 +44,7 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
 
   return {
     insert(session) {
-      insert.run(
+      const { lastInsertRowid } = insert.run(
         session.id,
         session.owner,
         session.agent,
@@ -59,11 +61,14 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
         session.state === undefined ? null : JSON.stringify(session.state),
         session.unlisted ? 1 : 0,
       )
+      return Number(lastInsertRowid)
     },
 
     update(sid, { lastActivity, messagesAdded, metadata, state, lastTool, activeAgent }) {
-      if (messagesAdded !== undefined) grow.run(lastActivity ?? 0, messagesAdded, sid)
-      else if (lastActivity !== undefined) setActivity.run(lastActivity, sid)
+      if (messagesAdded === undefined) {
+        if (lastActivity !== undefined) setActivity.run(lastActivity, sid)
+      } else if (lastActivity === undefined) addMessages.run(messagesAdded, sid)
+      else addMessagesAt.run(lastActivity, messagesAdded, sid)
       if (metadata !== undefined) setMetadata.run(JSON.stringify(metadata), sid)
       if (state !== undefined) setState.run(JSON.stringify(state), sid)
       if (lastTool !== undefined) setTool.run(lastTool, sid)
