@@ -116,6 +116,45 @@ export function describeOwners(open: OpenStore): void {
       expect([after.head, after.entries]).toEqual([before.head, before.entries])
     })
 
+    test('an owner whose lease ran out may write until the run is claimed, and never beside the new owner', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const stalled = await acceptedRun(store, accept(session))
+      await done(store, { type: 'renew_lease', leaseOwner: PROCESS, until: NOW - 1 })
+      expect((await store.runs.orphans(NOW, 10)).map(({ id }) => id)).toEqual([stalled.id])
+      const next = { ...stalled, fence: stalled.fence + 1 }
+
+      const results = await commit(
+        store,
+        append(stalled, [text('old')]),
+        claim(stalled.id, stalled.fence),
+        append(stalled, [text('late')]),
+        append(next, [text('new')]),
+      )
+
+      expect(results.map((result) => (result.ok ? 'ok' : codeOf(result)))).toEqual(['ok', 'ok', 'run_fenced', 'ok'])
+      expect((await store.entries(session.id, 2, 10)).map(({ data }) => data)).toEqual(
+        [text('old'), fact('run_recovered'), text('new')].map(({ data }) => data),
+      )
+    })
+
+    test('a restart alone fences nobody off: the claim does', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      await done(store, append(run, [text('sent')]))
+
+      const store2 = await reopen()
+
+      const { firstSeq } = await done(store2, append(run, [text('old')]))
+      expect(firstSeq).toBeGreaterThan(3)
+      await done(store2, claim(run.id, run.fence))
+      expect(await refusal(store2, append(run, [text('late')]))).toBe('run_fenced')
+      expect((await store2.entries(session.id, 2, 10)).map(({ data }) => data)).toEqual(
+        [text('sent'), text('old'), fact('run_recovered')].map(({ data }) => data),
+      )
+    })
+
     test('a released run belongs to nobody until it is claimed', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
@@ -126,11 +165,12 @@ export function describeOwners(open: OpenStore): void {
       await done(store, release(run.id, run.fence))
 
       const released = await store.runs.get(run.id)
-      expect(released).toMatchObject({ status: 'running', leaseOwner: null })
+      expect(released).toEqual({ ...run, fence: run.fence + 1, leaseOwner: null })
       expect(await store.runs.orphans(NOW, 10)).toEqual([released])
       expect(await refusal(store, append(run, [text('late')]))).toBe('run_fenced')
       expect(await refusal(store, finish(run))).toBe('run_fenced')
-      await done(store, claim(run.id, released?.fence ?? 0))
+      expect(await refusal(store, claim(run.id, run.fence))).toBe('run_fenced')
+      await done(store, claim(run.id, run.fence + 1))
       expect(await store.runs.get(run.id)).toMatchObject({ status: 'running', leaseOwner: 'process-2' })
     })
 

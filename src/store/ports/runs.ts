@@ -106,8 +106,11 @@ export interface StartRun {
 }
 
 /**
- * Text in flight, or (with `sync`, `consume` or `audit`) a fact or a tool's result. Refused (`run_fenced`) when the run has
- * another owner or has ended.
+ * Text in flight, or (with `sync`, `consume` or `audit`) a fact or a tool's result. Refused (`run_fenced`) when the fence is
+ * not that of the run, or the run has ended.
+ *
+ * A lease that ran out does not fence its owner off: a claim does. The claim raises the fence in its own transaction, so a
+ * stalled owner may write before it and never after it, and no two owners ever write side by side.
  */
 export interface AppendEntries {
   type: 'append'
@@ -153,8 +156,8 @@ export interface FinishRun {
 }
 
 /**
- * Synced. Gives a running run whose owner is gone to a new owner. Its next seq lies after every seq that a reader may have
- * seen.
+ * Synced. Gives a running run whose owner is gone to a new owner, and raises its fence. The run's next seq lies after every
+ * seq that a reader may have seen.
  */
 export interface ClaimRun {
   type: 'claim_run'
@@ -165,7 +168,7 @@ export interface ClaimRun {
   entries: readonly NewEntry[]
 }
 
-/** Synced. Gives up a running run, so that the next process can recover it. */
+/** Synced. Gives up a running run and raises its fence. The run has no owner until a process claims it. */
 export interface ReleaseRun {
   type: 'release_run'
   runId: string
