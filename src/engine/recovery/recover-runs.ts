@@ -195,7 +195,8 @@ async function showWhatIsThere({ store }: ReviveDeps, { run, session, remains, w
   const now = writer.timestamp()
   for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
   await writer.commit({ messages: brokenOffMessages(remains, run, now) })
-  const history = shownMessages(await store.messages.page(session.id, MOST_SHOWN, undefined, SNAPSHOT_LIMIT, true))
+  const page = await store.messages.page(session.id, MOST_SHOWN, { maxChars: SNAPSHOT_LIMIT, asides: true })
+  const history = shownMessages(page)
   const said = history.filter(({ lane }) => lane === undefined).length
   const isWhole = said < MOST_SHOWN && said >= session.messageCount
   writer.emit(messagesSnapshot(history, isWhole ? history.length : session.messageCount, now))

@@ -63,7 +63,7 @@ export function describeMessages(open: OpenStore): void {
       const messages = ['a', 'b', 'c', 'd'].map((id) => newMessage(id, { content: id.repeat(1_000) }))
       await done(store, accept(session, { start: { messages } }))
       const read = async (limit: number, before: string | undefined, maxChars: number) =>
-        idsOf(await store.messages.page(session.id, limit, before, maxChars))
+        idsOf(await store.messages.page(session.id, limit, { before, maxChars }))
 
       expect(await read(100, undefined, 1)).toEqual(['d'])
       expect(await read(100, undefined, 1_001)).toEqual(['c', 'd'])
@@ -151,7 +151,8 @@ export function describeMessages(open: OpenStore): void {
       const ids = ['m', 'b', 'z', 'a', 'y']
       const messages = ids.map((id, i) => newMessage(id, { createdAt: 1_000 - i }))
       await done(store, accept(session, { start: { messages } }))
-      const page = async (limit: number, before?: string) => idsOf(await store.messages.page(session.id, limit, before))
+      const page = async (limit: number, before?: string) =>
+        idsOf(await store.messages.page(session.id, limit, { before }))
 
       expect(await page(2)).toEqual(['a', 'y'])
       expect(await page(2, 'a')).toEqual(['b', 'z'])
@@ -190,7 +191,7 @@ export function describeMessages(open: OpenStore): void {
 
       for await (const current of beforeAndAfter(store, reopen)) {
         expect(idsOf(await current.messages.page(session.id, 2))).toEqual(['q', 'a'])
-        expect(idsOf(await current.messages.page(session.id, 10, 'a'))).toEqual(['q'])
+        expect(idsOf(await current.messages.page(session.id, 10, { before: 'a' }))).toEqual(['q'])
         expect(await current.messages.ofLane(session.id, 'planner', 10)).toEqual([
           said('p1', 'planner'),
           said('p2', 'planner'),
@@ -250,7 +251,7 @@ export function describeMessages(open: OpenStore): void {
 
       for await (const current of beforeAndAfter(store, reopen)) {
         const read = async (limit: number, before?: string) =>
-          idsOf(await current.messages.page(session.id, limit, before, undefined, true))
+          idsOf(await current.messages.page(session.id, limit, { before, asides: true }))
         expect(await read(10)).toEqual(['q1', 's1', 'a1', 'x', 'q2', 'y'])
         expect(await read(2)).toEqual(['a1', 'x', 'q2', 'y'])
         expect(await read(1, 'q2')).toEqual(['a1', 'x'])
@@ -267,12 +268,7 @@ export function describeMessages(open: OpenStore): void {
       const messages = ['s1', 's2', 's3', 's4'].map((id) => newMessage(id, { content: long, lane: 'call' }))
       await done(store, append(run, [text('x')], { messages }))
 
-      expect(idsOf(await store.messages.page(session.id, 10, undefined, undefined, true))).toEqual([
-        'q',
-        's2',
-        's3',
-        's4',
-      ])
+      expect(idsOf(await store.messages.page(session.id, 10, { asides: true }))).toEqual(['q', 's2', 's3', 's4'])
     })
 
     test('an activity stays where it was first shown, as it is now, and replaces nothing else', async () => {
@@ -285,7 +281,7 @@ export function describeMessages(open: OpenStore): void {
       )
       await done(store, append(run, [text('y')], { messages: [activity('x', 2), activity('a', 3)] }))
 
-      expect(await store.messages.page(session.id, 10, undefined, undefined, true)).toEqual([
+      expect(await store.messages.page(session.id, 10, { asides: true })).toEqual([
         newMessage('q'),
         activity('x', 2),
         newMessage('a', { role: 'assistant' }),
@@ -316,7 +312,7 @@ export function describeMessages(open: OpenStore): void {
 
       for await (const current of beforeAndAfter(store, reopen)) {
         expect(idsOf(await current.messages.page(session.id, 100))).toEqual(['q1', 'b1'])
-        expect(idsOf(await current.messages.page(session.id, 100, 'a2'))).toEqual(['q1'])
+        expect(idsOf(await current.messages.page(session.id, 100, { before: 'a2' }))).toEqual(['q1'])
         const known = await current.messages.known(session.id, ['q1', 'a1', 'q2', 'a2', 'b1'])
         expect(idsOf(await current.messages.all(session.id))).toEqual(['q1', 'a1', 'q2', 'a2', 'b1'])
         expect((await current.runs.list(session.id)).map(({ id }) => id)).toEqual([first.id, second.id])

@@ -33,7 +33,7 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds): MessageRe
   )
 
   return {
-    async page(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY, withAsides = false) {
+    async page(sessionId, limit, { before, maxChars = Number.POSITIVE_INFINITY, asides: withAsides = false } = {}) {
       const id = sid(sessionId)
       if (id === null) return []
       const values = before === undefined ? [id, limit] : [id, limit, before]

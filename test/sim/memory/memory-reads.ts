@@ -91,7 +91,7 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     },
 
     messages: {
-      page(sessionId, limit, before, maxChars = Number.POSITIVE_INFINITY, asides = false) {
+      page(sessionId, limit, { before, maxChars = Number.POSITIVE_INFINITY, asides = false } = {}) {
         const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
         const end =
           before === undefined

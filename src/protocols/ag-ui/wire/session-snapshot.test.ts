@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { StoredMessage } from '../../../domain/message.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
+import type { MessagePage } from '../../../store/ports/messages.ts'
 import { sessionSnapshot } from './session-snapshot.ts'
 
 const session = (messageCount: number): SessionRecord => ({
@@ -33,7 +34,7 @@ function storing(all: StoredMessage[]) {
   const seen = { chars: 0, rooms: [] as number[], left: 0 }
   return {
     seen,
-    page: async (_session: string, limit: number, before?: string, maxChars = 0) => {
+    page: async (_session: string, limit: number, { before, maxChars = 0 }: MessagePage = {}) => {
       const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
       let chars = 0
       const start = all.slice(0, end).findLastIndex(({ content, toolCalls = [] }, i) => {

@@ -37,7 +37,7 @@ export async function sessionSnapshot(
   do {
     // Twice: for the event, and for its text.
     if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
-    page = await store.page(session.id, PAGE, pages[0]?.[0]?.id, PAGE_CHARS, true)
+    page = await store.page(session.id, PAGE, { before: pages[0]?.[0]?.id, maxChars: PAGE_CHARS, asides: true })
     pages.unshift(page)
     for (const message of shownMessages(page)) chars += charsOf(message)
     // Nothing older fits into a snapshot.

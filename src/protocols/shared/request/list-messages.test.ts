@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { StoredMessage } from '../../../domain/message.ts'
+import type { MessagePage } from '../../../store/ports/messages.ts'
 import { listMessages } from './list-messages.ts'
 
 const message = (i: number, chars: number, role: StoredMessage['role'] = 'user'): StoredMessage => ({
@@ -14,7 +15,7 @@ function storing(all: readonly StoredMessage[]) {
   const seen = { most: 0, rooms: [] as number[] }
   return {
     seen,
-    async page(_session: string, limit: number, before?: string, maxChars = 0) {
+    async page(_session: string, limit: number, { before, maxChars = 0 }: MessagePage = {}) {
       const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
       let chars = 0
       const start = all.slice(0, end).findLastIndex(({ content }, i) => {

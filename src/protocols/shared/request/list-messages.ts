@@ -56,7 +56,7 @@ async function readPage(
   let from = before
   let left = maxChars
   for (;;) {
-    const page = await store.page(sessionId, limit + 1, from, Math.max(1, left))
+    const page = await store.page(sessionId, limit + 1, { before: from, maxChars: Math.max(1, left) })
     const shown = page.filter(listed)
     messages = [...shown, ...messages]
     if (messages.length > limit) {
@@ -67,7 +67,7 @@ async function readPage(
     left -= shown.reduce((sum, { content }) => sum + textOf(content).length, 0)
     // This was everything, or the page is full.
     if (page.length > limit) continue
-    const hasOlder = page.length > 0 && (await store.page(sessionId, 1, from, 1)).length > 0
+    const hasOlder = page.length > 0 && (await store.page(sessionId, 1, { before: from, maxChars: 1 })).length > 0
     const [oldest] = messages
     if (!hasOlder) return { messages, next: null, isCut: false }
     if (oldest !== undefined) return { messages, next: oldest.id, isCut: true }
