@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type AuditRecord, MAIN_CHAIN } from '../../domain/audit.ts'
 import { EMPTY_CHAIN, nextEntry } from '../audit-chain.ts'
+import type { AuditReads } from '../ports/audit.ts'
 
-/** Adds records to the trail, which is one chain here. Its end is read from the table each time, so a transaction that is rolled back leaves nothing behind. */
+/** Adds records to the audit trail, which has one chain here. Reads its end from the table each time, so a rollback leaves no gap. */
 export function createAuditTable(db: DatabaseSync): (records: readonly AuditRecord[]) => void {
   const last = db.prepare('SELECT n, hash FROM audit WHERE n = (SELECT max(n) FROM audit)')
   const insert = db.prepare('INSERT INTO audit (chain, n, text, hash) VALUES (?, ?, ?, ?)')
@@ -16,5 +17,20 @@ export function createAuditTable(db: DatabaseSync): (records: readonly AuditReco
       insert.run(chain, n, text, hash)
       end = { chain, n, head: hash }
     }
+  }
+}
+
+export function createAuditReads(db: DatabaseSync): AuditReads {
+  const entriesAfter = db.prepare('SELECT chain, n, text, hash FROM audit WHERE n > ? AND chain = ? ORDER BY n LIMIT ?')
+  return {
+    chains: async () => [MAIN_CHAIN],
+    async entries(after, limit, chain = MAIN_CHAIN) {
+      return entriesAfter.all(after, chain, limit).map((row) => ({
+        chain: String(row.chain),
+        n: Number(row.n),
+        text: String(row.text),
+        hash: String(row.hash),
+      }))
+    },
   }
 }

@@ -1,10 +1,10 @@
-// The reading half of the store.
+// All reads of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { MAIN_CHAIN } from '../../domain/audit.ts'
 import type { StoredEntry } from '../ports/entry.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { StoreReads } from '../store-reads.ts'
+import { createAuditReads } from './audit-table.ts'
 import { createFeedReads } from './feed-table.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
@@ -17,7 +17,6 @@ import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
-  const auditAfter = db.prepare('SELECT chain, n, text, hash FROM audit WHERE n > ? AND chain = ? ORDER BY n LIMIT ?')
 
   return {
     ...createEntryReads(db, state, sid),
@@ -28,17 +27,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     grants: createGrantReads(db),
     files: createFileReads(db),
     feed: createFeedReads(db, state),
-    audit: {
-      chains: async () => [MAIN_CHAIN],
-      async entries(after, limit, chain = MAIN_CHAIN) {
-        return auditAfter.all(after, chain, limit).map((row) => ({
-          chain: String(row.chain),
-          n: Number(row.n),
-          text: String(row.text),
-          hash: String(row.hash),
-        }))
-      },
-    },
+    audit: createAuditReads(db),
   }
 }
 
@@ -66,7 +55,7 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
           chars += entry.data.length
         }
       }
-      // A row can hold an event of several megabytes.
+      // One row may hold an event of several megabytes.
       const rowsAtOnce = limit === 1 || maxChars !== Number.POSITIVE_INFINITY ? 1 : 16
       while (!isEnough()) {
         const rows = entryRows.all(id, after, rowsAtOnce) as unknown as [number, string | null, string, string | null][]

@@ -37,7 +37,7 @@ describeStore('SQLite', async () => {
     return store
   }
 
-  /** The files as they are at this moment are what kill -9 leaves; the store that wrote them is not asked. */
+  /** Copies the files as they are now: kill -9 would leave the same. The store is not involved. */
   function copyFiles(): void {
     cpSync(join(folder, String(lives)), join(folder, String(lives + 1)), { recursive: true })
     lives += 1
@@ -75,4 +75,15 @@ test('opening a database ends no lease: a process that lives keeps its runs', as
   expect(await second.runs.orphans(NOW, 10)).toEqual([])
   await second.close()
   rmSync(folder, { recursive: true })
+})
+
+test('a state of an earlier version that is too large is ignored, and the next state replaces it', async () => {
+  const store = createSqliteStore({ path: ':memory:', fatal })
+  const session = newSession({ state: 'x'.repeat(2_000_000) })
+  await store.commit([{ type: 'create_session', session }])
+  expect((await store.sessions.get(session.id))?.state).toBe(undefined)
+
+  await store.commit([{ type: 'update_session', sessionId: session.id, state: { small: true } }])
+  expect((await store.sessions.get(session.id))?.state).toEqual({ small: true })
+  await store.close()
 })
