@@ -23,7 +23,7 @@ test('a hash is SHA-256 over the hash before it, a newline and the text', () => 
   expect(linkHash(GENESIS, '{"a":1}')).toBe('f21735afd2cd6af4fc5804b0045cebfd545aef8396d29d030c39cb8880b45b7f')
 })
 
-test('a trail as it was written is sound, whole and in parts', () => {
+test('an unchanged trail is valid, as a whole and in parts', () => {
   expect(verifyChain([])).toEqual({ ok: true, chain: MAIN_CHAIN, n: 0, head: GENESIS })
   expect(verifyChain(five)).toEqual({ ok: true, chain: MAIN_CHAIN, n: 5, head: at(4).hash })
   const first = verifyChain(five.slice(0, 2))
@@ -61,7 +61,7 @@ test.each<[string, AuditEntry[], number]>([
   expect(verifyChain(entries)).toEqual({ ok: false, n, reason: expect.stringContaining(`ntry ${n}`) })
 })
 
-test('whoever noted an earlier hash notices a trail that was made anew from its beginning', () => {
+test('somebody who noted an earlier hash notices that the whole trail was computed again', () => {
   const forged = rehashed(five.map(({ n }) => ({ n, text: 'forged' })))
   expect(verifyChain(forged).ok).toBe(true)
   expect(verifyChain(forged.slice(2), { chain: MAIN_CHAIN, n: 2, head: at(1).hash })).toMatchObject({ ok: false, n: 3 })

@@ -1,21 +1,21 @@
-// The hash chains of the audit trail. An entry's hash covers its text and the hash before it, so nothing can be changed, taken out
-// of the middle or put in unless every later hash is made anew. Only someone who noted the last number and hash elsewhere sees
-// that the end was cut off.
+// The hash chains of the audit trail. An entry's hash covers its text and the hash before it. So nobody can change, remove or
+// insert an entry without computing every later hash again. To notice that the end was cut off, compare the last number and hash
+// with a copy that is kept elsewhere.
 
 import { type AuditEntry, MAIN_CHAIN } from '../domain/audit.ts'
 import { sha256 } from '../json/digest.ts'
 
 export interface ChainEnd {
   chain: string
-  /** The number of the last entry, 0 before the first. */
+  /** Number of the last entry. 0 in an empty chain. */
   n: number
-  /** The hash of the last entry. */
+  /** Hash of the last entry. */
   head: string
 }
 
 /**
- * A chain without entries. The hash before the first entry says which chain it is, so every hash of a chain covers its id: an
- * entry cannot pass to another chain unnoticed. For the main chain these are zeros, as when there was only one chain.
+ * A chain without entries. The hash before the first entry comes from the chain's id. So every hash covers the id, and an entry
+ * cannot be moved to another chain unnoticed. The main chain begins with zeros, because older versions had only this chain.
  */
 export const emptyChain = (chain: string): ChainEnd => ({
   chain,
@@ -32,7 +32,7 @@ export type ChainVerdict =
   /** `n` is the first entry that does not follow from the one before it. */
   | { ok: false; n: number; reason: string }
 
-/** `previous` is where an earlier part of the chain ended: a verdict that is ok can be passed on. */
+/** Checks a part of a chain. `previous` is where the part before it ended; pass the verdict of that part. */
 export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = EMPTY_CHAIN): ChainVerdict {
   const { chain } = previous
   let { n, head } = previous
@@ -47,7 +47,7 @@ export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = 
       return {
         ok: false,
         n: entry.n,
-        reason: `The hash of entry ${entry.n} does not fit its text and the entry before it: one of them was changed, taken out or put in.`,
+        reason: `The hash of entry ${entry.n} does not match its text and the entry before it: an entry was changed, removed or inserted.`,
       }
     }
     n = entry.n
@@ -56,7 +56,7 @@ export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = 
   return { ok: true, chain, n, head }
 }
 
-/** The entry that goes behind `end`. */
+/** The entry that follows the end of the chain. */
 export function nextEntry({ chain, n, head }: ChainEnd, text: string): AuditEntry {
   return { chain, n: n + 1, text, hash: linkHash(head, text) }
 }

@@ -14,7 +14,7 @@ function emptyFolder(): string {
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
 describe('making a folder', () => {
-  test('makes those above it too, for this user alone', () => {
+  test('creates its missing parents too, for this user only', () => {
     const root = emptyFolder()
 
     makeDataDir(join(root, 'a', 'b', 'c'))
@@ -22,7 +22,7 @@ describe('making a folder', () => {
     expect(['a', 'a/b', 'a/b/c'].map((path) => modeOf(join(root, path)))).toEqual([0o700, 0o700, 0o700])
   })
 
-  test('leaves one that is there as it is', () => {
+  test('leaves an existing folder as it is', () => {
     const root = emptyFolder()
     makeFolder(join(root, 'a'), 0o755)
 
@@ -32,14 +32,14 @@ describe('making a folder', () => {
     expect(modeOf(join(root, 'a'))).toBe(0o755)
   })
 
-  test.each(['', '/deep'])('a file in its place or above it is refused (file%s)', (below) => {
+  test.each(['', '/deep'])('is refused if a file is in its place or above it (file%s)', (below) => {
     const path = join(emptyFolder(), 'file')
     writeFileSync(path, '')
 
     expect(() => makeDataDir(`${path}${below}`)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
-        message: expect.stringContaining(`The data dir cannot be made: ${path}${below} (E`),
+        message: expect.stringContaining(`The data directory cannot be created: ${path}${below} (E`),
       }),
     )
   })
@@ -48,7 +48,7 @@ describe('making a folder', () => {
     'ends where the system refuses every folder (%s)',
     (path) => {
       expect(() => makeDataDir(path)).toThrow(
-        `The data dir cannot be made: ${path} (ENOENT). Name a folder that you may write to with --data-dir.`,
+        `The data directory cannot be created: ${path} (ENOENT). Name a folder that you may write to with --data-dir.`,
       )
     },
   )

@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and its missing parents. An existing folder stays as it is.
+ * Creates a folder and its missing parents. An existing folder stays as it is.
  *
- * Not `mkdirSync` with `recursive`: below a folder that refuses new ones with ENOENT, as /proc does, Node 24 never returns
- * from it. Here every folder is tried once.
+ * Not `mkdirSync` with `recursive`: Node 24 never returns from it in a folder that refuses new ones with ENOENT, as /proc
+ * does. Here every folder is tried once.
  */
 export function makeFolder(path: string, mode: number): void {
   const missing: string[] = []
@@ -14,13 +14,13 @@ export function makeFolder(path: string, mode: number): void {
     missing.unshift(folder)
     folder = dirname(folder)
   }
-  // Also for what is there already: a file in the place of a folder is refused.
+  // Also if nothing is missing: a file in the place of the folder is refused.
   if (missing.length === 0) missing.push(folder)
   for (const one of missing) {
     try {
       mkdirSync(one, { mode })
     } catch (error) {
-      // Another process may have made it in the meantime.
+      // Another process may have created it in the meantime.
       if (!statSync(one, { throwIfNoEntry: false })?.isDirectory()) throw error
     }
   }

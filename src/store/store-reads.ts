@@ -1,18 +1,19 @@
 import type { Store } from './store.ts'
 
-/** All that a store can be asked. */
+/** Everything that can be read from a store. */
 export type StoreReads = Omit<Store, 'commit' | 'check' | 'rest' | 'close'>
 
-/** For a process beside the one that writes. */
+/** A store that another process writes to. */
 export interface ReadOnlyStore {
   /**
-   * All reads of one call see the same moment. One call at a time. Keep it short: until it ends, the database's log on disk only grows.
+   * All reads of one call see the store at the same moment. One call at a time. Keep it short, because the database's log only
+   * grows until it ends.
    */
   read<T>(work: (reads: StoreReads) => Promise<T>): Promise<T>
   close(): void
 }
 
-/** The same reads, each made through `call`: to translate its errors, to count it, to delay it. */
+/** The same reads, each called through `call`, which may translate errors, count or delay. */
 export function wrapReads(reads: object, call: (read: () => unknown) => Promise<unknown>): StoreReads {
   const wrap = (port: object): object =>
     Object.fromEntries(

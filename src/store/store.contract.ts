@@ -1,5 +1,5 @@
-// The promises of `store.ts` as a suite that every implementation passes. It is derived from the port's comments: where the
-// port leaves something open (the order of equals, the text of an error), so does the suite.
+// The promises of the ports as a suite of tests that every store passes. The suite follows the comments of the ports: what they
+// leave open (the order of equals, the text of an error), it does not check.
 
 import { describe } from 'vitest'
 import { describeAccepting } from './contract/accept.contract.ts'
@@ -25,7 +25,7 @@ import { describeWaitingSessions } from './contract/waiting-session.contract.ts'
 
 export type { OpenStore, StoreUnderTest } from './contract/samples.contract.ts'
 
-/** `open` gives each test a new, empty store. */
+/** `open` gives each test a new and empty store. */
 export function describeStore(name: string, open: OpenStore): void {
   describe(`${name} store`, () => {
     describeAccepting(open)

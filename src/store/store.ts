@@ -10,7 +10,7 @@ import type { GrantReads, WaitReads } from './ports/waits.ts'
 /**
  * Durable memory of sessions. Every implementation passes `store.contract.ts`.
  *
- * Everything is written through `commit`, and read through the port of its kind. Ask for the ports that you need:
+ * All writes go through `commit`. Each kind of data has its own port for reads. Ask only for the ports that you need:
  * `Pick<Store, 'runs' | 'waits'>`, or one of them.
  */
 export interface Store extends Journal {
@@ -23,9 +23,9 @@ export interface Store extends Journal {
   audit: AuditReads
   feed: FeedReads
 
-  /** Proves that the store can read and write; throws `storage_failed` otherwise. */
+  /** Checks that the store can read and write. Throws `storage_failed` if not. */
   check(): Promise<void>
-  /** The server is idle: frees what is held for speed alone. The next call brings it back. */
+  /** Frees memory while the server is idle. The next call gets back what it needs. */
   rest(): void
   close(): Promise<void>
 }

@@ -42,7 +42,7 @@ describe('a data directory', () => {
       expect([exit.code, exit.signal, exit.log]).toEqual([
         73,
         null,
-        `quarterdeck: Another Quarterdeck uses the data directory ${yard.dataDir}. Stop it, or give this one its own with --data-dir.\n`,
+        `quarterdeck: Another Quarterdeck uses the data directory ${yard.dataDir}. Stop it, or give this one its own directory with --data-dir.\n`,
       ])
     }
     const client = createPersistentClient({ kind: 'background', threadId: 'first', name: 'first' })

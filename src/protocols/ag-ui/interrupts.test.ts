@@ -436,7 +436,7 @@ describe('while a session waits', () => {
     expect(await response.json()).toMatchObject({
       status: 409,
       code: 'approval_pending',
-      detail: expect.stringContaining('Answer what it waits for, or cancel the run that waits'),
+      detail: expect.stringContaining('Answer it, or cancel the run that waits'),
     })
   })
 

@@ -23,15 +23,15 @@ import {
 } from './samples.contract.ts'
 
 export function describeAccepting(open: OpenStore): void {
-  describe('taking a run', () => {
-    test('adds to the metadata of the session key by key, once', async () => {
+  describe('accepting a run', () => {
+    test('merges metadata into that of the session key by key, once', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession({ metadata: { kept: 1, replaced: { deep: 1 } } })
       const first = accept(session, { metadata: { replaced: 2, added: null } })
       const second = accept(session, { metadata: { added: { list: [3] } } })
 
       expect((await done(store, first)).session?.metadata).toEqual({ kept: 1, replaced: 2, added: null })
-      // It waits for the first, and is known all the same.
+      // This run is queued, but its metadata counts at once.
       expect((await done(store, second)).session?.metadata).toEqual({ kept: 1, replaced: 2, added: { list: [3] } })
       await done(store, first)
 
@@ -40,7 +40,7 @@ export function describeAccepting(open: OpenStore): void {
       expect((await (await reopen()).sessions.get(session.id))?.metadata).toEqual(merged)
     })
 
-    test('makes the session, starts the run and writes what belongs to both', async () => {
+    test('creates the session, starts the run and writes what belongs to both', async () => {
       const { store } = await openForTest(open)
       const session = newSession({ alias: 'my chat', metadata: { colour: 'red' } })
       const question = newMessage('q', { content: 'Hi' })
@@ -59,7 +59,7 @@ export function describeAccepting(open: OpenStore): void {
         fence: 1,
         leaseOwner: PROCESS,
         firstSeq: 3,
-        // The last entry is known for sure when the run has ended.
+        // A store may set the last seq only when the run has ended.
         lastSeq: result.run?.lastSeq,
       }
       expect(result).toMatchObject({ ok: true, firstSeq: 1, run, session: record })
@@ -97,7 +97,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(await store.sessions.byAlias(session.owner, 'second name')).toBe(null)
     })
 
-    test('takes a run into the session that has its name by now, whatever id it came with', async () => {
+    test('uses the session that has the name by now, whatever id the request has', async () => {
       const { store } = await openForTest(open)
       const [first, second] = [newSession({ alias: 'shared' }), newSession({ alias: 'shared' })]
 
@@ -111,7 +111,7 @@ export function describeAccepting(open: OpenStore): void {
       expect((await store.sessions.byAlias(first.owner, 'shared'))?.id).toBe(first.id)
     })
 
-    test('gives owners names of their own', async () => {
+    test('keeps the session names of owners apart', async () => {
       const { store } = await openForTest(open)
       const [anns, bobs] = [newSession({ alias: 'chat' }), newSession({ alias: 'chat', owner: 'bob' })]
 
@@ -122,7 +122,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(await store.sessions.byAlias('carol', 'chat')).toBe(null)
     })
 
-    test('never into the session of another owner', async () => {
+    test('never uses the session of another owner', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -135,7 +135,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(await readSession(store, session, [run])).toEqual(before)
     })
 
-    test('refuses a new session beyond the limit, counting all owners but no deleted ones', async () => {
+    test('refuses a new session beyond the limit, which counts all owners but no deleted sessions', async () => {
       const { store } = await openForTest(open)
       const [one, two, three] = [newSession(), newSession({ owner: 'bob', unlisted: true }), newSession()]
       const run = await acceptedRun(store, accept(one, { maxSessions: 2 }))
@@ -152,7 +152,7 @@ export function describeAccepting(open: OpenStore): void {
     })
   })
 
-  describe('taking a run into a busy session', () => {
+  describe('accepting a run into a busy session', () => {
     const behind: AcceptValues = { start: { entries: [STARTED], messages: [newMessage('unsaid')], state: 'unsaid' } }
 
     test('queues in order and writes only the acceptance', async () => {
@@ -195,7 +195,7 @@ export function describeAccepting(open: OpenStore): void {
       expect((await (await reopen()).runs.get(queued.id))?.input).toEqual(input)
     })
 
-    test('puts a run behind those that wait, also when nothing runs any more', async () => {
+    test('puts a run behind the queued ones, even if nothing is running', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const first = await acceptedRun(store, accept(session))
@@ -208,7 +208,7 @@ export function describeAccepting(open: OpenStore): void {
       expect((await store.runs.open(session.id)).map((run) => run.id)).toEqual([second.id, third.id])
     })
 
-    test('refuses a run beyond the queue', async () => {
+    test('refuses a run if the queue is full', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       await done(store, accept(session))
@@ -223,7 +223,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(await done(store, { ...command, maxQueued: 2 })).toMatchObject({ run: { status: 'queued' } })
     })
 
-    test('needs no place in the queue for a run that can start', async () => {
+    test('needs no place in the queue for a run that can start at once', async () => {
       const { store } = await openForTest(open)
 
       const run = await acceptedRun(store, accept(newSession(), { maxQueued: 0 }))
@@ -244,7 +244,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(await done(store, command)).toMatchObject({ run: { status: 'running' } })
     })
 
-    test('queues a run that interrupts: stopping the other one is the work of its owner', async () => {
+    test('queues a run that interrupts, because the owner of the other run has to stop it', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const first = await acceptedRun(store, accept(session))
@@ -256,7 +256,7 @@ export function describeAccepting(open: OpenStore): void {
       expect(await refusal(store, accept(session, { onBusy: 'interrupt', maxQueued: 1 }))).toBe('queue_full')
     })
 
-    test('refuses a bad neighbour alone', async () => {
+    test('refuses one command without affecting its neighbours', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const other = newSession()

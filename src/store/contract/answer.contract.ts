@@ -34,7 +34,7 @@ const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
 
 export function describeAnswers(open: OpenStore): void {
   describe('an answer', () => {
-    test('completes the run that waits and starts its continuation, in one', async () => {
+    test('completes the waiting run and starts its continuation, in one step', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const [approval] = waits
@@ -44,7 +44,7 @@ export function describeAnswers(open: OpenStore): void {
         start: { entries: [STARTED], messages: [newMessage('note')] },
         answers: [approve(id)],
         answerAudit: { [id]: newAudit('ann') },
-        // It starts at once: neither matters to it.
+        // The run starts at once, so neither of these matters.
         onBusy: 'reject',
         maxQueued: 0,
       })
@@ -85,7 +85,7 @@ export function describeAnswers(open: OpenStore): void {
       }
     })
 
-    test('says what it said: rejected with a reason, approved with other arguments, answered, expired', async () => {
+    test('is stored with its outcome: rejected with a reason, approved with edits, answered, expired', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [
         newApproval(run),
@@ -128,7 +128,7 @@ export function describeAnswers(open: OpenStore): void {
       ])
     })
 
-    test('of fifty at once, one is applied; the others find the run that it started', async () => {
+    test('is applied once if fifty come at once, and the others find the run that it started', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const id = waits[0]?.id ?? ''
@@ -157,7 +157,7 @@ export function describeAnswers(open: OpenStore): void {
       expect((await store.grants.list({ now: NOW })).length).toBe(wait?.status === 'approved' ? 1 : 0)
     })
 
-    test('that comes after its time is not applied, and changes nothing', async () => {
+    test('that comes too late is not applied, and changes nothing', async () => {
       const { store } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run, { expiresAt: NOW + 10 })])
       const id = waits[0]?.id ?? ''
@@ -180,7 +180,7 @@ export function describeAnswers(open: OpenStore): void {
       expect((await done(store, command(NOW + 9))).answered).toMatchObject([{ applied: true }])
     })
 
-    test('that says that the time is up is applied whenever it comes', async () => {
+    test('of type expired is applied at any time', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
       const [early = '', never = ''] = idsOf(waits)
@@ -207,7 +207,7 @@ export function describeAnswers(open: OpenStore): void {
       expect(await snapshot(store, session.id)).toEqual(before)
     })
 
-    test('twice in one request counts once', async () => {
+    test('that comes twice in one request counts once', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const id = waits[0]?.id ?? ''
@@ -238,7 +238,7 @@ export function describeAnswers(open: OpenStore): void {
       expect((await store.runs.open(session.id)).map(({ status }) => status)).toEqual(['waiting'])
     })
 
-    test('beside one of another session is applied, and the other is not shown', async () => {
+    test('beside one to another session is applied, and the other wait is not shown', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const other = await waitingSession(store, (run) => [newApproval(run)])
@@ -253,7 +253,7 @@ export function describeAnswers(open: OpenStore): void {
       expect(await store.waits.get(foreign)).toEqual(other.waits[0])
     })
 
-    test('that refuses a call may bring its result, which is written if the refusal counts', async () => {
+    test('that rejects a call may bring its result, which is written if the answer is applied', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [
         newApproval(run, { callId: 'in time' }),
@@ -273,7 +273,7 @@ export function describeAnswers(open: OpenStore): void {
       expect(stored.map(({ id }) => id).slice(-2)).toEqual(['of in time', 'but this'])
     })
 
-    test('that came too late in a second request finds the continuation of the first, also when that has ended', async () => {
+    test('that comes too late finds the continuation, even if that has ended', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const id = waits[0]?.id ?? ''
@@ -305,7 +305,7 @@ export function describeAnswers(open: OpenStore): void {
       expect(late.completed).toBe(undefined)
     })
 
-    test('goes before what is queued, which then goes on in its order', async () => {
+    test('comes before queued runs, which then start in order', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       await done(store, { type: 'renew_lease', leaseOwner: PROCESS, until: NOW * 2 })
@@ -321,7 +321,7 @@ export function describeAnswers(open: OpenStore): void {
       expect((await store.runs.open(session.id)).map(({ id }) => id)).toEqual([next.id, queued.id])
       expect(await store.runs.orphans(NOW, 10)).toEqual([])
       expect(await refusal(store, start(queued.id))).toBe('conflict')
-      // Whoever takes over finds the one that ran, not the one behind it.
+      // After a crash the run that ran is an orphan, not the one behind it.
       expect((await store.runs.orphans(NOW * 3, 10)).map(({ id }) => id)).toEqual([next.id])
 
       await done(store, finish(next))
@@ -329,7 +329,7 @@ export function describeAnswers(open: OpenStore): void {
       expect((await done(store, start(queued.id))).run?.status).toBe('running')
     })
 
-    test('is found again by its idempotency key and its wire id, and is not applied again', async () => {
+    test('is found by its idempotency key and its wire id, and is not applied again', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newApproval(run)])
       const [first = '', second = ''] = idsOf(waits)

@@ -23,7 +23,7 @@ import {
 
 export function describeAppending(open: OpenStore): void {
   describe('appending', () => {
-    test('gives each session a sequence of its own, without gaps, whatever shares the commit', async () => {
+    test('gives each session its own sequence without gaps, also in shared commits', async () => {
       const { store } = await openForTest(open)
       const [one, two] = [newSession(), newSession()]
       const a = await acceptedRun(store, accept(one))
@@ -64,7 +64,7 @@ export function describeAppending(open: OpenStore): void {
       )
     })
 
-    test('reads from behind any entry, at most as many as asked for', async () => {
+    test('reads after any entry, up to the limit', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -81,7 +81,7 @@ export function describeAppending(open: OpenStore): void {
       expect(await store.head(newId())).toBe(0)
     })
 
-    test('reads no further once there is as much text as asked for, and at least one entry', async () => {
+    test('stops reading at a number of characters, but reads at least one entry', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -141,7 +141,7 @@ export function describeAppending(open: OpenStore): void {
       expect(await store.sessions.get(session.id)).toEqual({ ...session, activeAgent: null })
     })
 
-    test('refuses a stale fence alone among its neighbours', async () => {
+    test('refuses a stale fence without affecting its neighbours', async () => {
       const { store } = await openForTest(open)
       const [one, two] = [newSession(), newSession()]
       const a = await acceptedRun(store, accept(one))
@@ -170,7 +170,7 @@ export function describeAppending(open: OpenStore): void {
       expect(await store.messages.page(two.id, 10)).toEqual([])
     })
 
-    test.each(outcomes)('refuses an entry behind the end of a run that is %s', async (status) => {
+    test.each(outcomes)('refuses an entry after the end of a run that is %s', async (status) => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -181,7 +181,7 @@ export function describeAppending(open: OpenStore): void {
       expect(await store.messages.page(session.id, 10)).toEqual([])
     })
 
-    test('says at once that a commit without a synced command needs no sync', async () => {
+    test('does not wait for the disk if no command is of the synced class', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
       await done(store, append(run, [text('a')]))
@@ -192,7 +192,7 @@ export function describeAppending(open: OpenStore): void {
       expect(first).toBe('synced')
     })
 
-    test('takes a commit of nothing', async () => {
+    test('accepts an empty commit', async () => {
       const { store } = await openForTest(open)
 
       expect(await commit(store)).toEqual([])

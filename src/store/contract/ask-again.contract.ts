@@ -31,7 +31,7 @@ const again = (waitId: string, approval: AskAgain['approval'], by = 'change'): A
 
 export function describeAskingAgain(open: OpenStore): void {
   describe('asking again', () => {
-    test('closes the question and asks the new one in one step, and the same run waits', async () => {
+    test('closes the old question and asks the new one in one step, and the same run waits', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
       const [old] = waits
@@ -50,7 +50,7 @@ export function describeAskingAgain(open: OpenStore): void {
       }
     })
 
-    test('leaves the new question to be answered, and the old one not', async () => {
+    test('lets the new question be answered, and not the old one', async () => {
       const { store } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const old = waits[0]?.id ?? ''
@@ -64,7 +64,7 @@ export function describeAskingAgain(open: OpenStore): void {
       expect(await store.waits.get(next.id)).toMatchObject({ status: 'approved', continuationRunId: going.id })
     })
 
-    test('does nothing once somebody has answered or asked again', async () => {
+    test('does nothing after somebody answered or asked again', async () => {
       const { store } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run), newApproval(run)])
       const [first = '', second = ''] = waits.map(({ id }) => id)
@@ -84,7 +84,7 @@ export function describeAskingAgain(open: OpenStore): void {
       expect(await auditors(store)).toEqual(['change'])
     })
 
-    test('finds the run that has gone on, which then waits for the new question and not for the old', async () => {
+    test('works while the run continues, which then waits for the new question and not for the old one', async () => {
       const { store } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run), newApproval(run)])
       const [first = '', second = ''] = waits.map(({ id }) => id)

@@ -21,7 +21,7 @@ import {
 
 export function describeAudit(open: OpenStore): void {
   describe('the audit trail', () => {
-    test('holds what was written, in order, as one chain of all sessions that goes on after a restart', async () => {
+    test('is one chain of all sessions, in order, that continues after a restart', async () => {
       const { store, reopen } = await openForTest(open)
       const one = await acceptedRun(store, accept(newSession()))
       const two = await acceptedRun(store, accept(newSession()))
@@ -55,7 +55,7 @@ export function describeAudit(open: OpenStore): void {
       expect(await store2.audit.entries(62, 10)).toEqual([])
     })
 
-    test('says nothing of what was refused', async () => {
+    test('has no records of refused commands', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
       const audit = [newAudit('unsaid')]
@@ -69,7 +69,7 @@ export function describeAudit(open: OpenStore): void {
       expect(verifyChain(await store.audit.entries(0, 10))).toMatchObject({ ok: true, n: 1 })
     })
 
-    test('takes what belongs to no session', async () => {
+    test('accepts records without a session', async () => {
       const { store, reopen } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
 
@@ -106,7 +106,7 @@ export function describeAudit(open: OpenStore): void {
       expect(before.length).toBe(1)
     })
 
-    test('survives a power cut once it is acknowledged, also where text in flight does not', async (context) => {
+    test('survives a power cut once it is acknowledged, even if text in flight does not', async (context) => {
       const { store, powerCut } = await openForTest(open)
       if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
       const run = await acceptedRun(store, accept(newSession()))

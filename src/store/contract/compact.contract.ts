@@ -63,7 +63,7 @@ const compact = (sessionId: string, head: number, entries: readonly StoredEntry[
 
 export function describeCompaction(open: OpenStore): void {
   describe('compacting a session', () => {
-    test('puts an entry in the place of those it spans, and leaves the others', async () => {
+    test('replaces the entries that a new one spans, and leaves the others', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, merged } = await talk(store)
       const before = await store.entries(session.id, 0, 100)
@@ -83,7 +83,7 @@ export function describeCompaction(open: OpenStore): void {
       }
     })
 
-    test('takes the whole log as well, changed or not', async () => {
+    test('accepts the whole log as well, changed or not', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, merged } = await talk(store)
       const log = await store.entries(session.id, 0, 100)
@@ -97,7 +97,7 @@ export function describeCompaction(open: OpenStore): void {
       expect(await (await reopen()).entries(session.id, 0, 100)).toEqual(whole)
     })
 
-    test('is refused when the log has grown or a run is open', async () => {
+    test('is refused if the log has grown or a run is open', async () => {
       const { store } = await openForTest(open)
       const { session, merged } = await talk(store)
       const before = await store.entries(session.id, 0, 100)
@@ -112,7 +112,7 @@ export function describeCompaction(open: OpenStore): void {
       expect((await store.entries(session.id, 0, 8)).slice(0, 8)).toEqual(before)
     })
 
-    test('lets the session go on behind it, and be compacted again', async () => {
+    test('lets the session continue, and be compacted again', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, merged } = await talk(store)
       await done(store, compact(session.id, 8, [merged]))
@@ -194,7 +194,7 @@ export function describeCompaction(open: OpenStore): void {
       }
     }
 
-    test('gives the same session in another store', async () => {
+    test('creates the same session in another store', async () => {
       const source = (await openForTest(open)).store
       const { store, reopen } = await openForTest(open)
       const command = await exported(source)
@@ -208,7 +208,7 @@ export function describeCompaction(open: OpenStore): void {
       expect(await readSession(await reopen(), command.session, command.runs)).toEqual(expected)
     })
 
-    test('brings what its runs wait for, sub-agents and the agent that answers', async () => {
+    test('includes waits, sub-agents and the active agent', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession({ activeAgent: 'tutor', messageCount: 1 })
       const run = newRun(session.id, { status: 'waiting', fence: 1, firstSeq: 1, lastSeq: 1 })
@@ -233,7 +233,7 @@ export function describeCompaction(open: OpenStore): void {
       expect(next).toMatchObject({ run: { status: 'running' }, completed: { id: run.id } })
     })
 
-    test('keeps superseded messages known and hidden', async () => {
+    test('keeps superseded messages hidden', async () => {
       const { store } = await openForTest(open)
       const hidden = newMessage('old', { supersededBy: 'some run' })
       const session = newSession({ messageCount: 1 })
@@ -245,7 +245,7 @@ export function describeCompaction(open: OpenStore): void {
       expect(await store.sessions.get(session.id)).toEqual(session)
     })
 
-    test('lets it go on behind what was imported', async () => {
+    test('lets the session continue after the imported log', async () => {
       const source = (await openForTest(open)).store
       const { store } = await openForTest(open)
       const command = await exported(source)
@@ -257,7 +257,7 @@ export function describeCompaction(open: OpenStore): void {
       expect((await store.entries(command.session.id, 0, 100)).slice(0, -2)).toEqual(command.entries)
     })
 
-    test('is refused when the session, its name or one of its runs is there, and leaves nothing', async () => {
+    test('is refused if the session, its name or one of its runs exists, and leaves nothing', async () => {
       const source = (await openForTest(open)).store
       const { store } = await openForTest(open)
       const command = await exported(source)
@@ -283,7 +283,7 @@ export function describeCompaction(open: OpenStore): void {
       expect(await store.runs.get(clash.runs[0]?.id ?? '')).toBe(null)
     })
 
-    test('brings a run that was cut off back as an orphan', async () => {
+    test('brings back a run that was cut off as an orphan', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = newRun(session.id, { status: 'running', fence: 3, leaseOwner: 'gone', firstSeq: 1, startedAt: NOW })

@@ -39,7 +39,7 @@ export function describeConsumption(open: OpenStore): void {
       return { ...opened, session, run, id, other }
     }
 
-    test('is written with what it is used for, once', async () => {
+    test('is written together with its call, once', async () => {
       const { store, reopen, run, id } = await approved(open)
       const intent = append(run, [event('CUSTOM')], {
         consume: [{ waitId: id, digest: 'digest of the call', at: NOW + 5 }],
@@ -58,7 +58,7 @@ export function describeConsumption(open: OpenStore): void {
       }
     })
 
-    test.each(outcomes)('is over when the run that took it ends as %s without it', async (status) => {
+    test.each(outcomes)('is no longer possible after its run ended as %s without using it', async (status) => {
       const { store, reopen, run, id, session } = await approved(open)
       const other = await waitingSession(store, (run) => [newApproval(run)])
       const otherId = other.waits[0]?.id ?? ''
@@ -92,7 +92,7 @@ export function describeConsumption(open: OpenStore): void {
       }
     })
 
-    test('is not over when it was used before', async () => {
+    test('stays recorded when its run ends', async () => {
       const { store, run, id } = await approved(open)
       await done(store, append(run, [], { consume: [{ waitId: id, digest: 'digest of the call', at: NOW + 5 }] }))
       await done(store, finish(run, { status: 'failed' }))
@@ -141,7 +141,7 @@ export function describeConsumption(open: OpenStore): void {
       expect(await auditors(store)).toEqual([])
     })
 
-    test('goes by the arguments that the answer put in', async () => {
+    test('needs the digest of the arguments that the answer edited', async () => {
       const { store, run, id } = await approved(open, { editedDigest: 'edited digest' })
       const use = (digest: string) => append(run, [], { sync: true, consume: [{ waitId: id, digest, at: NOW }] })
 

@@ -35,7 +35,7 @@ import {
 
 const allItems = (store: Store): Promise<FeedItem[]> => store.feed.items(0, 1_000)
 
-/** What the feed says from now on: kind, id and status of each item. */
+/** Reads the new items of the feed on each call: kind, id and status. */
 async function follow(store: Store): Promise<() => Promise<string[][]>> {
   let after = await store.feed.head()
   return async () => {
@@ -57,7 +57,7 @@ const purge = (values: Partial<PurgeSessions>): PurgeSessions => ({
 
 export function describeFeed(open: OpenStore): void {
   describe('the feed', () => {
-    test('has every new session, run and approval, with what a list shows of them', async () => {
+    test('has every new session, run and approval, with the fields that lists show', async () => {
       const { store, reopen } = await openForTest(open)
       expect([await store.feed.head(), await store.feed.oldest(), await allItems(store)]).toEqual([0, 1, []])
       const session = newSession({ owner: 'bob', agent: 'clerk' })
@@ -90,7 +90,7 @@ export function describeFeed(open: OpenStore): void {
       }
     })
 
-    test('tells every change of a status, in order', async () => {
+    test('reports every change of a status, in order', async () => {
       const { store } = await openForTest(open)
       const news = await follow(store)
       const session = newSession()
@@ -152,7 +152,7 @@ export function describeFeed(open: OpenStore): void {
       ])
     })
 
-    test('tells of answers that start no run, and of an approval that came to nothing', async () => {
+    test('reports answers that start no run, and approvals that were never used', async () => {
       const { store } = await openForTest(open)
       const { run, waits } = await waitingSession(store, (it) => [
         newApproval(it),
@@ -177,7 +177,7 @@ export function describeFeed(open: OpenStore): void {
       ])
     })
 
-    test('tells of an imported session, its runs and its approvals', async () => {
+    test('reports an imported session, its runs and its approvals', async () => {
       const { store } = await openForTest(open)
       const { session, run } = await waitingSession(store, (it) => [newApproval(it)])
       const waits = await store.waits.list({ sessionId: session.id, limit: 10 })
@@ -192,7 +192,7 @@ export function describeFeed(open: OpenStore): void {
       ])
     })
 
-    test('says nothing of what changes no status', async () => {
+    test('does not report changes that leave the status as it is', async () => {
       const { store } = await openForTest(open)
       const idle = await finishedSession(store)
       const session = newSession()
@@ -218,7 +218,7 @@ export function describeFeed(open: OpenStore): void {
       expect(await news()).toEqual([])
     })
 
-    test('says nothing of what is refused', async () => {
+    test('does not report refused commands', async () => {
       const { store } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (it) => [newApproval(it)])
       const [wait = newApproval(run)] = waits
@@ -237,7 +237,7 @@ export function describeFeed(open: OpenStore): void {
       expect((await news()).length).toBe(1)
     })
 
-    test('holds nothing that anybody said', async () => {
+    test('contains no text of conversations', async () => {
       const { store } = await openForTest(open)
       const secret = 'secret'
       const session = newSession({ metadata: { secret }, alias: secret, label: secret, state: secret })
@@ -255,7 +255,7 @@ export function describeFeed(open: OpenStore): void {
       expect(JSON.stringify(items)).not.toContain(secret)
     })
 
-    test('tells of sessions that are purged, unless they were deleted before', async () => {
+    test('reports purged sessions, unless they were deleted before', async () => {
       const { store } = await openForTest(open)
       const { session: kept } = await finishedSession(store, { lastActivity: NOW + 100 })
       const { session: old } = await finishedSession(store)
@@ -269,7 +269,7 @@ export function describeFeed(open: OpenStore): void {
       expect(await store.sessions.get(kept.id)).not.toBe(null)
     })
 
-    test('loses its old items with a purge, and goes on counting', async () => {
+    test('loses its old items in a purge, and continues its numbers', async () => {
       const { store, reopen } = await openForTest(open)
       for (const createdAt of [NOW, NOW + 1, NOW + FEED_MS]) await done(store, create(newSession({ createdAt })))
 
@@ -283,13 +283,13 @@ export function describeFeed(open: OpenStore): void {
       expect((await allItems(again)).map(({ n }) => n)).toEqual([3, 4])
     })
 
-    test('shows nothing that a power cut can take, so a number never means two things', async (context) => {
+    test('shows nothing that a power cut can take, so a number never has two meanings', async (context) => {
       const { store, powerCut } = await openForTest(open)
       if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
       const { synced } = await store.commit([create(newSession()), create(newSession())])
-      // Text in flight is not synced, and must not vouch for what came before it.
+      // Text in flight is not synced, so it must not confirm what came before it.
       await store.commit([append(run, [text('in flight')])])
       const seen = await allItems(store)
       const head = await store.feed.head()
@@ -304,7 +304,7 @@ export function describeFeed(open: OpenStore): void {
       await synced
     })
 
-    test('keeps what was acknowledged through a power cut, whichever command it came from', async (context) => {
+    test('keeps acknowledged items through a power cut, whichever command wrote them', async (context) => {
       const { store, powerCut } = await openForTest(open)
       if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
       const { session, waits } = await waitingSession(store, (it) => [newApproval(it)])

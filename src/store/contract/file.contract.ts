@@ -29,7 +29,7 @@ const filesIn = (store: Store, files: readonly FileRecord[]) => Promise.all(file
 
 export function describeFiles(open: OpenStore): void {
   describe('files', () => {
-    test('are found by id, and are there after a restart and a power cut', async () => {
+    test('are found by id, and survive a restart and a power cut', async () => {
       const { store, reopen, powerCut } = await openForTest(open)
       const file = newFile({ name: 'naïve “plan” 😀.md', mimeType: 'text/markdown', bytes: 1 })
       await done(store, addFile(file))
@@ -50,7 +50,7 @@ export function describeFiles(open: OpenStore): void {
       expect(await store.files.get(file.id)).toEqual(file)
     })
 
-    test('can come into a session at once, if it is their owner’s', async () => {
+    test('can belong to a session from the start, if their owner has it', async () => {
       const { store } = await openForTest(open)
       const { session } = await finishedSession(store)
       const file = newFile({ sessionId: session.id })
@@ -65,14 +65,14 @@ export function describeFiles(open: OpenStore): void {
       expect(await filesIn(store, [foreign, lost])).toEqual([null, null])
     })
 
-    test('belong to the session that they are sent to, in the order in which they came', async () => {
+    test('belong to the session that they are sent to, in the order of their upload', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const [first, second, third, kept] = [newFile(), newFile(), newFile(), newFile()]
       await commit(store, addFile(first), addFile(second), addFile(third), addFile(kept))
 
       await done(store, accept(session, { files: [second.id, first.id, second.id] }))
-      // Queued behind the first, and theirs from now on all the same.
+      // This run is queued, but its files belong to the session at once.
       await done(store, accept(session, { files: [third.id, first.id] }))
 
       for await (const current of beforeAndAfter(store, reopen)) {
@@ -107,7 +107,7 @@ export function describeFiles(open: OpenStore): void {
       expect(await store.files.get(file.id)).toEqual(file)
     })
 
-    test('that cannot be sent leave the answers that came with them unanswered', async () => {
+    test('that cannot be sent stop the answers that came with them', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
       const before = await snapshot(store, session.id)
@@ -118,7 +118,7 @@ export function describeFiles(open: OpenStore): void {
       expect(await snapshot(store, session.id)).toEqual(before)
     })
 
-    test('are not asked for by a request that comes again', async () => {
+    test('are not checked again for a repeated request', async () => {
       const { store } = await openForTest(open)
       const file = newFile()
       await done(store, addFile(file))
@@ -133,7 +133,7 @@ export function describeFiles(open: OpenStore): void {
       expect(again).toMatchObject({ existing: true, run: { id: command.run.id } })
     })
 
-    test('name their hashes as long as one of them is left', async () => {
+    test('keep their hash known as long as one of them exists', async () => {
       const { store, reopen } = await openForTest(open)
       const [a, b, c] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)]
       const { session } = await finishedSession(store)
@@ -150,7 +150,7 @@ export function describeFiles(open: OpenStore): void {
       }
     })
 
-    test('that were not sent are counted for their owner, the same content once', async () => {
+    test('that were not sent are counted per owner, and the same content counts its bytes once', async () => {
       const { store, reopen } = await openForTest(open)
       const [a, b, c] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)]
       const sent = newFile({ sha256: c, bytes: 1_000, createdAt: 3 })
@@ -173,7 +173,7 @@ export function describeFiles(open: OpenStore): void {
       }
     })
 
-    test('go with their session, when it is deleted and when it is purged', async () => {
+    test('are removed with their session, when it is deleted and when it is purged', async () => {
       const { store, reopen } = await openForTest(open)
       const sessions = [newSession(), newSession({ lastActivity: 1 }), newSession()]
       const files = sessions.map(() => newFile())
@@ -193,7 +193,7 @@ export function describeFiles(open: OpenStore): void {
       }
     })
 
-    test('that were never sent are cleared away, whichever agent is purged', async () => {
+    test('that were never sent are removed by any purge', async () => {
       const { store } = await openForTest(open)
       const [old, young] = [newFile({ createdAt: 9 }), newFile({ createdAt: 10 })]
       const sent = newFile({ createdAt: 9 })

@@ -19,7 +19,7 @@ import {
   waitingSession,
 } from './samples.contract.ts'
 
-/** Makes grants the way they come about: with an approval. */
+/** Makes grants in the usual way: together with an approval. */
 async function grant(store: Store, ...grants: Grant[]): Promise<void> {
   const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
   const approvalId = waits[0]?.id ?? ''
@@ -31,7 +31,7 @@ const idsOf = (grants: readonly Grant[]): string[] => grants.map(({ id }) => id)
 
 export function describeGrants(open: OpenStore): void {
   describe('grants', () => {
-    test('are made with the approval that they were given with, and are there after a restart', async () => {
+    test('are made together with their approval, and survive a restart', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newApproval(run)])
       const [yes = '', no = ''] = waits.map(({ id }) => id)
@@ -60,7 +60,7 @@ export function describeGrants(open: OpenStore): void {
       }
     })
 
-    test('stay as they were first made: one of the same id is neither made nor put on record', async () => {
+    test('do not change: a second one with the same id is neither made nor recorded', async () => {
       const { store } = await openForTest(open)
       const first = newGrant()
       await grant(store, first)
@@ -96,7 +96,7 @@ export function describeGrants(open: OpenStore): void {
       expect(await found({ agent: 'nobody' })).toEqual([])
     })
 
-    test('are revoked once, and the trail says by whom', async () => {
+    test('are revoked once, and the audit trail says by whom', async () => {
       const { store, reopen } = await openForTest(open)
       const [kept, gone] = [newGrant(), newGrant()]
       await grant(store, kept, gone)
@@ -114,7 +114,7 @@ export function describeGrants(open: OpenStore): void {
       }
     })
 
-    test('that have expired are cleared away with the rest of what is old', async () => {
+    test('are removed by a purge once they have expired', async () => {
       const { store } = await openForTest(open)
       const [lasting, over, soon] = [newGrant(), newGrant({ expiresAt: NOW }), newGrant({ expiresAt: NOW + 1 })]
       await grant(store, lasting, over, soon)

@@ -22,7 +22,7 @@ import {
 
 export function describeKeeping(open: OpenStore): void {
   describe('what is committed', () => {
-    test('is there after a restart, text in flight included', async () => {
+    test('survives a restart, including text in flight', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession({ alias: 'name', metadata: { a: 1 } })
       const first = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')], state: [1] } }))
@@ -45,7 +45,7 @@ export function describeKeeping(open: OpenStore): void {
       expect(await readSession(await reopen(), session, runs)).toEqual(before)
     })
 
-    test('is there after a rest, and goes on as if there had been none', async () => {
+    test('survives a rest, and the store goes on as before', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
@@ -63,7 +63,7 @@ export function describeKeeping(open: OpenStore): void {
       expect((await store.entries(session.id, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
     })
 
-    test('is a copy: what the caller does with it later changes nothing', async () => {
+    test('is a copy, so a caller cannot change it later', async () => {
       const { store } = await openForTest(open)
       const session = newSession({ metadata: { a: 1 } })
       const question = newMessage('q')
@@ -84,13 +84,13 @@ export function describeKeeping(open: OpenStore): void {
       expect(await readSession(store, session, [run])).toEqual(before)
     })
 
-    test('can be proved to be writable', async () => {
+    test('passes the check of the store', async () => {
       const { store } = await openForTest(open)
 
       expect(await store.check()).toBe(undefined)
     })
 
-    test('may be as long as a model can talk: 10,000 entries, in pages', async () => {
+    test('may have 10,000 entries, read in pages', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { acceptEntries: [] }))
@@ -168,7 +168,7 @@ export function describeKeeping(open: OpenStore): void {
       },
     )
 
-    test('are told apart by every character', async () => {
+    test('are compared exactly', async () => {
       const { store } = await openForTest(open)
       // Composed and decomposed, upper and lower case, with and without a space at the end.
       const names = ['\u00e9', 'e\u0301', 'a', 'A', 'a ', 'ß', 'ss', 'ｱ', 'ア', '😀', '😁']
@@ -191,7 +191,7 @@ export function describeKeeping(open: OpenStore): void {
       ['line ends and other controls', 'a\nb\r\nc\td\u0000e\u0001f\u001fg\u007fh\u0085i\u2028j\u2029k'],
       ['marks that nobody sees', '\ufeffa\u200bb\u200dc\u202ed\ufffe\uffff'],
       ['quotes and slashes', '"\\\'`</script>\\u0041\\n%s$1'],
-      // An answer that broke off in the middle of a character ends like this.
+      // An answer that broke off in the middle of a character ends with half of it.
       ['half a character', 'a\ud83d'],
     ])('keep %s', async (_, sample) => {
       const { store, reopen } = await openForTest(open)
@@ -221,7 +221,7 @@ export function describeKeeping(open: OpenStore): void {
     const cut = async (context: TestContext, opened: StoreUnderTest): Promise<Store> =>
       opened.powerCut === undefined ? context.skip('this store cannot be cut off from its power') : opened.powerCut()
 
-    test('takes nothing that was synced, and no part of a commit', async (context) => {
+    test('takes nothing that was synced, and never a part of a commit', async (context) => {
       const opened = await openForTest(open)
       const { store } = opened
       const session = newSession()
@@ -242,7 +242,7 @@ export function describeKeeping(open: OpenStore): void {
       expect((await after.runs.get(run.id))?.status).toBe('running')
     })
 
-    test('never makes a seq mean two things, whoever writes first after it', async (context) => {
+    test('never gives a seq two meanings, whichever command comes first after it', async (context) => {
       const writers = ['claim', 'cancel', 'queue'] as const
       for (const writer of writers) {
         const opened = await openForTest(open)
@@ -266,7 +266,7 @@ export function describeKeeping(open: OpenStore): void {
       }
     })
 
-    test('never makes a seq mean two things, also behind more text than one block of seqs', async (context) => {
+    test('never gives a seq two meanings, even after more text than one block of seqs', async (context) => {
       const opened = await openForTest(open)
       const { store } = opened
       const session = newSession()

@@ -21,7 +21,7 @@ const idsOf = (messages: readonly StoredMessage[]): string[] => messages.map((me
 
 export function describeMessages(open: OpenStore): void {
   describe('messages', () => {
-    test('come back whole, in the order in which they were written', async () => {
+    test('are read back unchanged, in the order in which they were written', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const messages: StoredMessage[] = [
@@ -57,7 +57,7 @@ export function describeMessages(open: OpenStore): void {
       expect(await (await reopen()).messages.page(session.id, 100)).toEqual(messages)
     })
 
-    test('are read up to a number of characters: at least one, and no older one once there are that many', async () => {
+    test('are read up to a number of characters, but at least one', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const messages = ['a', 'b', 'c', 'd'].map((id) => newMessage(id, { content: id.repeat(1_000) }))
@@ -73,7 +73,7 @@ export function describeMessages(open: OpenStore): void {
       expect(await read(100, 'a', 1)).toEqual([])
     })
 
-    test('are known by their ids without being read', async () => {
+    test('are found by id without their content', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const messages = [newMessage('a'), newMessage('b'), newMessage('l', { lane: 'call' })]
@@ -120,7 +120,7 @@ export function describeMessages(open: OpenStore): void {
       expect((await store.sessions.get(session.id))?.messageCount).toBe(3)
     })
 
-    test('are written once: the first of an id stays, and is counted once', async () => {
+    test('are written once: the first one with an id stays, and is counted once', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const first = newMessage('a', { content: 'first' })
@@ -134,7 +134,7 @@ export function describeMessages(open: OpenStore): void {
       expect((await store.sessions.get(session.id))?.messageCount).toBe(3)
     })
 
-    test('have ids of their own in each session', async () => {
+    test('may have the same id in two sessions', async () => {
       const { store } = await openForTest(open)
       const [one, two] = [newSession(), newSession()]
       await done(store, accept(one, { start: { messages: [newMessage('a', { content: 'one' })] } }))
@@ -162,7 +162,7 @@ export function describeMessages(open: OpenStore): void {
       expect(await store.messages.page(newId(), 10)).toEqual([])
     })
 
-    test('known ones are found among the ids that a client names', async () => {
+    test('are found among the ids that a client names', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const messages = ['a', 'b', 'c'].map((id) => newMessage(id))
@@ -181,7 +181,7 @@ export function describeMessages(open: OpenStore): void {
     const said = (id: string, lane: string, values: Partial<StoredMessage> = {}) =>
       newMessage(id, { role: 'assistant', lane, ...values })
 
-    test('are kept apart from the conversation: by lane, and not counted', async () => {
+    test('are kept apart from the conversation by lane, and are not counted', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
@@ -207,7 +207,7 @@ export function describeMessages(open: OpenStore): void {
       }
     })
 
-    test('are superseded with what they belong to', async () => {
+    test('are superseded together with the conversation', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const messages = [
@@ -240,7 +240,7 @@ export function describeMessages(open: OpenStore): void {
         activity: { type: 'SHIPS', content: { ships } },
       })
 
-    test('are read among the messages where they are asked for, page by page', async () => {
+    test('are read among the messages of a page if they are asked for', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q1')] } }))
@@ -260,7 +260,7 @@ export function describeMessages(open: OpenStore): void {
       }
     })
 
-    test('the newest are read, as many as a reader can be shown', async () => {
+    test('are limited to the newest ones', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
@@ -271,7 +271,7 @@ export function describeMessages(open: OpenStore): void {
       expect(idsOf(await store.messages.page(session.id, 10, { asides: true }))).toEqual(['q', 's2', 's3', 's4'])
     })
 
-    test('an activity stays where it was first shown, as it is now, and replaces nothing else', async () => {
+    test('show an activity at its first place with its latest content, and it replaces nothing else', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
@@ -291,7 +291,7 @@ export function describeMessages(open: OpenStore): void {
   })
 
   describe('a run that branches off', () => {
-    test('supersedes what followed: it is known and kept, but neither shown nor counted', async () => {
+    test('supersedes what followed: that is kept, but neither shown nor counted', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const history = [
@@ -327,7 +327,7 @@ export function describeMessages(open: OpenStore): void {
       }
     })
 
-    test('leaves with the run before it what that one superseded', async () => {
+    test('does not supersede again what the run before it superseded', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run1 = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
@@ -347,7 +347,7 @@ export function describeMessages(open: OpenStore): void {
       )
     })
 
-    test('supersedes when it starts, not while it waits in the queue', async () => {
+    test('supersedes when it starts, not while it is queued', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const messages = [newMessage('q'), newMessage('a', { role: 'assistant' })]
@@ -364,7 +364,7 @@ export function describeMessages(open: OpenStore): void {
       expect(idsOf(await store.messages.page(session.id, 10))).toEqual(['q'])
     })
 
-    /** q1 a1 q2 a2, and then a run that has edited q2. */
+    /** A session with q1 a1 q2 a2, and then a run that edited q2. */
     async function openEdited() {
       const { store } = await openForTest(open)
       const session = newSession()
@@ -380,7 +380,7 @@ export function describeMessages(open: OpenStore): void {
       return { store, session, edit, begin, shown: async () => idsOf(await store.messages.page(session.id, 10)) }
     }
 
-    test('answers a message anew that was taken since: it is not hidden by its own repetition', async () => {
+    test('answers a message again that was accepted in the meantime, and does not hide it', async () => {
       const { store, session, edit, begin, shown } = await openEdited()
 
       await begin(edit.start)
@@ -389,7 +389,7 @@ export function describeMessages(open: OpenStore): void {
       expect((await store.sessions.get(session.id))?.messageCount).toBe(3)
     })
 
-    test('answers also a message anew that was not meant as an edit, and keeps what came before it', async () => {
+    test('answers a repeated message again even without an edit, and keeps what came before it', async () => {
       const { begin, shown } = await openEdited()
 
       await begin({ messages: [newMessage('q1')] })
@@ -399,7 +399,7 @@ export function describeMessages(open: OpenStore): void {
       expect(await shown()).toEqual(['q1', 'q3'])
     })
 
-    test('hides nothing where its point is itself superseded by then', async () => {
+    test('hides nothing if its branch point is superseded by then', async () => {
       const { begin, shown } = await openEdited()
 
       await begin({ supersedeAfter: 'a2', messages: [newMessage('q3')] })

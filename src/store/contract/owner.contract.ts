@@ -38,7 +38,7 @@ const cancel = (runId: string): RequestCancel => ({
 
 export function describeOwners(open: OpenStore): void {
   describe('changing owners', () => {
-    test('a claim fences off the owner before it', async () => {
+    test('a claim fences off the previous owner', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -55,7 +55,7 @@ export function describeOwners(open: OpenStore): void {
       expect((await done(store, finish(claimed))).ok).toBe(true)
     })
 
-    test('a run is claimed by the first of two, and only while it runs', async () => {
+    test('the first of two claims wins, and only a running run can be claimed', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -76,7 +76,7 @@ export function describeOwners(open: OpenStore): void {
       expect(await refusal(store, claim(newId(), 1))).toBe('run_not_found')
     })
 
-    test('a claim goes on behind every seq that may have been sent', async () => {
+    test('a claim continues after every seq that may have been sent', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -104,7 +104,7 @@ export function describeOwners(open: OpenStore): void {
       expect(await store2.head(session.id)).toBe(last.firstSeq)
     })
 
-    test('a claim without entries changes the owner and not the log', async () => {
+    test('a claim without entries changes the owner but not the log', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -174,7 +174,7 @@ export function describeOwners(open: OpenStore): void {
       expect(await store.runs.get(run.id)).toMatchObject({ status: 'running', leaseOwner: 'process-2' })
     })
 
-    test('a run that has ended is not given back', async () => {
+    test('a run that has ended cannot be released', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
       await done(store, finish(run))
@@ -185,7 +185,7 @@ export function describeOwners(open: OpenStore): void {
   })
 
   describe('orphans', () => {
-    test('are the running runs whose process has no live lease', async () => {
+    test('include running runs whose owner has no live lease', async () => {
       const { store } = await openForTest(open)
       const a = await acceptedRun(store, accept(newSession(), { leaseOwner: 'a' }))
       const b = await acceptedRun(store, accept(newSession(), { leaseOwner: 'b' }))
@@ -211,7 +211,7 @@ export function describeOwners(open: OpenStore): void {
       expect((await store.runs.orphans(NOW + 350, 1)).length).toBe(1)
     })
 
-    test('include the runs of all other owners once somebody has proven that those are dead', async () => {
+    test('include the runs of all other owners once those are proven dead', async () => {
       const { store } = await openForTest(open)
       const before = await acceptedRun(store, accept(newSession(), { leaseOwner: 'before' }))
       await acceptedRun(store, accept(newSession(), { leaseOwner: 'now' }))
@@ -223,7 +223,7 @@ export function describeOwners(open: OpenStore): void {
       expect(await store.runs.orphans(NOW, 10)).toEqual([before])
     })
 
-    test('are the queued runs with nothing before them', async () => {
+    test('include queued runs with no run before them', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       await done(store, { type: 'renew_lease', leaseOwner: PROCESS, until: NOW + 1_000 })
@@ -248,7 +248,7 @@ export function describeOwners(open: OpenStore): void {
   })
 
   describe('asking a run to stop', () => {
-    test('is written down, and the run goes on until its owner ends it', async () => {
+    test('is recorded, and the run goes on until its owner ends it', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -271,7 +271,7 @@ export function describeOwners(open: OpenStore): void {
       expect((await done(store, cancel(run.id))).ok).toBe(true)
     })
 
-    test('is refused once it has ended', async () => {
+    test('is refused once the run has ended', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))

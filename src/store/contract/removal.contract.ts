@@ -66,7 +66,7 @@ export function describeRemoval(open: OpenStore): void {
       }
     })
 
-    test('takes what it waited for and what was granted in it, and nothing of others', async () => {
+    test('removes its waits and grants, and nothing of other sessions', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
       const other = await waitingSession(store, (run) => [newApproval(run)])
@@ -89,7 +89,7 @@ export function describeRemoval(open: OpenStore): void {
       }
     })
 
-    test('gives its name to the next', async () => {
+    test('frees its name', async () => {
       const { store } = await openForTest(open)
       const { session } = await finishedSession(store, { alias: 'name' })
       await done(store, remove(session.id))
@@ -101,7 +101,7 @@ export function describeRemoval(open: OpenStore): void {
       expect((await store.sessions.get(session.id))?.alias).toBe(null)
     })
 
-    test('again does nothing', async () => {
+    test('twice does nothing', async () => {
       const { store } = await openForTest(open)
       const { session } = await finishedSession(store)
       await done(store, remove(session.id, NOW + 1))
@@ -125,7 +125,7 @@ export function describeRemoval(open: OpenStore): void {
       expect(await readSession(store, session)).toEqual(before)
     })
 
-    test('is for good: it takes no run and no content', async () => {
+    test('is final: the session accepts no run and no content', async () => {
       const { store } = await openForTest(open)
       const { session } = await finishedSession(store)
       await done(store, remove(session.id))
@@ -153,7 +153,7 @@ export function describeRemoval(open: OpenStore): void {
       ...values,
     })
 
-    test('removes what was idle or deleted before a moment, all of it', async () => {
+    test('removes all of a session that was idle or deleted before a moment', async () => {
       const { store, reopen } = await openForTest(open)
       const old = await finishedSession(store, { lastActivity: 99, alias: 'old' })
       const recent = await finishedSession(store, { lastActivity: 100 })
@@ -181,7 +181,7 @@ export function describeRemoval(open: OpenStore): void {
       }
     })
 
-    test('removes what was waited for and granted in them', async () => {
+    test('removes their waits and grants', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)], { lastActivity: 1 })
       const approvalId = waits[0]?.id ?? ''
@@ -196,7 +196,7 @@ export function describeRemoval(open: OpenStore): void {
       expect(await store.grants.list({ now: NOW })).toEqual([])
     })
 
-    test('goes by a time of their own for those that are not listed', async () => {
+    test('uses another time for unlisted sessions', async () => {
       const { store } = await openForTest(open)
       const listed = await finishedSession(store, { lastActivity: 100 })
       const unlisted = await finishedSession(store, { lastActivity: 100, unlisted: true })
@@ -212,7 +212,7 @@ export function describeRemoval(open: OpenStore): void {
       expect(await names()).toEqual([false, false])
     })
 
-    test('without a moment removes no listed session, however old', async () => {
+    test('without a moment removes no listed session, no matter how old', async () => {
       const { store } = await openForTest(open)
       const { session } = await finishedSession(store, { lastActivity: 0 })
 
@@ -232,7 +232,7 @@ export function describeRemoval(open: OpenStore): void {
       expect((await store.runs.open(session.id)).map((open) => open.status)).toEqual([status])
     })
 
-    test('removes at most as many as asked for, and says how many', async () => {
+    test('removes sessions up to the limit, and says how many', async () => {
       const { store } = await openForTest(open)
       const sessions = Array.from({ length: 5 }, () => newSession({ lastActivity: 1 }))
       await commit(store, ...sessions.map(create))
@@ -244,7 +244,7 @@ export function describeRemoval(open: OpenStore): void {
       expect(await store.sessions.list({ owner: 'ann', limit: 10 })).toEqual([])
     })
 
-    test('leaves the id free for a session that has nothing of the old one', async () => {
+    test('frees the id for a new session, which has nothing of the old one', async () => {
       const { store } = await openForTest(open)
       const { session, run } = await finishedSession(store, { lastActivity: 1 })
       await done(store, purge({ before: 2 }))

@@ -18,10 +18,10 @@ import {
 } from './samples.contract.ts'
 
 export function describeRepeating(open: OpenStore): void {
-  describe('taking the same run again', () => {
+  describe('accepting the same run again', () => {
     const idempotency = { key: 'key', digest: 'digest', expiresAt: NOW + 1_000 }
 
-    test('finds it by its idempotency key, also from a request that knows no session', async () => {
+    test('finds it by its idempotency key, even if the request names a new session', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const first = await done(store, accept(session, { idempotency, acceptEntries: [ACCEPTED, text('once')] }))
@@ -39,7 +39,7 @@ export function describeRepeating(open: OpenStore): void {
       expect(await store2.runs.get(again.run.id)).toBe(null)
     })
 
-    test('finds it also when it has ended, when the session is busy and when there is no room', async () => {
+    test('finds it even if it has ended, the session is busy or there is no room', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { idempotency }))
@@ -75,7 +75,7 @@ export function describeRepeating(open: OpenStore): void {
       ])
     })
 
-    test('takes a new run under a key that has expired, and then finds that one', async () => {
+    test('accepts a new run with an expired key, and then finds that one', async () => {
       const { store } = await openForTest(open)
       await done(store, accept(newSession(), { idempotency }))
       const renewed = { ...idempotency, digest: 'other', expiresAt: NOW + 5_000 }
@@ -110,7 +110,7 @@ export function describeRepeating(open: OpenStore): void {
       expect((await store.runs.get(first.id))?.status).toBe('running')
     })
 
-    test('finds it by the id its client gave it, in that session alone', async () => {
+    test('finds it by the id that its client gave it, in that session only', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const first = await acceptedRun(store, accept(session, { run: { wireId: 'run 1' } }))
@@ -125,7 +125,7 @@ export function describeRepeating(open: OpenStore): void {
       expect(await done(store, elsewhere)).toMatchObject({ run: { id: elsewhere.run.id, status: 'running' } })
     })
 
-    test('names runs by our id, by the id of the wire, and to their owner by the newest', async () => {
+    test('finds runs by our id, by wire id, and the newest one for an owner', async () => {
       const { store } = await openForTest(open)
       const [one, two] = [newSession(), newSession()]
       const first = await acceptedRun(store, accept(one, { run: { wireId: 'r' } }))

@@ -88,7 +88,7 @@ export function describeRuns(open: OpenStore): void {
       expect(await refusal(store, command)).toBe('conflict')
     })
 
-    test('is refused when it runs already or has ended, and when there is no such run', async () => {
+    test('is refused if it is running or has ended, or if there is no such run', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
 
@@ -98,7 +98,7 @@ export function describeRuns(open: OpenStore): void {
       expect(await refusal(store, start(newId()))).toBe('run_not_found')
     })
 
-    test('happens once when two want it', async () => {
+    test('happens once if two processes try it', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const first = await acceptedRun(store, accept(session))
@@ -141,7 +141,7 @@ export function describeRuns(open: OpenStore): void {
       expect(result.firstSeq).toBe(4)
       expect(await store.runs.get(run.id)).toEqual({
         ...run,
-        // What a run was given is in the messages once it has ended; a store need not keep it twice.
+        // Once a run has ended, its input is in the messages. A store need not keep it twice.
         input: expect.anything(),
         status,
         finishedAt: NOW,
@@ -159,7 +159,7 @@ export function describeRuns(open: OpenStore): void {
       expect(await store.messages.page(session.id, 10)).toEqual([answer])
     })
 
-    test('is refused a second time, and to a process that does not own the run', async () => {
+    test('is refused a second time, and for a process that does not own the run', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))
@@ -206,11 +206,11 @@ export function describeRuns(open: OpenStore): void {
         lastSeq: 6,
       })
       expect((await store.runs.open(session.id)).map((run) => run.id)).toEqual([first.id, third.id])
-      // The one that runs is not disturbed.
+      // The running one is not affected.
       expect(await done(store, append(first, [text('on')]))).toMatchObject({ firstSeq: 7 })
     })
 
-    test('leaves a waiting run open, and lets whoever has the answer complete it', async () => {
+    test('leaves a waiting run open, which anybody with its fence can end', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session))

@@ -1,4 +1,4 @@
-// What the suites of the store's contract share: a store of their own for each test, sample commands, and short ways to commit.
+// Shared by the tests of the contract: a new store for each test, sample commands, and short ways to commit.
 
 import { expect, onTestFinished } from 'vitest'
 import type { AuditRecord } from '../../domain/audit.ts'
@@ -19,9 +19,9 @@ import type { Store } from '../store.ts'
 
 export interface StoreUnderTest {
   store: Store
-  /** Ends the store as kill -9 would (closing it will do where that is not possible) and opens what it left behind. */
+  /** Ends the store as kill -9 would (or closes it, if that is not possible) and opens what it left. */
   reopen(): Promise<Store>
-  /** Ends it as a power cut would: nothing is kept that was not synced. Without it, the tests that need it are skipped. */
+  /** Ends the store as a power cut would: only synced data stays. Tests that need this are skipped without it. */
   powerCut?(): Promise<Store>
   /** Closes what is open and removes the files. */
   discard(): Promise<void>
@@ -35,13 +35,13 @@ export async function openForTest(open: OpenStore): Promise<StoreUnderTest> {
   return opened
 }
 
-/** The store, and once it has been looked at, what a restart makes of it. */
+/** Yields the store, and then the store after a restart. */
 export async function* beforeAndAfter(store: Store, reopen: () => Promise<Store>): AsyncGenerator<Store> {
   yield store
   yield await reopen()
 }
 
-/** When nothing in a test depends on the time, it all happens at this moment. */
+/** The time of everything in tests that do not depend on time. */
 export const NOW = 1_800_000_000_000
 export const OWNER = 'ann'
 export const PROCESS = 'process-1'
@@ -125,7 +125,7 @@ export interface AcceptValues extends Partial<Omit<AcceptRun, 'run' | 'start'>> 
   start?: Partial<RunStart>
 }
 
-/** Takes a run into the session: a new one unless it is there. */
+/** Accepts a run into the session, and creates the session if it does not exist. */
 export function accept(session: SessionRecord, { run, start, ...values }: AcceptValues = {}): AcceptRun {
   return {
     type: 'accept_run',
@@ -286,7 +286,7 @@ export const newAudit = (by: string, values: Partial<AuditRecord> = {}): AuditRe
   ...values,
 })
 
-/** A session whose run waits for what `make` says. */
+/** A session whose run waits for the waits that `make` returns. */
 export async function waitingSession(
   store: Store,
   make: (run: RunRecord) => readonly Wait[],
@@ -300,7 +300,7 @@ export async function waitingSession(
   return { session, run, waits }
 }
 
-/** Those who speak in the audit trail, in order. */
+/** The `by` of all audit records, in order. */
 export async function auditors(store: Store): Promise<string[]> {
   return (await store.audit.entries(0, 1_000)).map(({ text }) => JSON.parse(text).by)
 }
@@ -311,7 +311,7 @@ export const outcomes = ['waiting', 'completed', 'failed', 'cancelled', 'interru
 export const create = (session: SessionRecord): CreateSession => ({ type: 'create_session', session })
 export const remove = (sessionId: string, now = NOW): DeleteSession => ({ type: 'delete_session', sessionId, now })
 
-/** Commits, waits until it is as durable as it will be, and gives the results. */
+/** Commits, waits for the sync, and returns the results. */
 export async function commit(store: Store, ...commands: Command[]): Promise<Result[]> {
   const { results, synced } = await store.commit(commands)
   await synced
@@ -328,7 +328,7 @@ export async function done(store: Store, command: Command): Promise<Done> {
   return result
 }
 
-/** Commits one command that must be refused, and gives the code. */
+/** Commits one command that must be refused, and returns the error code. */
 export async function refusal(store: Store, command: Command): Promise<ErrorCode> {
   return codeOf((await commit(store, command))[0])
 }
@@ -339,7 +339,7 @@ export function codeOf(result: Result | undefined): ErrorCode {
   return result.error.code
 }
 
-/** Takes a run and gives it as the store returns it. */
+/** Accepts a run, and returns it as the store does. */
 export async function acceptedRun(store: Store, command: AcceptRun): Promise<RunRecord> {
   const { run } = await done(store, command)
   if (run === undefined) throw new Error('accept_run returned no run')
@@ -358,7 +358,7 @@ export async function finishedSession(
   return { session, run }
 }
 
-/** All that can be read of a session. */
+/** Everything that can be read of a session. */
 export async function readSession(store: Store, session: SessionRecord, runs: readonly RunRecord[] = []) {
   return {
     record: await store.sessions.get(session.id),
@@ -371,7 +371,7 @@ export async function readSession(store: Store, session: SessionRecord, runs: re
   }
 }
 
-/** All of a session and of what is shared that answers can change. */
+/** Everything that answers can change: the session, and what sessions share. */
 export const snapshot = async (store: Store, sessionId: string) => ({
   waits: await store.waits.list({ sessionId, limit: 100 }),
   runs: await store.runs.list(sessionId),

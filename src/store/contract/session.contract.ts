@@ -39,7 +39,7 @@ export function describeSessions(open: OpenStore): void {
       }
     })
 
-    test('is refused when the owner has one of that name', async () => {
+    test('is refused if the owner has one with the same name', async () => {
       const { store } = await openForTest(open)
       const [first, second] = [newSession({ alias: 'name' }), newSession({ alias: 'name' })]
       await done(store, create(first))
@@ -60,7 +60,7 @@ export function describeSessions(open: OpenStore): void {
       expect(await store.sessions.get(session.id)).toEqual(session)
     })
 
-    test('is known by none of its ids before', async () => {
+    test('is not found by its id or name before', async () => {
       const { store } = await openForTest(open)
 
       expect(await store.sessions.get(newId())).toBe(null)
@@ -69,7 +69,7 @@ export function describeSessions(open: OpenStore): void {
   })
 
   describe('changing a session', () => {
-    test('changes what is named and nothing else', async () => {
+    test('changes only the given fields', async () => {
       const { store } = await openForTest(open)
       const session = newSession({ alias: 'name', state: 'old' })
       const update = { type: 'update_session', sessionId: session.id } as const
@@ -89,7 +89,7 @@ export function describeSessions(open: OpenStore): void {
       expect(await refusal(store, { ...update, sessionId: newId() })).toBe('session_not_found')
     })
 
-    test('knows no state from a state that is null', async () => {
+    test('tells a missing state from a state that is null', async () => {
       const { store, reopen } = await openForTest(open)
       const [none, empty] = [newSession(), newSession({ state: null })]
       const changes: [unknown, unknown][] = []
@@ -115,7 +115,7 @@ export function describeSessions(open: OpenStore): void {
   })
 
   describe('listing sessions', () => {
-    test('gives those of an owner, newest activity first', async () => {
+    test('returns the sessions of an owner, newest activity first', async () => {
       const { store } = await openForTest(open)
       const at = (lastActivity: number, values: Partial<SessionRecord> = {}) => newSession({ lastActivity, ...values })
       const sessions = [at(30), at(10), at(50)]
@@ -124,7 +124,7 @@ export function describeSessions(open: OpenStore): void {
       await done(store, remove(others[2]?.id ?? ''))
 
       const [a, b, c] = sessions
-      // Without the state, which no list needs.
+      // Lists have no state.
       await done(store, { type: 'update_session', sessionId: a?.id ?? '', state: { large: true } })
       expect(await store.sessions.list({ owner: 'ann', limit: 10 })).toEqual([c, a, b])
       expect(await store.sessions.list({ owner: 'ann', limit: 2 })).toEqual([c, a])
@@ -141,7 +141,7 @@ export function describeSessions(open: OpenStore): void {
       ])
     })
 
-    test('gives those of a label, or those without one', async () => {
+    test('returns the sessions with a label, or those without one', async () => {
       const { store, reopen } = await openForTest(open)
       const at = (lastActivity: number, values: Partial<SessionRecord> = {}) => newSession({ lastActivity, ...values })
       const [old, none, recent, gone] = [
@@ -167,7 +167,7 @@ export function describeSessions(open: OpenStore): void {
       }
     })
 
-    test('loses and repeats none between pages, also where many were active in one moment', async () => {
+    test('neither skips nor repeats sessions between pages, even if many were active at the same moment', async () => {
       const { store } = await openForTest(open)
       const sessions = Array.from({ length: 25 }, (_, i) => newSession({ lastActivity: NOW + Math.floor(i / 10) }))
       await commit(store, ...sessions.map(create))
@@ -191,7 +191,7 @@ export function describeSessions(open: OpenStore): void {
       ])
     })
 
-    test('counts those with activity since a moment', async () => {
+    test('counts the sessions that were active since a moment', async () => {
       const { store } = await openForTest(open)
       const sessions = [10, 20, 20, 30].map((lastActivity) => newSession({ lastActivity }))
       await commit(store, ...sessions.map(create))

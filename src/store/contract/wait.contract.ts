@@ -32,7 +32,7 @@ const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
 
 export function describeWaits(open: OpenStore): void {
   describe('a run that waits', () => {
-    test('leaves what it waits for behind, whole, also after a restart', async () => {
+    test('stores what it waits for, also after a restart', async () => {
       const { store, reopen } = await openForTest(open)
       const half = 'half a pair: \ud83d'
       const { session, run, waits } = await waitingSession(store, (run) => [
@@ -47,7 +47,7 @@ export function describeWaits(open: OpenStore): void {
       }
     })
 
-    test('is found by its id alone, and not by any other', async () => {
+    test('has waits that are found by their id only', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run)])
 
@@ -55,7 +55,7 @@ export function describeWaits(open: OpenStore): void {
       expect(await store.waits.get(newId())).toBe(null)
     })
 
-    test('is asked for nothing twice: a wait that exists already is refused, and nothing of its run is written', async () => {
+    test('cannot ask for a wait that exists already, and then nothing of it is written', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run)])
       const session = newSession()
@@ -96,7 +96,7 @@ export function describeWaits(open: OpenStore): void {
       },
     )
 
-    test('is not told to wait again, and is fenced off as before', async () => {
+    test('cannot begin to wait again, and is fenced as before', async () => {
       const { store } = await openForTest(open)
       const { run } = await waitingSession(store, (run) => [newApproval(run)])
 
@@ -105,7 +105,7 @@ export function describeWaits(open: OpenStore): void {
       expect(await refusal(store, append(run, []))).toBe('run_fenced')
     })
 
-    test('does not begin to wait when it was asked to stop before', async () => {
+    test('cannot begin to wait after it was asked to stop', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))
       await done(store, { type: 'request_cancel', runId: run.id, entries: [] })
@@ -115,7 +115,7 @@ export function describeWaits(open: OpenStore): void {
       await done(store, finish(run, { status: 'cancelled' }))
     })
 
-    test('keeps its last entry when it ends without another, whatever was written behind it', async () => {
+    test('keeps its last seq if it ends without entries, whatever was written after it', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const running = await acceptedRun(store, accept(session))
@@ -132,7 +132,7 @@ export function describeWaits(open: OpenStore): void {
   })
 
   describe('settling waits', () => {
-    test('completes a waiting run that is left with nothing pending, and starts none', async () => {
+    test('completes a waiting run with nothing left to wait for, and starts none', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newClientCall(run), newClientCall(run)])
       const [first, second] = idsOf(waits)
@@ -166,7 +166,7 @@ export function describeWaits(open: OpenStore): void {
       }
     })
 
-    test('is written down in the trail where it did something', async () => {
+    test('is recorded in the audit trail if it was applied', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run)])
       const [id = ''] = idsOf(waits)
@@ -187,7 +187,7 @@ export function describeWaits(open: OpenStore): void {
       })
     })
 
-    test('gives the answer to a run that has gone on already', async () => {
+    test('gives the answer to a run that already continued', async () => {
       const { store } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run)])
       const [approval = '', call = ''] = idsOf(waits)
@@ -207,7 +207,7 @@ export function describeWaits(open: OpenStore): void {
   })
 
   describe('finding waits', () => {
-    test('lists them newest first, in pages, and by what is asked for', async () => {
+    test('lists them newest first, in pages and by filters', async () => {
       const { store } = await openForTest(open)
       const made = async (owner: string, times: readonly number[]) =>
         waitingSession(
@@ -256,7 +256,7 @@ export function describeWaits(open: OpenStore): void {
       expect(pages.flat()).toEqual(idsOf(all))
     })
 
-    test('puts those of one moment in an order that pages can rely on', async () => {
+    test('gives waits of the same moment a stable order', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run), newClientCall(run), newApproval(run)])
       const ordered = idsOf(waits).toSorted().reverse()
@@ -266,7 +266,7 @@ export function describeWaits(open: OpenStore): void {
       expect(idsOf(await store.waits.list({ limit: 1, before }))).toEqual([ordered[1]])
     })
 
-    test('knows those whose time is up, oldest first, and no longer once they are answered', async () => {
+    test('finds expired ones, oldest first, until they are answered', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) =>
         [30, 10, null, 20].map((expiresAt) => newApproval(run, { expiresAt })),
@@ -282,7 +282,7 @@ export function describeWaits(open: OpenStore): void {
       expect(await due(1_000)).toEqual([twenty, thirty])
     })
 
-    test('gives a copy: what the caller does with it changes nothing', async () => {
+    test('returns copies, so a caller cannot change the stored ones', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run, { messageRefs: { slack: 'C1' } })])
       const wait = await store.waits.get(waits[0]?.id ?? '')

@@ -36,7 +36,7 @@ const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
 
 export function describeWaitingSessions(open: OpenStore): void {
   describe('waits side by side', () => {
-    test('what is still pending passes to the continuation, which goes on waiting for it', async () => {
+    test('pending waits pass to the continuation, which waits for them', async () => {
       const { store, reopen } = await openForTest(open)
       const { session, run, waits } = await waitingSession(store, (run) => [
         newApproval(run, { createdAt: NOW }),
@@ -46,7 +46,7 @@ export function describeWaitingSessions(open: OpenStore): void {
 
       const result = await done(store, accept(session, { answers: [approve(first), approve(second)] }))
       const next = result.run ?? run
-      // The second came too late, and is the new run's to wait for.
+      // The second answer came too late, so the new run waits for it.
       const passed = { ...waits[1], runId: next.id }
       expect(result.answered).toMatchObject([{ applied: true, wait: { runId: run.id } }, { applied: false }])
       expect(result.answered?.[1]?.wait).toEqual(passed)
@@ -67,7 +67,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect(await auditors(store2)).toEqual(['asked', 'assistant'])
     })
 
-    test('one that came too late beside one that did not brings no second result', async () => {
+    test('a late answer beside a valid one brings no second result', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [
         newClientCall(run, { callId: 'one' }),
@@ -97,7 +97,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       ])
     })
 
-    test('an answer while the continuation runs is recorded for it, and it must look before it waits again', async () => {
+    test('an answer during the continuation is recorded for it, and it cannot wait for that answer again', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [
         newApproval(run),
@@ -155,7 +155,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect((await done(store, append(next, [text('on')]))).ok).toBe(true)
     })
 
-    test('a run cannot go on waiting for what belongs to another', async () => {
+    test('a run cannot wait for a wait of another run', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run)])
       const run = await acceptedRun(store, accept(newSession()))
@@ -166,7 +166,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect((await store.runs.get(run.id))?.status).toBe('running')
     })
 
-    test('the end of a continuation interrupts what it took over', async () => {
+    test('the end of a continuation interrupts the waits that passed to it', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run), newApproval(run)])
       const [first = '', second = ''] = idsOf(waits)
@@ -180,7 +180,7 @@ export function describeWaitingSessions(open: OpenStore): void {
   })
 
   describe('a run without answers in a session that waits', () => {
-    test.each(['queue', 'reject', 'interrupt'] as const)('is refused, whether it would %s or not', async (onBusy) => {
+    test.each(['queue', 'reject', 'interrupt'] as const)('is refused, also with onBusy %s', async (onBusy) => {
       const { store } = await openForTest(open)
       const { session, run } = await waitingSession(store, (run) => [newClientCall(run)])
       const before = await readSession(store, session, [run])
@@ -193,7 +193,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect(await readSession(store, session, [run])).toEqual(before)
     })
 
-    test('is found again before it is refused', async () => {
+    test('is found if it came before, and not refused', async () => {
       const { store } = await openForTest(open)
       const { session, run } = await waitingSession(store, (run) => [newApproval(run)])
 
@@ -202,7 +202,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect(again).toMatchObject({ existing: true, run: { id: run.id, status: 'waiting' } })
     })
 
-    test('gives up client calls if it is to, and starts', async () => {
+    test('abandons client calls if it says so, and starts', async () => {
       const { store, reopen } = await openForTest(open)
       const session = newSession()
       const first = await acceptedRun(store, accept(session))
@@ -226,7 +226,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       }
     })
 
-    test('never gives up what a person is asked', async () => {
+    test('never abandons an approval', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newClientCall(run), newApproval(run)])
       const before = await snapshot(store, session.id)
@@ -237,7 +237,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       expect(waits.length).toBe(2)
     })
 
-    test('is refused alone', async () => {
+    test('is refused without affecting others', async () => {
       const { store } = await openForTest(open)
       const { session, waits } = await waitingSession(store, (run) => [newApproval(run)])
 

@@ -1,4 +1,4 @@
-// The writes of a store are data: each command carries its session, fence and guard, and the store answers with a result.
+// Writes are data: each command names its session and fence, and the store answers each with a result.
 
 import type { ServerError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -49,22 +49,22 @@ export type Command =
 export type Result =
   | {
       ok: true
-      /** Seq of the first entry that was appended, 0 when none was; the others follow without a gap. */
+      /** Seq of the first entry that was appended, 0 if none was. The others follow without a gap. */
       firstSeq: number
       run?: RunRecord
       session?: SessionRecord
-      /** `accept_run` only: the run was found by its idempotency key, its wire id or its answers, and no new one was taken. */
+      /** `accept_run` only: the run was there already (found by its idempotency key, wire id or answers), so no new one was made. */
       existing?: boolean
       /** One per answer, in order. */
       answered?: readonly Answered[]
-      /** The waiting run that this command completed: an answer came, or its client calls were abandoned. */
+      /** The waiting run that this command completed, because an answer came or its client calls were abandoned. */
       completed?: RunRecord
       /** `purge_sessions` only. */
       count?: number
     }
   | { ok: false; error: ServerError }
 
-/** The synced class: commands that must be on disk before they are acknowledged. */
+/** Whether the command belongs to the synced class: it must be on disk before it is acknowledged. */
 export function needsSync(command: Command): boolean {
   switch (command.type) {
     case 'append':

@@ -5,7 +5,7 @@ export interface NewEntry {
   data: string
 }
 
-/** An entry as stored. A compacted one has `spans`: the seq and the length in UTF-16 units of each delta in it. */
+/** An entry as it is stored. A compacted entry has `spans`: the seq and the length (in UTF-16 units) of each delta in it. */
 export interface StoredEntry extends Entry {
   spans?: readonly (readonly [seq: number, length: number])[]
 }

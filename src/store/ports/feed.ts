@@ -1,21 +1,21 @@
 import type { FeedItem } from '../../domain/feed.ts'
 
 /**
- * The feed of state changes across sessions. Each command writes its items in its own transaction.
+ * The feed of state changes in all sessions. Each command writes its items in its own transaction.
  *
- * No item ever appears behind a number that was already given out: a store in which transactions overlap shows items only up to
- * the oldest open one. And only items that are on disk are shown, so a number that a reader has seen never comes to mean
- * something else, not even after a power cut.
+ * Readers miss nothing: no item appears later with a number below one that was already shown. A store with overlapping
+ * transactions therefore shows items only up to the oldest open transaction. A store shows only items that are on disk, so a
+ * number never changes its meaning, not even after a power cut.
  */
 export interface FeedReads {
-  /** At most `limit` items after number `after`, in order. */
+  /** At most `limit` items with numbers above `after`, in order. */
   items(after: number, limit: number): Promise<FeedItem[]>
-  /** The number of the newest item, 0 when there was none. */
+  /** Number of the newest item, 0 if there is none. */
   head(): Promise<number>
-  /** The number of the oldest item that is kept. Someone who read up to a number before it may have missed items. */
+  /** Number of the oldest item that is kept. A reader that stopped before it may have missed items. */
   oldest(): Promise<number>
 }
 
-/** Items are kept for this long, and no more than this many. The newest one always stays. */
+/** A purge keeps items for this long, and at most this many. The newest item always stays. */
 export const FEED_MS = 7 * 24 * 60 * 60 * 1000
 export const FEED_ITEMS = 100_000

@@ -1,18 +1,18 @@
-// The records of files that users attached. Their bytes are kept elsewhere, by hash.
+// Records of the files that users attached. The bytes are kept elsewhere, by hash.
 
 import type { FileRecord, UnsentFiles } from '../../domain/file.ts'
 
 export interface FileReads {
   get(id: string): Promise<FileRecord | null>
-  /** In the order in which they came. */
+  /** In the order of their upload. */
   ofSession(sessionId: string): Promise<FileRecord[]>
-  /** What this owner has uploaded and not sent yet. */
+  /** Files that this owner has uploaded but not sent yet. */
   unsent(owner: string): Promise<UnsentFiles>
-  /** Which of these hashes belong to a file. */
+  /** Those of the hashes that belong to a file. */
   knownHashes(hashes: readonly string[]): Promise<string[]>
 }
 
-/** Synced. Refused (`conflict`) when the id is taken, and (`session_not_found`) when its owner does not have the session it names. */
+/** Synced. Refused if the id is taken (`conflict`), or if the file names a session that its owner does not have (`session_not_found`). */
 export interface AddFile {
   type: 'add_file'
   file: FileRecord

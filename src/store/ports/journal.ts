@@ -1,20 +1,20 @@
 import type { Command, Result } from './command.ts'
 import type { StoredEntry } from './entry.ts'
 
-/** What the log needs of a store: it writes commands, and reads the entries that they left. */
+/** What the log needs from a store: writing commands, and reading entries. */
 export interface Journal {
   /**
-   * Applies the commands in order, in one transaction. A command that is refused fails alone. When this resolves, the
-   * commands survive the death of the process; when `synced` resolves, those of the synced class also survive a power cut.
-   * Throws only when nothing was applied (`storage_full`, `storage_failed`).
+   * Applies the commands in order, in one transaction. A refused command does not affect the others. Once this resolves, the
+   * commands survive a crash of the process. Once `synced` resolves, those of the synced class also survive a power cut.
+   * Throws only if nothing was applied (`storage_full`, `storage_failed`).
    */
   commit(commands: readonly Command[]): Promise<Committed>
   /**
-   * At most `limit` entries after `seq`, in order. A compacted one among them may have begun before `seq`. With `maxChars` the
-   * list ends once it has that many characters of data, so that a reader that lags does not fill the memory.
+   * At most `limit` entries after `seq`, in order. A compacted entry may begin before `seq`. With `maxChars` the list ends as
+   * soon as it has that many characters of data, so a slow reader does not fill the memory.
    */
   entries(sessionId: string, seq: number, limit: number, maxChars?: number): Promise<StoredEntry[]>
-  /** Seq of the session's last entry, 0 when it has none. */
+  /** Seq of the session's last entry, 0 if it has none. */
   head(sessionId: string): Promise<number>
 }
 
@@ -22,8 +22,8 @@ export interface Committed {
   /** One per command, in order. */
   results: Result[]
   /**
-   * Resolves when all commands of the synced class in this call are on disk; already resolved when there was none.
-   * Never rejects: a disk that fails to sync ends the process.
+   * Resolves once all commands of the synced class in this call are on disk, or at once if there are none.
+   * Never rejects, because a failed sync ends the process.
    */
   synced: Promise<void>
 }

@@ -1,4 +1,4 @@
-// What can be asked about runs, and the commands that take a run from its input to its end.
+// Reads of runs, and the commands that take a run from its input to its end.
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { TokenUsage } from '../../domain/event.ts'
@@ -17,21 +17,21 @@ export interface RunReads {
   ofOwner(owner: string, wireId: string): Promise<RunRecord | null>
   /** The run that is running or waiting, then the queued ones in order. */
   open(sessionId: string): Promise<RunRecord[]>
-  /** Running runs whose process has no live lease, and queued ones with nothing before them. */
+  /** Running runs whose owner has no live lease, and queued runs with no run before them. */
   orphans(now: number, limit: number): Promise<RunRecord[]>
-  /** All runs of a session, in the order in which they were taken. */
+  /** All runs of a session, in the order in which they were accepted. */
   list(sessionId: string): Promise<RunRecord[]>
-  /** The newest `limit` runs of a session that were taken before `before` (a run's id), newest first. */
+  /** The newest `limit` runs of a session, newest first. With `before` (a run's id), only runs that were accepted before it. */
   latest(sessionId: string, limit: number, before?: string): Promise<RunSummary[]>
 }
 
 /**
- * Synced. Takes a run into a session, and creates the session if it is new. The run starts, is queued, or turns out to be
- * one that the session has already.
+ * Synced. Accepts a run into a session, and creates the session if it is new. The run starts, is queued, or is found because
+ * the session has it already.
  */
 export interface AcceptRun {
   type: 'accept_run'
-  /** Used when the session does not exist yet; `id` names the session in any case. */
+  /** `id` names the session. The other fields count only if the session does not exist yet. */
   session: SessionRecord
   /** The store decides `status`, `fence`, `firstSeq`, `lastSeq` and `leaseOwner`. */
   run: RunRecord
@@ -39,43 +39,43 @@ export interface AcceptRun {
   onBusy: 'queue' | 'reject' | 'interrupt'
   maxQueued: number
   idempotency?: { key: string; digest: string; expiresAt: number }
-  /** Merged key by key into the session's. */
+  /** Merged into the session's metadata, key by key. */
   metadata?: Record<string, unknown>
   /**
-   * Files that come with the run's messages: they belong to the session from now on. The run is refused (`file_not_found`)
-   * when one does not exist, belongs to another session or has another owner. When no run is taken, no file is either.
+   * Files that come with the run's messages. They belong to the session from now on. The run is refused (`file_not_found`) if
+   * a file does not exist, belongs to another session or has another owner. If no run is accepted, no file is attached.
    */
   files?: readonly string[]
   /**
-   * Answers to what the session waits for. An answer is applied when its wait belongs to this session, is pending and has not
-   * expired (an `expired` answer is applied at any time); otherwise it does nothing.
+   * Answers to what the session waits for. An answer is applied if its wait belongs to this session, is pending and has not
+   * expired. (An `expired` answer is applied at any time.) Other answers do nothing.
    *
-   * - None is applied: no run is taken. `existing` is the run that took the first answer (its continuation; without one, the
-   *   run that it belongs to). When the session has none of these waits, the command is refused (`approval_not_found`,
+   * - None is applied: no run is accepted. `existing` is the run that took the first answer: its continuation, or without one,
+   *   the run that asked. If the session has none of these waits, the command is refused (`approval_not_found`,
    *   `tool_call_not_found`).
    * - One is applied and its run is the session's waiting run: that run is completed, its pending waits pass to this run, and
    *   this run starts at once, before queued ones.
-   * - One is applied and its run is running (it took an earlier answer): the answer is recorded for that run, no run is taken
-   *   and `existing` is that run. The results of the answered client calls are written as messages of that run.
+   * - One is applied and its run is running (it took an earlier answer): the answer is recorded for that run, and `existing`
+   *   is that run. The results of the answered client calls are written as messages of that run. No run is accepted.
    *
-   * A result for a call whose answer is not applied is not written.
+   * A result is not written if the answer to its call was not applied.
    */
   answers?: readonly WaitAnswer[]
-  /** Each is made with the answer of its wait, if that answer is applied and approves. */
+  /** A grant is made if the answer to its wait is applied and approves. */
   grants?: readonly Grant[]
-  /** Written for each answer that is applied, by wait id, and for each grant that is made, by its id. */
+  /** Records by id: of the wait for each answer that is applied, of the grant for each grant that is made. */
   answerAudit?: Readonly<Record<string, AuditRecord>>
   /**
-   * What happens to a run without answers when the session waits. `refuse`: it is refused with `approval_pending`. `abandon`:
-   * the same if an approval is pending; if the session waits for client calls alone, those are interrupted, the waiting
-   * run is completed and this one starts, before queued ones.
+   * What happens to a run without answers while the session waits. `refuse`: it is refused with `approval_pending`. `abandon`:
+   * the same if an approval is pending. If the session waits only for client calls, they are interrupted, the waiting run is
+   * completed and this one starts, before queued ones.
    */
   whenWaiting: 'refuse' | 'abandon'
-  /** Refuses a new session beyond this many that are not terminated. */
+  /** A new session is refused if this many exist that are not terminated. */
   maxSessions: number | null
-  /** Written in any case. */
+  /** Written whether the run starts at once or is queued. */
   acceptEntries: readonly NewEntry[]
-  /** Written when the run starts at once. */
+  /** Written if the run starts at once. */
   start: RunStart
 }
 
@@ -83,20 +83,20 @@ export interface AcceptRun {
 export interface RunStart {
   entries: readonly NewEntry[]
   /**
-   * If the session already has the last user message among them, the run answers that message again and supersedes what follows
-   * it. If that message is superseded, the run answers the last user message that is not.
+   * If the session already has the last user message of this list, the run answers that message again and supersedes everything
+   * after it. If that message is superseded itself, the run answers the last user message that is not.
    */
   messages: readonly StoredMessage[]
-  /** The client's shared state; undefined keeps the stored one. */
+  /** The client's shared state. Undefined keeps the stored one. */
   state?: unknown
   /**
-   * The run supersedes the messages that follow this one. If this one is superseded itself when the run begins, the run supersedes
-   * nothing, or, when it brings no other user message, what follows the last user message.
+   * The run supersedes the messages after this one. If this one is superseded itself when the run begins, the run supersedes
+   * nothing; or, if it brings no other user message, everything after the last user message.
    */
   supersedeAfter?: string
 }
 
-/** Synced. queued → running; refused (`conflict`) when it is not queued or the session is busy. */
+/** Synced. Starts a queued run. Refused (`conflict`) if the run is not queued or the session is busy. */
 export interface StartRun {
   type: 'start_run'
   runId: string
@@ -123,20 +123,20 @@ export interface AppendEntries {
   /** Replaces the session's shared state. */
   state?: unknown
   lastTool?: string
-  /** The agent that answers in this session from now on; null: the session's own again. */
+  /** The agent that answers in this session from now on. Null: the session's own agent. */
   activeAgent?: string | null
   /**
-   * Approvals of this session that this write uses up, at `at`. Refused (`conflict`) unless each is approved and has this digest:
-   * the digest of the edited arguments where the answer edited them.
+   * Approvals of this session that this write uses up. Refused (`conflict`) unless each is approved and has this digest. If the
+   * answer edited the arguments, it is the digest of the edited ones.
    */
   consume?: readonly { waitId: string; digest: string; at: number }[]
   audit?: readonly AuditRecord[]
 }
 
 /**
- * Synced. Ends a run, its events and its lease in one step. A queued or waiting run may end too. Any status but `waiting`
- * interrupts the waits that are still pending on it. Approvals that the run took and did not use become void, whatever the
- * status: they are interrupted, and the audit trail says so. A run that was asked to stop cannot begin to wait (`conflict`).
+ * Synced. Ends a run and its lease, and writes its last events, in one step. A queued or waiting run may end too. Any status
+ * except `waiting` interrupts the waits that are still pending on the run. Approvals that the run took but did not use become
+ * void: they are interrupted, and the audit trail says so. A run that was asked to stop cannot begin to wait (`conflict`).
  */
 export interface FinishRun {
   type: 'finish_run'
@@ -148,9 +148,9 @@ export interface FinishRun {
   messages: readonly StoredMessage[]
   usage: TokenUsage[]
   error: RunError | null
-  /** `waiting` only: what it waits for from now on. */
+  /** `waiting` only: what the run waits for from now on. */
   waits?: readonly Wait[]
-  /** `waiting` only: earlier waits that it still waits for. Refused (`conflict`) when one has been answered. */
+  /** `waiting` only: earlier waits that are still open. Refused (`conflict`) if one of them has been answered. */
   stillPending?: readonly string[]
   audit?: readonly AuditRecord[]
 }
@@ -162,7 +162,7 @@ export interface FinishRun {
 export interface ClaimRun {
   type: 'claim_run'
   runId: string
-  /** The fence that was seen; refused (`run_fenced`) when it has changed. */
+  /** The fence that the claimer saw. Refused (`run_fenced`) if it has changed. */
   fence: number
   leaseOwner: string
   entries: readonly NewEntry[]
@@ -175,14 +175,14 @@ export interface ReleaseRun {
   fence: number
 }
 
-/** Synced. Refused (`conflict`) when the run has ended. */
+/** Synced. Asks a run to stop. Refused (`conflict`) if it has ended. */
 export interface RequestCancel {
   type: 'request_cancel'
   runId: string
   entries: readonly NewEntry[]
 }
 
-/** Says that this process lives until `until` (wall clock). */
+/** Says that this process is alive until `until` (wall clock). */
 export interface RenewLease {
   type: 'renew_lease'
   leaseOwner: string

@@ -1,4 +1,4 @@
-// What can be asked about sessions, and the commands that make, change and remove them.
+// Reads of sessions, and the commands that create, change and remove them.
 
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -8,9 +8,9 @@ import type { StoredEntry } from './entry.ts'
 
 export interface SessionReads {
   get(id: string): Promise<SessionRecord | null>
-  /** By the name that the owner's client gave it. A deleted session has lost its name. */
+  /** Finds a session by the name that the owner's client gave it. A deleted session has no name. */
   byAlias(owner: string, alias: string): Promise<SessionRecord | null>
-  /** Sessions that are not deleted, newest activity first. They come without their state. */
+  /** Sessions that are not deleted, newest activity first, without their state. */
   list(query: SessionQuery): Promise<SessionRecord[]>
   /** How many sessions were active at or after `since`. */
   count(since: number): Promise<number>
@@ -19,18 +19,18 @@ export interface SessionReads {
 }
 
 export interface SessionQuery {
-  /** All owners when left out. */
+  /** Left out: sessions of all owners. */
   owner?: string
-  /** Only sessions with this label; null: only sessions without one. */
+  /** Only sessions with this label. Null: only sessions without a label. */
   label?: string | null
   /** Includes sessions that are marked as unlisted. */
   unlisted?: boolean
   limit: number
-  /** Where the last page ended: only sessions that come after this one in the list. */
+  /** The last session of the page before. Only sessions that come after it in the list. */
   before?: { lastActivity: number; id: string }
 }
 
-/** Synced. Refused (`conflict`) when the owner has a session of that name. */
+/** Synced. Refused (`conflict`) if the owner has a session with the same name. */
 export interface CreateSession {
   type: 'create_session'
   session: SessionRecord
@@ -44,7 +44,7 @@ export interface UpdateSession {
   state?: unknown
 }
 
-/** Synced. Leaves a tombstone without content; refused (`conflict`) while a run is open. Deleting it again does nothing. */
+/** Synced. Leaves a tombstone without content. Refused (`conflict`) while a run is open. Deleting a session twice does nothing. */
 export interface DeleteSession {
   type: 'delete_session'
   sessionId: string
@@ -52,12 +52,13 @@ export interface DeleteSession {
 }
 
 /**
- * Synced. Removes sessions that were idle or terminated before `before` (unlisted ones: `unlistedBefore`) and have no open run, expired
- * idempotency keys and grants, files that were uploaded before `unsentBefore` and never sent, and old items of the feed.
+ * Synced. Removes sessions without an open run that were idle or terminated before `before` (unlisted ones: `unlistedBefore`).
+ * Also removes expired idempotency keys and grants, files that were uploaded before `unsentBefore` and never sent, and old
+ * items of the feed.
  */
 export interface PurgeSessions {
   type: 'purge_sessions'
-  /** Only sessions of this agent; all when left out. */
+  /** Only sessions of this agent. Left out: of all agents. */
   agent?: string
   before: number | null
   unlistedBefore: number
@@ -66,16 +67,16 @@ export interface PurgeSessions {
   limit: number
 }
 
-/** Replaces entries by seq: each new entry takes the place of the entries that its spans name. */
+/** Each new entry replaces the entries that its spans name. */
 export interface CompactSession {
   type: 'compact_session'
   sessionId: string
-  /** Refused (`conflict`) when the log has grown past it or a run is open. */
+  /** Seq of the last entry that was read. Refused (`conflict`) if the log has grown since, or a run is open. */
   head: number
   entries: readonly StoredEntry[]
 }
 
-/** Synced. A whole session as exported; refused (`conflict`) when it exists. */
+/** Synced. Adds a whole session from an export. Refused (`conflict`) if it exists. */
 export interface ImportSession {
   type: 'import_session'
   session: SessionRecord

@@ -1,4 +1,4 @@
-// What runs wait for, what people have granted for good, and the commands that answer without starting a run.
+// Waits (what runs wait for), grants (standing permissions), and the commands that answer without starting a run.
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Grant } from '../../domain/grant.ts'
@@ -16,53 +16,53 @@ export interface WaitQuery {
   wait?: Wait['wait']
   sessionId?: string
   runId?: string
-  /** Only waits whose answer this run took: it started with the answer, or got it while it ran. */
+  /** Only waits whose answer went to this run: it started with the answer, or got it while it ran. */
   continuationRunId?: string
   owner?: string
   status?: Wait['status']
   limit: number
-  /** Where the last page ended: only waits that come after this one in the list. */
+  /** The last wait of the page before. Only waits that come after it in the list. */
   before?: { createdAt: number; id: string }
 }
 
 export interface GrantReads {
   get(id: string): Promise<Grant | null>
-  /** Grants that have not expired at `now`, oldest first. With `sessionId`: those of that session and those of every session. */
+  /** Grants that have not expired at `now`, oldest first. With `sessionId`: grants for that session and for all sessions. */
   list(query: { now: number; agent?: string; sessionId?: string }): Promise<Grant[]>
 }
 
-/** Synced. Answers that start no run (see `AcceptRun.answers`); a waiting run with nothing left to wait for is completed. */
+/** Synced. Answers without starting a run (see `AcceptRun.answers`). Completes a waiting run that has nothing left to wait for. */
 export interface SettleWaits {
   type: 'settle_waits'
   answers: readonly WaitAnswer[]
-  /** Written for each answer that is applied, by wait id. */
+  /** Records by wait id, written for each answer that is applied. */
   answerAudit?: Readonly<Record<string, AuditRecord>>
   now: number
 }
 
 export interface Answered {
   applied: boolean
-  /** The wait as it is now; null: there is none, or it belongs to another session. */
+  /** The wait as it is now. Null if there is none, or if it belongs to another session. */
   wait: Wait | null
 }
 
 /**
- * Synced. Replaces a question that no longer fits. The pending one is interrupted, and the same run waits for the new one.
- * If it is no longer pending, nothing is done; `answered` has one element and says which of the two happened.
+ * Synced. Replaces a question that no longer fits. The old question is interrupted, and the same run waits for the new one.
+ * Does nothing if the old question is no longer pending. `answered` has one element, which says what happened.
  */
 export interface AskAgain {
   type: 'ask_again'
   waitId: string
-  /** Has the session and the run of the old one. */
+  /** The new question. It keeps the session and the run of the old one. */
   approval: Approval
-  /** Who or what closes the old one, and why. */
+  /** Who or what closes the old question, and why. */
   by: string
   reason: string
   at: number
   audit: readonly AuditRecord[]
 }
 
-/** Synced. Refused (`conflict`) when there is no such grant. */
+/** Synced. Refused (`conflict`) if there is no such grant. */
 export interface RevokeGrant {
   type: 'revoke_grant'
   grantId: string

@@ -1,4 +1,4 @@
-// Takes a run into a session: a new one, the continuation of one that waits, or one that was there already.
+// Accepts a run: a new one, the continuation of a waiting one, or one that is there already.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -68,13 +68,13 @@ function* findByKey(
   return yield* findRun(used.runId)
 }
 
-/** By its name too: two first requests under one name must not make two sessions. */
+/** Finds the session by id or by name: two first requests with one name must not create two sessions. */
 function* findKnown({ id, owner, alias }: SessionRecord): Rule<SessionRecord | null> {
   const session = yield* ask('session', id)
   return session ?? (alias === null ? null : yield* ask('sessionByAlias', owner, alias))
 }
 
-/** The same request came before. Nothing is written: what it would answer stays as it is. */
+/** The same request came before. Nothing is written, and its answers are not applied again. */
 function* repeated({ answers }: AcceptRun, run: RunRecord): Rule<Decision> {
   const session = yield* findSession(run.sessionId)
   if (answers === undefined) return { result: existing(run, session), changes: [] }
@@ -94,7 +94,7 @@ const existing = (run: RunRecord, session: SessionRecord): Done => ({
 
 function* refuseBeyond(maxSessions: number | null): Rule<void> {
   if (maxSessions !== null && (yield* ask('sessionCount')) >= maxSessions) {
-    throw new ServerError('too_many_sessions', `The server holds ${maxSessions} sessions, its limit.`)
+    throw new ServerError('too_many_sessions', `The server holds ${maxSessions} sessions, which is its limit.`)
   }
 }
 
@@ -106,7 +106,7 @@ function refuseBusy({ onBusy, maxQueued }: AcceptRun, open: readonly Pick<RunRec
   }
 }
 
-/** Gives up what the session waits for. Throws where that is a person's answer, or where the command does not want it. */
+/** Gives up what the session waits for. Throws if a person has to answer, or if the command says `refuse`. */
 function* abandon(changes: Change[], { run, whenWaiting }: AcceptRun, waitingRunId: string): Rule<RunRecord> {
   const pending = yield* ask('pendingWaits', waitingRunId)
   if (whenWaiting === 'refuse' || pending.some(({ wait }) => wait === 'approval')) throw approvalPending(waitingRunId)
@@ -114,7 +114,7 @@ function* abandon(changes: Change[], { run, whenWaiting }: AcceptRun, waitingRun
   return completeRun(changes, yield* findRun(waitingRunId), run.createdAt)
 }
 
-/** Completes the waiting run and goes on with this one; or leaves it to the run that has the answers, or took them earlier. */
+/** Completes the waiting run and continues with this one, or leaves the answers to the run that has or had them. */
 function* acceptAnswers(
   command: AcceptRun,
   session: SessionRecord,
@@ -149,7 +149,7 @@ function* acceptAnswers(
   return yield* takeIn(changes, command, session, { completed, answered: passedOn(answered, takerId, run.id) })
 }
 
-/** The run that took the first of the answers that there is, when all came too late. */
+/** All answers came too late: finds the run that took the first of them. */
 function* earlierTaker(answered: readonly Answered[], firstAnswer: WaitAnswer): Rule<RunRecord> {
   const wait = answered.find((one) => one.wait !== null)?.wait
   if (wait == null) throw waitNotFound(firstAnswer)
@@ -189,7 +189,7 @@ function* enqueue(command: AcceptRun, known: SessionRecord | null): Rule<Decisio
   return { result: { ok: true, firstSeq, existing: false, run: queued, session: patched(session, patch) }, changes }
 }
 
-/** What every run that is taken brings: its session or metadata for it, its key, its files. */
+/** Adds what every accepted run brings: its session or metadata for it, its idempotency key, its files. */
 function admit(
   changes: Change[],
   { run, session: given, metadata: added, idempotency, files = [] }: AcceptRun,

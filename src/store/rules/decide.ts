@@ -1,4 +1,4 @@
-// The state machine of sessions, runs, waits and files, for every store: what a command does, or why it is refused.
+// The state machine of sessions, runs, waits and files. It is the same for every store: what a command changes, or why it is refused.
 
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Command } from '../ports/command.ts'
@@ -75,7 +75,7 @@ function renewLease({ leaseOwner: owner, until, endOthers = false }: RenewLease)
   return endOthers ? [{ write: 'end_other_leases', owner }, renewal] : [renewal]
 }
 
-// biome-ignore lint/correctness/useYield: nothing has to be read to decide this.
+// biome-ignore lint/correctness/useYield: this decision needs no rows.
 function* withoutRows(changes: Change[]): Rule<Decision> {
   return { result: { ok: true, firstSeq: 0 }, changes }
 }

@@ -1,4 +1,4 @@
-// What the feed says about the changes of a command: every session, run and approval that is new or has a new status.
+// The feed items of a command's changes: one for every session, run and approval that is new or has a new status.
 
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -7,7 +7,7 @@ import type { Wait } from '../../domain/wait.ts'
 import type { Command } from '../ports/command.ts'
 import type { Change, PurgedSession } from './rows.ts'
 
-/** In the order of the changes. A command that gives items must be of the synced class (`needsSync`). */
+/** In the order of the changes. A command with feed items must belong to the synced class (`needsSync`). */
 export function feedItems(command: Command, changes: readonly Change[]): NewFeedItem[] {
   const items: NewFeedItem[] = []
   for (const change of changes) {
@@ -23,7 +23,7 @@ function itemOf(change: Change, command: Command): NewFeedItem | null {
       return sessionItem(change.session, change.session.status, timeOf(command))
     case 'bury_session':
     case 'remove_session':
-      // A session that was deleted before it is purged has had its item.
+      // A session that was deleted before the purge already has its item.
       return change.session.status === 'terminated' ? null : sessionItem(change.session, 'terminated', timeOf(command))
     case 'insert_run':
       return runItem(change.run, timeOf(command))
@@ -85,6 +85,6 @@ function timeOf(command: Command): number {
     case 'purge_sessions':
       return command.now
     default:
-      throw new Error(`A command of type ${command.type} changes no state.`)
+      throw new Error(`A command of type ${command.type} must not change a status.`)
   }
 }

@@ -1,4 +1,4 @@
-// Rows that several rules look for, with the errors of those that are missing.
+// Lookups that several rules share, with the errors for missing rows.
 
 import { fileNotFound, runNotFound, sessionNotFound } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -20,7 +20,7 @@ export function* findSession(sessionId: string): Rule<SessionRecord> {
   return session
 }
 
-/** The waits with these ids that there are. With a session, its waits alone; null: it has none yet. */
+/** Those of the waits that exist. With a session: only its waits. Null: a session that does not exist yet, so none. */
 export function* findWaits(ids: readonly string[], sessionId?: string | null): Rule<Map<string, Wait>> {
   const found = new Map<string, Wait>()
   for (const id of new Set(ids)) {
@@ -31,8 +31,8 @@ export function* findWaits(ids: readonly string[], sessionId?: string | null): R
 }
 
 /**
- * Throws `file_not_found` unless all are the owner's and belong to no session or to this one (null: a session that is about to
- * be made). Somebody else's file and one that is not there look the same.
+ * Throws `file_not_found` unless the owner has all these files, and they belong to this session or to none. (Null: a session
+ * that is about to be created.) Another owner's file looks like a missing one.
  */
 export function* refuseFiles(ids: readonly string[], owner: string, sessionId: string | null): Rule<void> {
   for (const id of ids) {

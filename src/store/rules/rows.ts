@@ -1,8 +1,8 @@
-// The row port: all that a store does for the rules. A rule asks for rows, decides, and returns its changes as data. It never
-// writes, so a refused command leaves no trace.
+// The port between the rules and a store. A rule asks for rows, decides, and returns its changes as data. It never writes, so a
+// refused command leaves no trace.
 //
-// Rules are generators, so that the same text runs on a store that answers at once (SQLite, inside its synchronous
-// transaction) and on one that has to wait for each answer.
+// Rules are generators, so the same code runs on a store that answers at once (SQLite, inside a synchronous transaction) and
+// on a store that waits for each answer.
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { NewFeedItem } from '../../domain/feed.ts'
@@ -17,15 +17,15 @@ import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
 
 /**
- * The rows as they are after the changes of the command before. Where several processes write, reading a session or one of its
- * rows locks the session until the transaction ends.
+ * Rows as the previous command left them. If several processes write, reading a session or one of its rows must lock the session
+ * until the transaction ends.
  */
 export interface RowReads {
   session(id: string): SessionRecord | null
   sessionByAlias(owner: string, alias: string): SessionRecord | null
   /** How many sessions are not terminated. */
   sessionCount(): number
-  /** The sessions that this command removes: those without an open run, the longest idle first. */
+  /** The sessions that this command removes: sessions without an open run, longest idle first. */
   sessionsToPurge(command: PurgeSessions): PurgedSession[]
 
   run(id: string): RunRecord | null
@@ -33,22 +33,22 @@ export interface RowReads {
   openRuns(sessionId: string): Pick<RunRecord, 'id' | 'status'>[]
   idempotencyKey(owner: string, key: string): IdempotencyKey | null
 
-  /** Seq of the session's last entry, 0 when it has none. */
+  /** Seq of the session's last entry, 0 if it has none. */
   head(sessionId: string): number
-  /** The seq that the session's next entry gets: behind every seq that a reader may have seen. 1 for a new session. */
+  /** Seq of the session's next entry, above every seq that a reader may have seen. 1 for a new session. */
   nextSeq(sessionId: string): number
 
   /** The messages with these ids that the session has. */
   messageMarks(sessionId: string, ids: readonly string[]): MessageMark[]
-  /** The id of the last user message in the session's own conversation. */
+  /** Id of the last user message in the session's own conversation. */
   lastUserMessage(sessionId: string): string | null
-  /** The roles of the messages that follow this one in the session's own conversation. */
+  /** Roles of the messages after this one in the session's own conversation. */
   rolesAfter(sessionId: string, messageId: string): MessageRole[]
 
   wait(id: string): Wait | null
   /** In the order in which they were written. */
   pendingWaits(runId: string): Wait[]
-  /** Approvals whose answer this run took and that it has not used, in the order in which they were written. */
+  /** Approvals that this run got and has not used, in the order in which they were written. */
   unusedApprovals(runId: string): Approval[]
   hasGrant(id: string): boolean
   file(id: string): FileRecord | null
@@ -62,7 +62,7 @@ export interface IdempotencyKey {
   expiresAt: number
 }
 
-/** A write. A store applies the changes of a command in their order, before it decides the next command. */
+/** A write. A store applies a command's changes in order, before it decides the next command. */
 export type Change =
   | { write: 'insert_session'; session: SessionRecord }
   | { write: 'update_session'; id: string; patch: SessionPatch }
@@ -73,7 +73,7 @@ export type Change =
   | { write: 'insert_run'; run: RunRecord }
   | { write: 'update_run'; before: RunRecord; run: RunRecord }
   | { write: 'put_key'; owner: string; key: string; value: IdempotencyKey }
-  /** From `firstSeq` on, without a gap. Only text in flight (`inFlight`) may be lost in a power cut. */
+  /** Without a gap, from `firstSeq` on. A power cut may take only text in flight (`inFlight`). */
   | {
       write: 'append_entries'
       sessionId: string
@@ -84,32 +84,32 @@ export type Change =
     }
   /** The log of an imported session, with its own seqs. */
   | { write: 'import_entries'; sessionId: string; entries: readonly StoredEntry[] }
-  /** Each new entry takes the place of the entries that its spans name. */
+  /** Each new entry replaces the entries that its spans name. */
   | { write: 'compact_entries'; sessionId: string; entries: readonly StoredEntry[] }
-  /** The first message of an id stays; an activity takes the content of a later one. */
+  /** A message with a known id is ignored, except that an activity takes the content of a later one. */
   | { write: 'insert_messages'; sessionId: string; messages: readonly StoredMessage[] }
-  /** Everything that follows the message, also what sub-agents said. */
+  /** All messages after this one, also those of sub-agents. */
   | { write: 'supersede_messages'; sessionId: string; after: string; byRun: string }
   | { write: 'insert_wait'; wait: Wait }
   | { write: 'update_wait'; before: Wait; wait: Wait }
   | { write: 'insert_grant'; grant: Grant }
   | { write: 'remove_grant'; id: string }
   | { write: 'insert_file'; file: FileRecord }
-  /** Files that belong to no session belong to this one from now on. */
+  /** Files without a session belong to this one from now on. */
   | { write: 'attach_files'; ids: readonly string[]; sessionId: string }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
   | { write: 'renew_lease'; owner: string; until: number }
   /** Ends the leases of all owners but this one. */
   | { write: 'end_other_leases'; owner: string }
-  /** In order, each with the next number. */
+  /** Each item gets the next number, in order. */
   | { write: 'add_to_feed'; items: readonly NewFeedItem[] }
-  /** Removes idempotency keys and grants that had expired at `now`, files that were never sent, and old items of the feed. */
+  /** Removes idempotency keys and grants that expired before `now`, files that were never sent, and old items of the feed. */
   | { write: 'remove_expired'; now: number; unsentBefore: number }
 
 export interface SessionPatch {
-  /** The wall clock may step back; a session's activity does not: the later of the two counts. */
+  /** The wall clock may step back, a session's activity does not: the later of the two counts. */
   lastActivity?: number
-  /** What the session's count of messages changes by; also says that its log has grown. */
+  /** By how much the session's count of messages changes. Any value, also 0, says that the log has grown. */
   messagesAdded?: number
   metadata?: Record<string, unknown>
   state?: unknown
@@ -124,7 +124,7 @@ export interface Decision {
   changes: Change[]
 }
 
-/** One question to the rows. */
+/** A question of a rule: which read, with which arguments. */
 export type Ask = { [Read in keyof RowReads]: { read: Read; args: Parameters<RowReads[Read]> } }[keyof RowReads]
 
 /** Throws a `ServerError` when the command is refused. */
@@ -137,7 +137,7 @@ export function* ask<Read extends keyof RowReads>(
   return (yield { read, args } as Ask) as ReturnType<RowReads[Read]>
 }
 
-/** Decides with rows that answer at once. */
+/** Runs a rule on rows that answer at once. */
 export function decideNow<T>(rule: Rule<T>, rows: RowReads): T {
   let step = rule.next()
   while (step.done !== true) {

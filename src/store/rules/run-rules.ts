@@ -1,4 +1,4 @@
-// How a run goes from its start to its end (`accept-run.ts` takes it into its session).
+// The life of a run from its start to its end. (`accept-run.ts` accepts it into its session.)
 
 import { ServerError } from '../../domain/errors.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/message.ts'
@@ -27,13 +27,13 @@ const fenced = (runId: string): ServerError =>
     details: { run_id: runId },
   })
 
-/** The run, if it executes under this fence; otherwise throws `run_fenced`. */
+/** The run, if it is running under this fence. Otherwise throws `run_fenced`. */
 export function ownedRun(run: RunRecord | null, { runId, fence }: { runId: string; fence: number }): RunRecord {
   if (run === null || !isOwned(run, fence)) throw fenced(runId)
   return run
 }
 
-/** Adds the entries to the changes. Returns the first seq, 0 for none. */
+/** Adds the entries to the changes. Returns the first seq, 0 without entries. */
 export function* appendTo(
   changes: Change[],
   { sessionId, id }: Pick<RunRecord, 'sessionId' | 'id'>,
@@ -46,7 +46,7 @@ export function* appendTo(
   return firstSeq
 }
 
-/** Adds the messages to the changes. Returns how many of them count as new messages of the session. */
+/** Adds the messages to the changes. Returns how many of them the session counts as new messages. */
 export function* insertMessages(
   changes: Change[],
   sessionId: string,
@@ -58,7 +58,7 @@ export function* insertMessages(
   return countNew(messages, yield* ask('messageMarks', sessionId, ids))
 }
 
-/** How many of the messages count, apart from those that the session has already. */
+/** How many of the messages count, without those that the session already has. */
 export function countNew(messages: readonly StoredMessage[], known: readonly MessageMark[]): number {
   const seen = new Set(known.map(({ id }) => id))
   let count = 0
@@ -83,8 +83,8 @@ export const running = (run: RunRecord, leaseOwner: string, startedAt: number, f
 })
 
 /**
- * The message that the run branches off after, null for none. The rows decide, not the request: since it was sent, others may
- * have branched, or said the same.
+ * The message after which the run branches off, null for none. This depends on the rows of this moment: since the request was
+ * sent, other runs may have branched off, or brought the same message.
  */
 function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly MessageMark[]) {
   const isKnown = (id: string): boolean => known.some((mark) => mark.id === id)
@@ -100,7 +100,7 @@ function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly Mes
 
 const LAST_USER_MESSAGE = Symbol('the last user message')
 
-/** Adds to the changes what a run writes when it begins, apart from its own row and its entries. Returns the session as it is then. */
+/** Adds what a run writes when it begins, apart from its own row and its entries. Returns the changed session. */
 export function* begin(
   changes: Change[],
   session: SessionRecord,
@@ -120,7 +120,7 @@ export function* begin(
   }
   if (messages.length > 0) changes.push({ write: 'insert_messages', sessionId: session.id, messages })
   const patch = {
-    // Three indexes follow a session's activity, and a new session already has this one.
+    // A new session has this time already, and writing it costs three indexes.
     ...(now > session.lastActivity ? { lastActivity: now } : {}),
     messagesAdded,
     ...(state === undefined ? {} : { state }),
@@ -158,7 +158,7 @@ export function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Dec
   return { result: { ok: true, firstSeq, run: record, session }, changes }
 }
 
-/** Nothing but text: a store may write it with `ownedRun` alone, because there is one of these for every chunk of a model. */
+/** The command has nothing but text. Every chunk of a model is such a command, so a store may write it after `ownedRun` alone. */
 export const isTextAlone = (command: AppendEntries): boolean =>
   !command.sync &&
   command.consume === undefined &&
@@ -191,11 +191,11 @@ export function* appendEntries(command: AppendEntries): Rule<Decision> {
   return { result: { ok: true, firstSeq }, changes }
 }
 
-/** The run that the command may end; otherwise throws `run_fenced`. */
+/** The run, if the command may end it. Otherwise throws `run_fenced`. */
 function* endingRun(command: FinishRun): Rule<RunRecord> {
   const run = yield* findRun(command.runId)
   if (isOwned(run, command.fence)) return run
-  // A queued or waiting run has no owner to write for it: whoever saw it last may end it.
+  // A queued or waiting run has no owner. Whoever saw its last state may end it.
   const isIdle = run.status === 'queued' || (run.status === 'waiting' && command.status !== 'waiting')
   if (!isIdle || run.fence !== command.fence) throw fenced(run.id)
   return run
@@ -210,7 +210,7 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
   }
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, entries)
-  // Without entries of its own, a run that has waited keeps its end: others may have written behind it.
+  // A waiting run that ends without entries keeps its last seq: other runs may have written after it.
   const lastSeq = firstSeq > 0 ? firstSeq + entries.length - 1 : (run.lastSeq ?? (yield* ask('head', run.sessionId)))
   const ended: RunRecord = {
     ...run,
@@ -265,7 +265,7 @@ export function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision
   if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, entries)
-  // A run that waits has no other end to come that would say where its entries end.
+  // Nothing else will move the end of a waiting run's entries.
   const lastSeq = run.status === 'waiting' && firstSeq > 0 ? firstSeq + entries.length - 1 : run.lastSeq
   const record: RunRecord = { ...run, cancelRequested: true, lastSeq }
   changes.push({ write: 'update_run', before: run, run: record })

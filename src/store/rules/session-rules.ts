@@ -1,4 +1,4 @@
-// Whole sessions: made, changed, removed, imported, compacted; and the files that are uploaded to them.
+// Rules for whole sessions (create, change, remove, import, compact) and for uploaded files.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
@@ -68,7 +68,7 @@ export function* compactSession({ sessionId, head, entries }: CompactSession): R
   yield* findSession(sessionId)
   const isIdle = (yield* ask('openRuns', sessionId)).length === 0
   if (!isIdle || (yield* ask('head', sessionId)) !== head) {
-    throw new ServerError('conflict', 'The session went on while it was compacted.')
+    throw new ServerError('conflict', 'The session has changed since its log was read for compaction.')
   }
   return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries }] }
 }

@@ -1,4 +1,4 @@
-// How a wait changes: what an answer, the end of a run or a new question makes of it. Pure functions of single waits.
+// How a wait changes when it is answered, when its run ends or when a new question replaces it. Pure functions.
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -9,7 +9,7 @@ import type { Approval, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
 
-/** What becomes of the answers, each after those before it. `waits` are those that may be answered; `takenBy` says which run goes on with an answer. */
+/** Applies the answers in order. `waits` are the waits that may be answered. `takenBy` says which run continues with an answer. */
 export function applyAnswers(
   answers: readonly WaitAnswer[],
   waits: ReadonlyMap<string, Wait>,
@@ -25,7 +25,7 @@ export function applyAnswers(
   })
 }
 
-/** The answers after what was still pending on one run passed to another. */
+/** The answers, after the waits that are still pending passed from one run to another. */
 export const passedOn = (answered: readonly Answered[], fromRunId: string, toRunId: string): Answered[] =>
   answered.map(({ applied, wait }) =>
     wait?.status === 'pending' && wait.runId === fromRunId
@@ -33,12 +33,12 @@ export const passedOn = (answered: readonly Answered[], fromRunId: string, toRun
       : { applied, wait },
   )
 
-/** The waits that were answered, as they are now. */
+/** The waits of the applied answers, as they are now. */
 export const appliedOf = (answered: readonly Answered[]): Wait[] =>
   answered.flatMap(({ applied, wait }) => (applied && wait !== null ? [wait] : []))
 
-/** The wait as the answer leaves it; null when it is too late, or no answer to a wait of this kind. */
-export function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wait | null {
+/** The wait after the answer. Null if the answer came too late or does not fit this kind of wait. */
+function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wait | null {
   const { outcome, at } = answer
   if (wait.status !== 'pending') return null
   if (outcome.type !== 'expired' && wait.expiresAt !== null && at >= wait.expiresAt) return null
@@ -53,7 +53,7 @@ export function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | nul
         ...decided,
         status: 'approved',
         reason: outcome.reason,
-        // Asked again, it is about what an earlier answer has edited.
+        // A question that is asked again may be about arguments that an earlier answer edited.
         editedArguments: outcome.editedArguments ?? wait.editedArguments,
         digest: outcome.editedDigest ?? wait.digest,
       }
@@ -66,14 +66,14 @@ export function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | nul
   }
 }
 
-/** What it belonged to ended before anybody answered. */
+/** The run ended before anybody answered. */
 export function interruptWait(wait: Wait, at: number): Wait {
   return wait.wait === 'approval'
     ? { ...wait, status: 'interrupted', decidedAt: at }
     : { ...wait, status: 'interrupted' }
 }
 
-/** A yes that nobody can use any more: the run that took it is over, and its call has not begun. Who gave it stays. */
+/** An approval that can no longer be used, because its run ended before the call began. It still says who approved. */
 export function voidApproval(approval: Approval, { waits = [] }: Pick<FinishRun, 'waits'>): Approval {
   const next = waits.find(({ callId }) => callId === approval.callId)
   const why =
@@ -87,7 +87,7 @@ export function voidApproval(approval: Approval, { waits = [] }: Pick<FinishRun,
   }
 }
 
-/** What the trail says about a yes that came to nothing. */
+/** The audit record of an approval that was never used. */
 export const voidedRecord = (approval: Approval, { runId, status, now }: FinishRun): AuditRecord => ({
   at: now,
   kind: 'approval_voided',
@@ -100,7 +100,7 @@ export const voidedRecord = (approval: Approval, { runId, status, now }: FinishR
   details: { approval: approval.id, digest: approval.digest, run_status: status },
 })
 
-/** The old question closed and the new one in its place; null when somebody has answered the old one, or it has ended. */
+/** The closed old question and the new one. Null if the old one was answered or has ended. */
 export function replaceWait(
   old: Wait | null,
   { approval, by, reason, at }: Pick<AskAgain, 'approval' | 'by' | 'reason' | 'at'>,
@@ -114,7 +114,7 @@ export function replaceWait(
   }
 }
 
-/** The approvals before and after all of them are used up. Throws `conflict` unless each may be used, once and for this call. */
+/** The approvals before and after they are used up. Throws `conflict` unless each allows this call and is used only once. */
 export function consumeApprovals(
   items: NonNullable<AppendEntries['consume']>,
   waits: ReadonlyMap<string, Wait>,
@@ -132,7 +132,7 @@ export function consumeApprovals(
   })
 }
 
-/** Throws `conflict` when a run that ends as waiting does not wait for what it says, or was asked to stop. */
+/** Throws `conflict` if the run was asked to stop, if an earlier wait is no longer pending, or if a new one has a known id. */
 export function refuseWaits(
   { runId, waits = [], stillPending = [] }: FinishRun,
   { cancelRequested }: Pick<RunRecord, 'cancelRequested'>,
@@ -147,12 +147,12 @@ export function refuseWaits(
     }
   }
   const taken = waits.find(({ id }, i) => known.has(id) || waits.findIndex((other) => other.id === id) < i)
-  if (taken !== undefined) throw new ServerError('conflict', `There is a wait ${taken.id} already.`)
+  if (taken !== undefined) throw new ServerError('conflict', `There is already a wait ${taken.id}.`)
 }
 
 /**
- * What a run begins with: of results for the same call only the one that was taken, whoever else has sent one. A call that was
- * refused has a result where something new was said with the refusal.
+ * The start without results that were not taken. Several people may send a result for one call; only the applied answer's
+ * result stays. A rejected call has a result too if the rejection came with a text.
  */
 export function withTakenResults(start: RunStart, answered: readonly Answered[] = []): RunStart {
   if (answered.length === 0) return start
@@ -163,7 +163,7 @@ export function withTakenResults(start: RunStart, answered: readonly Answered[] 
   return calls.size === 0 ? start : { ...start, messages: start.messages.filter(isTaken) }
 }
 
-/** Of the messages that an answer brings, the results of the client calls that it answered, as messages of the run that took it. */
+/** The results of the answered client calls, as messages of the run that took the answer. */
 export function resultsOf(
   messages: readonly StoredMessage[],
   answered: readonly Wait[],
@@ -178,20 +178,20 @@ export function resultsOf(
 export const approvalPending = (runId: string): ServerError =>
   new ServerError(
     'approval_pending',
-    'The session waits for an answer. Answer what it waits for, or cancel the run that waits, then send this again.',
+    'The session waits for an answer. Answer it, or cancel the run that waits, then send this again.',
     { details: { run_id: runId } },
   )
 
 export const waitNotFound = ({ waitId, outcome }: WaitAnswer): ServerError =>
   outcome.type === 'answered'
-    ? new ServerError('tool_call_not_found', `This session waits for no tool call ${JSON.stringify(waitId)}.`)
+    ? new ServerError('tool_call_not_found', `This session does not wait for a tool call ${JSON.stringify(waitId)}.`)
     : new ServerError('approval_not_found', `This session has no approval ${JSON.stringify(waitId)}.`)
 
-/** The grants that come with approvals that were given. */
+/** The grants whose approval was given. */
 export const grantsOf = (applied: readonly Wait[], grants: readonly Grant[] = []): Grant[] =>
   grants.filter((grant) => applied.some(({ id, status }) => id === grant.approvalId && status === 'approved'))
 
-/** What the trail says about waits that were answered and grants that were made. */
+/** The audit records of the answered waits and the new grants. */
 export function auditOf(
   applied: readonly Wait[],
   made: readonly Grant[],

@@ -1,4 +1,4 @@
-// Answers to what runs wait for, and the grants that come with them. What an answer makes of a wait is in `wait-change.ts`.
+// Rules for answers and for the grants that come with them. `wait-change.ts` says how an answer changes a wait.
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -15,7 +15,7 @@ interface AnswerExtras {
   answerAudit?: Readonly<Record<string, AuditRecord>> | undefined
 }
 
-/** Adds to the changes the waits as they were answered, the grants that were made with them, and what the audit trail says. */
+/** Adds the answered waits, the new grants and their audit records to the changes. */
 export function* recordAnswers(
   changes: Change[],
   waits: ReadonlyMap<string, Wait>,
@@ -32,13 +32,13 @@ export function* recordAnswers(
   if (records.length > 0) changes.push({ write: 'add_audit', records })
 }
 
-/** What is still pending on the run after these answers. */
+/** The waits that are still pending on the run after these answers. */
 export function* leftPending(runId: string, applied: readonly Wait[]): Rule<Wait[]> {
   const answered = new Set(applied.map(({ id }) => id))
   return (yield* ask('pendingWaits', runId)).filter(({ id }) => !answered.has(id))
 }
 
-/** Adds to the changes that a waiting run has ended: on the wire it ended when it began to wait. */
+/** Adds to the changes that a waiting run has ended. On the wire it ended when it began to wait. */
 export function completeRun(changes: Change[], before: RunRecord, at: number): RunRecord {
   const run: RunRecord = { ...before, status: 'completed', finishedAt: at }
   changes.push({ write: 'update_run', before, run })
@@ -88,7 +88,7 @@ export function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
   if (!(yield* ask('hasGrant', grantId))) {
     throw new ServerError(
       'conflict',
-      `There is no grant ${JSON.stringify(grantId)}; it has been revoked or has expired.`,
+      `There is no grant ${JSON.stringify(grantId)}. It may have been revoked or have expired.`,
     )
   }
   return {

@@ -9,7 +9,7 @@ import { createRowReader } from './row-reader.ts'
 import { createRowWriter } from './row-writer.ts'
 import { createCommandSession, createSessionIds } from './session-ids.ts'
 
-/** Applies commands inside the transaction that `sqlite-store.ts` opened. Throws a `ServerError` when one is refused, and has written nothing then. */
+/** Applies commands inside the transaction of `sqlite-store.ts`. Throws a `ServerError` if one is refused, before anything is written. */
 export function createApplyCommand(
   db: DatabaseSync,
   state: LiveState,
@@ -20,7 +20,7 @@ export function createApplyCommand(
   const write = createRowWriter(db, state, writer, session)
 
   return (command) => {
-    // Text in flight takes the short way: there is one command for every chunk of a model.
+    // Text in flight takes a shortcut: every chunk of a model is a command.
     if (command.type === 'append' && isTextAlone(command)) {
       const live = state.runs.get(command.runId)
       if (live !== undefined) {

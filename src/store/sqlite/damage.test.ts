@@ -25,7 +25,7 @@ const fatal = (error: Error) => {
   throw error
 }
 
-/** With `sessions` in it, each of which takes two pages. */
+/** A database with this many sessions, each of which takes two pages. */
 async function filledDatabase(sessions: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-damage-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -92,12 +92,12 @@ describe('a database that is damaged when it is opened', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test('has gone without its log', async () => {
+  test('is missing while its log is there', async () => {
     const path = await filledDatabase(1)
     writeFileSync(`${path}-wal`, 'x')
     rmSync(path)
 
-    expect(failureOf(() => open(path)).message).toContain(`${path} (it is missing, and its log is there)`)
+    expect(failureOf(() => open(path)).message).toContain(`${path} (it is missing, but its log is there)`)
   })
 
   test('is a folder', async () => {
@@ -107,7 +107,7 @@ describe('a database that is damaged when it is opened', () => {
 
     expect(failureOf(() => open(path))).toMatchObject({
       code: 'config_invalid',
-      message: `The data dir cannot be used: ${path} (it is not a file). Name a folder that you may write to with --data-dir.`,
+      message: `The data directory cannot be used: ${path} (it is not a file). Name a folder that you may write to with --data-dir.`,
     })
   })
 
@@ -157,7 +157,7 @@ describe('a database that is damaged when it is opened', () => {
     })
   })
 
-  test('a log of zeros is none: a power cut may leave one', async () => {
+  test('a log of zeros counts as empty, because a power cut may leave one', async () => {
     const path = await filledDatabase(1)
     writeFileSync(`${path}-wal`, Buffer.alloc(8_000))
 
@@ -165,7 +165,7 @@ describe('a database that is damaged when it is opened', () => {
   })
 })
 
-test('a start that was killed while it made the database makes it anew', async () => {
+test('a start that was killed while it created the database creates it again', async () => {
   const path = await filledDatabase(0)
   rmSync(path)
   writeFileSync(`${path}.new`, 'half of')
@@ -173,13 +173,13 @@ test('a start that was killed while it made the database makes it anew', async (
   expect(await open(path).sessions.count(0)).toBe(0)
 })
 
-describe('damage that is met later', () => {
-  test('is told once; what is whole can be read, nothing is stored', async () => {
+describe('damage that is found later', () => {
+  test('is reported once; intact data can be read, and nothing is stored', async () => {
     const path = await filledDatabase(3_000)
     const size = statSync(path).size
     const damages: unknown[] = []
     const store = open(path, (error) => damages.push(error))
-    // A third of the way into it, far from both ends of every table.
+    // At a third of the file, far from both ends of every table.
     for (let page = 0; page < 200; page += 1) overwrite(path, PAGE * (Math.floor(size / PAGE / 3) + page), noise(PAGE))
     await store.check()
 

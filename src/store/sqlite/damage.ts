@@ -1,5 +1,5 @@
-// What is done about a database that is not what was written. Found at the start, the server does not start: it would answer from what is
-// left, and write into it. Found later, it serves what it can read and stores nothing more.
+// Damaged databases. The server does not start on one, because it would answer from incomplete data and write into it. If damage
+// shows up later, the server serves what it can read and stores nothing more.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
@@ -11,17 +11,17 @@ const SQLITE_ERROR = 1
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
 
-/** A page that makes no sense, or a value that is not the JSON that was written. */
+/** SQLite found a broken page, or a value is no longer valid JSON. */
 export function isDamage(error: unknown): boolean {
   const code = errcodeOf(error) & 0xff
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB || error instanceof SyntaxError
 }
 
-/** While it is opened, SQL of ours that does not fit the tables says the same. */
+/** While a database opens, a statement that does not fit the tables is a sign of damage too. */
 export const isDamageAtStart = (error: unknown): boolean =>
   isDamage(error) || (errcodeOf(error) & 0xff) === SQLITE_ERROR
 
-/** Behind "restore it". */
+/** Follows "Restore it: ". */
 export const HOW_TO_RESTORE =
   'put your backup in the place of quarterdeck.db, without the -wal and -shm files beside it, or save what can be read (docs/operations.md, "A damaged database")'
 
@@ -31,23 +31,23 @@ export const databaseDamaged = (path: string, reason: string, cause?: unknown): 
     cause,
   })
 
-/** Of the smallest database that there can be. */
+/** Size of the smallest possible database. */
 const PAGE_BYTES = 512
 const WAL_HEADER_BYTES = 32
-/** The last bit says in which order the bytes of the checksum's words are read. */
+/** The last bit of the magic number says the byte order of the checksum. */
 const WAL_MAGIC = 0x377f0682
 
-/** None where there is no file. */
+/** 0 if there is no file. */
 export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-/** What SQLite takes for a new database, or for a log with nothing in it, although something was there. */
+/** Finds damage that SQLite would take for a new database or an empty log. */
 export function checkFiles(path: string): void {
   const wal = `${path}-wal`
   const bytes = bytesOf(path)
   if (bytes < PAGE_BYTES) throw databaseDamaged(path, bytes === 0 ? 'it is empty' : 'it is cut off')
   if (bytesOf(wal) < WAL_HEADER_BYTES) return
   const header = readHeader(wal)
-  // A power cut may leave zeros: then nothing in it was acknowledged.
+  // A power cut may leave zeros. Then nothing in the log was acknowledged.
   const isBlank = header.every((byte) => byte === 0)
   if (!isBlank && !isWalHeader(header)) throw databaseDamaged(wal, 'it is not a log of SQLite')
 }
@@ -67,7 +67,7 @@ function readHeader(wal: string): Buffer {
   }
 }
 
-/** By its checksum: SQLite skips the whole log when that is wrong. https://sqlite.org/fileformat2.html#checksum_algorithm */
+/** Checks the header's checksum. SQLite ignores the whole log if it is wrong. https://sqlite.org/fileformat2.html#checksum_algorithm */
 function isWalHeader(header: Buffer): boolean {
   const magic = header.readUInt32BE(0)
   if ((magic & ~1) !== WAL_MAGIC) return false
@@ -80,10 +80,10 @@ function isWalHeader(header: Buffer): boolean {
   return header.readUInt32BE(24) === first && header.readUInt32BE(28) === second
 }
 
-/** As much as is read in some 50 ms. */
+/** Reading this much takes about 50 ms. */
 const CHECKED_WHOLE_BYTES = 16 * 1024 * 1024
 
-/** Of a large database the first and the last row of every table: a start must not take longer the more is stored. Throws. */
+/** Throws if it finds damage. Of a large database it reads only the first and last row of each table, so that the start stays fast. */
 export function checkTables(db: DatabaseSync, path: string): void {
   const { bytes } =
     db.prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size').get() ?? {}

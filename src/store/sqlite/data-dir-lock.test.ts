@@ -12,7 +12,7 @@ function emptyFolder(): string {
 }
 
 const myself = process.getuid?.() ?? 0
-/** Nobody's. */
+/** The user id of nobody. */
 const stranger = 65_533
 const lockModule = new URL('./data-dir-lock.ts', import.meta.url).href
 const modeOf = (path: string) => statSync(path).mode & 0o777
@@ -24,7 +24,7 @@ function runAs(uid: number, code: string): string {
   return stdout || stderr
 }
 
-/** What a process of this user is told that wants the lock. */
+/** What another process of this user sees when it asks for the lock. */
 const tryAs = (uid: number, folder: string): string =>
   runAs(
     uid,
@@ -32,7 +32,7 @@ const tryAs = (uid: number, folder: string): string =>
      try { lockDataDir(${JSON.stringify(folder)}); process.stdout.write('locked') } catch (error) { process.stdout.write(error.code) }`,
   )
 
-/** What a process of this user is told that reads the file, which would hold it. */
+/** What another process of this user sees when it opens the file, which is enough to hold the lock. */
 const hold = (uid: number, path: string): string =>
   runAs(
     uid,
@@ -44,7 +44,7 @@ const hold = (uid: number, path: string): string =>
   )
 
 describe('the lock of a data directory', () => {
-  test('is held by one at a time, and can be had again once it is released', () => {
+  test('belongs to one process at a time, and is free again once it is released', () => {
     const folder = emptyFolder()
     const lock = lockDataDir(folder)
 
@@ -55,20 +55,20 @@ describe('the lock of a data directory', () => {
     lockDataDir(folder).release()
   })
 
-  test('a directory in which nothing can be written is not called locked', () => {
+  test('is not blamed for a directory that cannot be written to', () => {
     const folder = emptyFolder()
-    // What cannot be opened as a file; permissions would not stop root.
+    // A folder cannot be opened as a file. Permissions would not stop root.
     mkdirSync(join(folder, 'server.lock'))
 
     expect(() => lockDataDir(folder)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',
-        message: `The data dir cannot be used: ${join(folder, 'server.lock')} (it is not a file). Name a folder that you may write to with --data-dir.`,
+        message: `The data directory cannot be used: ${join(folder, 'server.lock')} (it is not a file). Name a folder that you may write to with --data-dir.`,
       }),
     )
   })
 
-  test('stays with the one who has it when the same process asks again', () => {
+  test('stays with its holder if the same process asks again', () => {
     const folder = emptyFolder()
     const lock = lockDataDir(folder)
     expect(() => lockDataDir(folder)).toThrow()
@@ -85,7 +85,7 @@ describe('the lock of a data directory', () => {
     symlinkSync(join(folder, 'mine'), join(folder, 'server.lock'))
 
     expect(() => lockDataDir(folder)).toThrow(
-      `The data dir cannot be used: ${join(folder, 'server.lock')} (it is a link). Name a folder that you may write to with --data-dir.`,
+      `The data directory cannot be used: ${join(folder, 'server.lock')} (it is a link). Name a folder that you may write to with --data-dir.`,
     )
   })
 
@@ -102,7 +102,7 @@ describe('the lock of a data directory', () => {
   })
 })
 
-/** Only root can be somebody else, and who that is must be able to read this checkout. */
+/** Only root can act as another user, and that user must be able to read this checkout. */
 const canBeStranger =
   process.getuid?.() === 0 && runAs(stranger, `await import('${lockModule}'); process.stdout.write('up')`) === 'up'
 
@@ -134,7 +134,7 @@ describe.skipIf(!canBeStranger)('another user (needs root)', () => {
     expect(tryAs(stranger, folder)).toBe('locked')
   })
 
-  test('can use what root has made in its folder', () => {
+  test('can use what root created in its folder', () => {
     const folder = emptyFolder()
     chownSync(folder, stranger, stranger)
     lockDataDir(folder).release()

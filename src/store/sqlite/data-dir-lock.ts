@@ -1,5 +1,5 @@
-// One server per data directory. The lock is an exclusive transaction on a small database of its own: the kernel drops it
-// with the process, so that a crash never leaves a stale one behind. Whoever can open the file could hold it: nobody else can.
+// One server per data directory. The lock is an exclusive transaction on a small database. The kernel releases it with the
+// process, so a crash never leaves a stale lock. Anybody who can open the file could hold the lock, so only this user can.
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -13,7 +13,7 @@ export interface DataDirLock {
 
 const SQLITE_BUSY = 5
 
-/** Throws `data_dir_locked` at once when another process has it, `config_invalid` or `storage_full` when the directory cannot be used. */
+/** Throws `data_dir_locked` if another process has the lock, `config_invalid` or `storage_full` if the directory cannot be used. */
 export function lockDataDir(directory: string): DataDirLock {
   makeDataDir(directory)
   claimDataDir(directory)
@@ -29,7 +29,7 @@ export function lockDataDir(directory: string): DataDirLock {
     if ((errcodeOf(cause) & 0xff) === SQLITE_BUSY) {
       throw new ServerError(
         'data_dir_locked',
-        `Another Quarterdeck uses the data directory ${directory}. Stop it, or give this one its own with --data-dir.`,
+        `Another Quarterdeck uses the data directory ${directory}. Stop it, or give this one its own directory with --data-dir.`,
         options,
       )
     }

@@ -1,4 +1,4 @@
-// What is in the tables while text is in flight, and what a crash and a failed transaction leave of it.
+// The tables while text is in flight, after a crash, and after a failed transaction.
 
 import { cpSync, fdatasync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ function openFile(disk?: FileSync) {
     store,
     tables,
     count: (table: 'entries' | 'tail') => Number(tables.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n),
-    /** What is found after kill -9. */
+    /** The store after kill -9. */
     crash(): Store {
       cpSync(join(folder, 'first'), join(folder, 'second'), { recursive: true })
       return open('second')
@@ -87,7 +87,7 @@ describe('text in flight', () => {
     expect(await log(crash(), run)).toEqual(before)
   })
 
-  test('does not take in what another run writes in between', async () => {
+  test('is kept apart from what another run writes in between', async () => {
     const { store, crash } = openFile()
     const session = newSession()
     const run = await acceptedRun(store, accept(session))
@@ -106,7 +106,7 @@ describe('text in flight', () => {
     expect(await log(crash(), run)).toEqual(expected)
   })
 
-  test('moves to its place when it has become long, and leaves nothing more in the tail', async () => {
+  test('moves to the entries when it becomes long, and leaves nothing in the tail', async () => {
     const { store, tables, count, crash } = openFile()
     const run = await acceptedRun(store, accept(newSession()))
     const long = 'x'.repeat(20_000)
@@ -152,7 +152,7 @@ describe('text in flight', () => {
     await say(store, run, 'a secret')
     await done(store, finish(run))
     await done(store, remove(run.sessionId))
-    // The other session keeps the tail from being emptied.
+    // The other session still needs its text in the tail.
     expect(count('tail')).toBe(2)
 
     const after = crash()
@@ -163,7 +163,7 @@ describe('text in flight', () => {
 })
 
 describe('reserved seqs', () => {
-  /** Counts the syncs that stop everything. The others wait while it is slow. */
+  /** A disk that counts blocking syncs. The other syncs wait while it is slow. */
   function countedDisk() {
     let stops = 0
     let isSlow = false
@@ -188,41 +188,41 @@ describe('reserved seqs', () => {
     }
   }
 
-  test('are on disk long before they are needed, so that a long answer never stops the server', async () => {
+  test('are on disk long before they are needed, so a long answer never stops the server', async () => {
     const { disk, stops } = countedDisk()
     const { store } = openFile(disk)
     const run = await acceptedRun(store, accept(newSession()))
 
     for (let i = 0; i < 12; i += 1) {
       await say(store, run, ...Array.from({ length: 1_000 }, () => 'x'))
-      // Long enough for a sync that was asked for with the text.
+      // Enough time for the sync that the text asked for.
       await commit(store, append(run, [fact('noted')], { sync: true }))
     }
 
     expect(stops()).toBe(0)
   })
 
-  test('stop everything where the disk is too slow, before one is given out that is not on it', async () => {
+  test('stop everything if the disk is too slow, before a seq is used that is not reserved on disk', async () => {
     const { disk, stops, slow } = countedDisk()
     const { store } = openFile(disk)
     const run = await acceptedRun(store, accept(newSession()))
     slow(true)
 
-    // The first block ends at 10,002: it was reserved with the first two entries.
+    // The first block ends at 10,002, because it was reserved with the first two entries.
     const stopsAfter = []
     for (const count of [6_000, 4_000, 1, 1, 9_000, 1_000, 1]) {
       await say(store, run, ...Array.from({ length: count }, () => 'x'))
       stopsAfter.push(stops())
     }
 
-    // The one that was asked for at 6,002 ends at 16,002 and is on disk with the first stop; the next one ends at 29,004.
+    // The block that was reserved at 6,002 ends at 16,002 and is on disk with the first stop. The next block ends at 29,004.
     expect(stopsAfter).toEqual([0, 0, 1, 1, 2, 2, 2])
     slow(false)
   })
 })
 
 describe('a run that ends or is given back', () => {
-  test('leaves all of its text, also where it ends without another entry', async () => {
+  test('leaves all of its text, even if it ends without another entry', async () => {
     const { store, crash } = openFile()
     const [ended, released] = [
       await acceptedRun(store, accept(newSession())),
@@ -243,7 +243,7 @@ describe('a run that ends or is given back', () => {
 })
 
 describe('a transaction that fails', () => {
-  /** Whatever is in the trail fails, with everything that is committed together with it. */
+  /** Makes every audit record fail, with everything in the same commit. */
   function openBroken() {
     const { tables, ...opened } = openFile()
     const breakIt = () =>
@@ -258,7 +258,7 @@ describe('a transaction that fails', () => {
     return { ...opened, failTogether }
   }
 
-  test('leaves text in flight as it was, and the next seq is the one that it would have had', async () => {
+  test('leaves text in flight as it was, and its seqs are used by the next one', async () => {
     const { store, failTogether, crash } = openBroken()
     const run = await acceptedRun(store, accept(newSession()))
     await say(store, run, 'a')
@@ -283,7 +283,7 @@ describe('a transaction that fails', () => {
     expect([await words(store), await words(crash())]).toEqual([expected, expected])
   })
 
-  test('leaves nothing of a run that it was to take, nor of one that it was to take and end', async () => {
+  test('leaves nothing of a run that it should have accepted, or accepted and ended', async () => {
     for (const isEnded of [false, true]) {
       const { store, failTogether } = openBroken()
       const taking = accept(newSession())
@@ -301,7 +301,7 @@ describe('a transaction that fails', () => {
     }
   })
 
-  test('leaves a run that it was to end as it is: its text goes on', async () => {
+  test('leaves a run that it should have ended as it is, and the run can go on', async () => {
     const { store, failTogether } = openBroken()
     const run = await acceptedRun(store, accept(newSession()))
     await say(store, run, 'a')

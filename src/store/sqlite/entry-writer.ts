@@ -1,4 +1,4 @@
-// Appends entries: assigns seqs, collects text in flight in `tail`, moves it to `entries` when it is complete.
+// Appends entries: assigns seqs, collects text in flight in the table `tail`, and moves it to `entries` when it is complete.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { NewEntry } from '../ports/entry.ts'
@@ -9,23 +9,23 @@ import type { WalSync } from './wal-sync.ts'
 
 export interface EntryWriter {
   begin(): void
-  /** The session's live state, loaded when it is not in memory. */
+  /** The session's live state. Loads it if it is not in memory. */
   live(sessionId: string, sid: number): LiveSession
-  /** The live state of a session that this command made. */
+  /** The live state of a session that this command created. */
   begun(sessionId: string, sid: number): LiveSession
-  /** Text in flight: into this commit's row of `tail`. Returns the first seq. */
+  /** Adds text in flight to this commit's row of `tail`. Returns the first seq. */
   appendText(live: LiveSession, runId: string, entries: readonly NewEntry[]): number
-  /** Complete: into `entries`, behind whatever of the session was still in `tail`. Returns the first seq, 0 for none. */
+  /** Adds complete entries to `entries`, after the session's text from `tail`. Returns the first seq, 0 without entries. */
   appendComplete(live: LiveSession, runId: string | null, entries: readonly NewEntry[]): number
   /** Moves the session's text in flight to `entries`. */
   seal(live: LiveSession): void
-  /** Writes this commit's row of `tail`; the last thing before COMMIT. */
+  /** Writes this commit's row of `tail`. Call it right before COMMIT. */
   finish(): void
-  /** After COMMIT: sees to it that newly reserved seqs reach the disk before the old block is used up. */
+  /** Call it after COMMIT. Makes sure that newly reserved seqs are on disk before the old block is used up. */
   committed(): void
-  /** Removes the rows of `tail` whose text is in `entries` by now or belongs to nobody. */
+  /** Removes rows of `tail` whose text is in `entries` now, or whose session is gone. */
   trimTail(): void
-  /** Text in flight that a crash left in `tail`; once, when the store opens. */
+  /** Moves text in flight that a crash left in `tail` to `entries`. Call it once, when the store opens. */
   recoverTail(): void
 }
 
@@ -49,7 +49,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
   let deletedTid = 1
   let tail: string[] = []
   let reserved: LiveSession[] = []
-  /** Sessions that were given seqs beyond those that are known to be reserved on disk. */
+  /** Sessions with seqs beyond those that are surely reserved on disk. */
   let exhausted: LiveSession[] = []
 
   /** The session's state from the tables. */
@@ -83,7 +83,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     segment.count += count
     segment.pieces.push(data)
     segment.length += data.length
-    // A string that was put together stays in its parts, which take three times its space. Joined, many become one without parts.
+    // V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string.
     if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
     segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
     segment.joined += 1
@@ -155,7 +155,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
       if (entries.length === 0) return 0
       const firstSeq = take(live, entries.length)
       const data = packLines(entries)
-      // One row with the text before it where that is the same run and not too long.
+      // One row together with the text before it, if that belongs to the same run.
       if (segment !== null && segment.runId === runId && segment.firstSeq + segment.count === firstSeq) {
         extend(segment, entries.length, data)
         seal(live)
@@ -178,8 +178,8 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
 
     committed() {
       if (sync === null) return
-      // The disk is so slow that half a block was used up before its successor was on it. An id must never be given twice,
-      // so this once everything waits.
+      // The disk is so slow that the old block was used up before the new one was on it. An id must never be used twice, so
+      // everything waits for this sync.
       if (exhausted.length > 0) {
         sync.syncNow()
         for (const live of [...exhausted, ...reserved]) live.syncedCeiling = live.ceiling

@@ -12,7 +12,7 @@ function open(db: DatabaseSync) {
   return { state, apply: createApplyCommand(db, state, createEntryWriter(db, state, null)) }
 }
 
-test('a purge leaves the newest items, however many there are of a busy day', () => {
+test('a purge keeps only the newest items, even after a busy day', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   db.exec(`INSERT INTO feed (at, kind, id, session_id, owner, agent, status)

@@ -4,12 +4,12 @@ import type { FeedReads } from '../ports/feed.ts'
 import type { LiveState } from './live-sessions.ts'
 import type { Row } from './rows.ts'
 
-/** Adds to the feed and removes from it. */
+/** Adds items to the feed and removes old ones. */
 export interface FeedTable {
-  /** Finds the last number; once, when the store opens. */
+  /** Finds the last number. Call it once, when the store opens. */
   load(): void
   add(items: readonly NewFeedItem[]): void
-  /** Removes items from before `before`, and all but the newest `kept`. The newest one stays, because the next number follows from it. */
+  /** Removes items older than `before`, and all but the newest `kept`. The newest item stays, because the next number follows it. */
   removeOld(before: number, kept: number): void
 }
 
@@ -19,7 +19,7 @@ export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
     `INSERT INTO feed (n, at, kind, id, session_id, owner, agent, status, parent_run_id, type, risk)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  // Items are about in the order of time, so the old ones are found from the first on, without an index.
+  // Items are roughly ordered by time, so a scan from the first item finds the old ones without an index.
   const firstSince = db.prepare('SELECT n FROM feed WHERE at >= ? ORDER BY n LIMIT 1')
   const removeBefore = db.prepare('DELETE FROM feed WHERE n < ?')
 

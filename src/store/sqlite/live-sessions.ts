@@ -1,25 +1,25 @@
-// What the writer keeps in memory about sessions with a running run: the head of the log and the text in flight that is not
-// in `entries` yet. Everything here can be rebuilt from the tables; an idle session costs nothing.
+// What the writer keeps in memory about sessions with a running run: the head of the log, and text in flight that is not in
+// `entries` yet. All of it can be rebuilt from the tables. An idle session costs nothing.
 
 import type { RunRecord } from '../../domain/run.ts'
 
-/** Consecutive entries of one run that so far are only in `tail`. */
+/** Consecutive entries of one run that are only in `tail` so far. */
 export interface Segment {
   firstSeq: number
   count: number
   runId: string
-  /** Packed lines, in pieces. The first `joined` of them are many that came one by one. */
+  /** Packed lines, in pieces. Each of the first `joined` pieces was joined from many. */
   pieces: string[]
   joined: number
   length: number
-  /** The oldest row of `tail` that holds some of it. */
+  /** The oldest row of `tail` with text of this segment. */
   tid: number
 }
 
 export interface LiveSession {
   sid: number
   head: number
-  /** Seqs up to here are reserved on disk (once synced): none of them is given out again after a crash. */
+  /** Seqs up to here are reserved (on disk once synced), so that none of them is used again after a crash. */
   ceiling: number
   syncedCeiling: number
   segment: Segment | null
@@ -27,34 +27,34 @@ export interface LiveSession {
   changedIn: number
 }
 
-/** A run that this process executes. The record is as it is in the table. */
+/** A run that this process executes, with its row of the table. */
 export interface LiveRun {
   sid: number
   record: RunRecord
 }
 
-/** Seqs are reserved in blocks of this size; after a crash a recovered run goes on behind the block. */
+/** Seqs are reserved in blocks of this size. After a crash, a recovered run continues after the block. */
 export const SEQ_BLOCK = 10_000
 
-/** Segments longer than this many characters move to `entries`, which bounds the memory of a long answer. */
+/** A segment with more characters than this moves to `entries`, which limits the memory of a long answer. */
 export const SEGMENT_LIMIT = 32_768
 
-/** Changes to the maps that can be taken back when the transaction around them fails. */
+/** Live sessions and runs. Their changes are undone if the transaction fails. */
 export interface LiveState {
-  /** Numbers of the feed: of the last item that was written, and of the last one that is on disk. */
+  /** Numbers of feed items: the last one that was written, and the last one that is on disk. */
   feed: { written: number; shown: number }
   sessions: Map<string, LiveSession>
   runs: Map<string, LiveRun>
   begin(): void
   /** Call before changing a live session within a transaction. */
   touch(live: LiveSession): void
-  /** This process executes the run. */
+  /** This process executes the run from now on. */
   own(live: LiveRun): void
-  /** Something else executes the run, or nobody does. */
+  /** This process does not execute the run any more. */
   disown(runId: string): void
-  /** Forgets what is known about the session; it is loaded again when it is needed. */
+  /** Forgets the session. It is loaded again when it is needed. */
   drop(sessionId: string): void
-  /** Something else to take back on failure. */
+  /** Adds something to undo if the transaction fails. */
   onRollback(undo: () => void): void
   rollback(): void
 }
@@ -65,7 +65,7 @@ const copyOf = (segment: Segment | null): Segment | null =>
 export function createLiveState(): LiveState {
   const sessions = new Map<string, LiveSession>()
   const runs = new Map<string, LiveRun>()
-  // Lists, not a Map that is cleared: V8 chains the tables of a Map, and what they held outlives the transaction by a lot.
+  // Lists, not a Map that is cleared: V8 chains the tables of a Map, so their contents would outlive the transaction for long.
   let touched: { live: LiveSession; before: LiveSession }[] = []
   let undos: (() => void)[] = []
   let transaction = 0

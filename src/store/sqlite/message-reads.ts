@@ -9,7 +9,7 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds): MessageRe
   const olderMessages = db.prepare(
     `${shown} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2`,
   )
-  // The + keeps the planner on the index of lanes: most sessions have none.
+  // The + makes SQLite use the index of lanes, which is empty for most sessions.
   const asides = db.prepare(
     `SELECT * FROM messages WHERE sid = ?1 AND lane IS NOT NULL AND superseded_by IS NULL
      AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4`,

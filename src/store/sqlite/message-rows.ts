@@ -4,7 +4,7 @@ import { isPlainText, messageExtra } from './rows.ts'
 
 /** Writes the rows of messages. */
 export interface MessageRows {
-  /** The first message of an id stays; an activity takes the content of a later one. */
+  /** A message with a known id is ignored, except that an activity takes the content of a later one. */
   insert(sid: number, messages: readonly StoredMessage[]): void
   supersede(sid: number, after: string, byRun: string): void
 }
@@ -14,7 +14,7 @@ export function createMessageRows(db: DatabaseSync): MessageRows {
     `INSERT INTO messages (sid, id, role, content, run_id, created_at, extra, lane, superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (sid, id) DO UPDATE SET extra = excluded.extra WHERE messages.role = 'activity' AND excluded.role = 'activity'`,
   )
-  // Two, each in the words of its index: what a session shows, and what its sub-agents said.
+  // Two statements, one for each index: the session's own messages, and those of sub-agents.
   const supersedeLanes = db.prepare(
     `UPDATE messages SET superseded_by = ?3 WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NOT NULL AND +mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)`,
   )

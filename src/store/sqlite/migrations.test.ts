@@ -10,7 +10,7 @@ import { createLiveState } from './live-sessions.ts'
 import { migrate, SCHEMA_VERSION } from './migrations.ts'
 import { createReads } from './reads.ts'
 
-/** A database as the given version of the schema made it, with a session and its message in it. */
+/** A database of an earlier version, with a session and its message. */
 function databaseOf(version: number) {
   const db = new DatabaseSync(':memory:')
   migrate(db, version)
@@ -65,7 +65,7 @@ test.each([1, 2, 3, 4, 5, 6, 7])(
   },
 )
 
-test('a yes that a run of an older version has left unused is over, one that a run has yet to use is not', async () => {
+test('an approval that a run of an older version left unused is interrupted, and one that a run may still use is not', async () => {
   const { db } = databaseOf(5)
   const addRun = db.prepare(
     `INSERT INTO runs (id, sid, owner, agent, wire_id, status, origin, input, created_at, usage, cancel_requested, fence)
@@ -92,7 +92,7 @@ test('a yes that a run of an older version has left unused is over, one that a r
   db.close()
 })
 
-/** As it was written before entries had the id of a chain. */
+/** An audit trail from before entries had the id of a chain. */
 function writeOldTrail(db: DatabaseSync, texts: readonly string[]): string {
   let hash = '0'.repeat(64)
   for (const [i, text] of texts.entries()) {
@@ -102,7 +102,7 @@ function writeOldTrail(db: DatabaseSync, texts: readonly string[]): string {
   return hash
 }
 
-test('an audit trail from before there were chains is whole as it was, and goes on as the main chain', async () => {
+test('an audit trail from before there were chains stays valid and continues as the main chain', async () => {
   const { db } = databaseOf(7)
   const head = writeOldTrail(db, ['{"old":1}', '{"old":2}'])
 

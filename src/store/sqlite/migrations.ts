@@ -1,21 +1,20 @@
-// The tables, as numbered migrations. A step that has been released is never edited; a new one is added behind it.
+// The tables, as numbered migrations. Never edit a migration that has been released: add a new one at the end.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
 
 /**
- * `entries` holds runs of consecutive entries, one line each, so that a fast model does
- * not cost a row per token. `layout` is set where the seqs are not consecutive (after compaction): one element a line,
- * the seq or [seq, spans].
+ * A row of `entries` holds consecutive entries, one per line, so a fast model does not need a row per token. `layout` is set if
+ * the seqs are not consecutive (after compaction). It has one element per line: the seq, or [seq, spans].
  *
- * `tail` holds text in flight: one row per group commit for all sessions together, moved to `entries` when a run's step or
- * the run itself ends. Without it every token would dirty a page of its own session.
+ * `tail` holds text in flight: one row per group commit, for all sessions together. The text moves to `entries` when the step
+ * or the run ends. Without `tail`, every token would write a page of its own session.
  *
- * `waits` and `grants` have columns for what is looked for; `data` holds the rest. A grant's `scope` is the id of its session,
- * or empty where it holds in all of them.
+ * `waits` and `grants` have columns for what queries need. `data` holds the rest. A grant's `scope` is the id of its session, or
+ * empty if it is for all sessions.
  *
- * `files` says what is kept of files; their bytes lie beside the database under their hash. One without a session was uploaded
- * and not sent yet.
+ * `files` holds the records of files. Their bytes are stored beside the database, by hash. A file without a session was uploaded
+ * but not sent yet.
  */
 const migrations: readonly string[] = [
   `
@@ -180,14 +179,14 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX files_unsent_owner ON files (owner, sha256, bytes, created_at, sid) WHERE sid IS NULL;
   `,
-  // Approvals whose run had ended without using them stayed approved for ever.
+  // Approvals stayed approved for ever if their run ended without using them.
   `
   UPDATE waits SET status = 'interrupted' WHERE kind = 'approval' AND status = 'approved' AND NOT EXISTS (
     SELECT 1 FROM runs WHERE runs.id = waits.continuation_run_id AND runs.status IN ('queued', 'running', 'waiting'));
   `,
   `
-  -- An expression, so that only the list of a session's runs takes it: the planner would prefer an index of sid alone to runs_open,
-  -- and read every run that a session ever had to find the open ones.
+  -- An expression, so that only the list of a session's runs uses this index. SQLite would prefer a plain index of sid to runs_open,
+  -- and then read every run of a session to find the open ones.
   CREATE INDEX runs_session ON runs (sid + 0);
   `,
   `
@@ -212,7 +211,7 @@ const migrations: readonly string[] = [
 
 export const SCHEMA_VERSION = migrations.length
 
-/** The version of a database that this program can read; throws `data_dir_newer`. */
+/** The database's version. Throws `data_dir_newer` if this program cannot read it. */
 export function readVersion(db: DatabaseSync): number {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
   if (version > SCHEMA_VERSION) {
@@ -225,7 +224,7 @@ export function readVersion(db: DatabaseSync): number {
   return version
 }
 
-/** Brings an older database up to date (tests: to an earlier version), step by step in one transaction; refuses a newer one before anything is written. */
+/** Brings an older database up to date in one transaction. Refuses a newer one before anything is written. Tests stop at version `to`. */
 export function migrate(db: DatabaseSync, to = SCHEMA_VERSION): void {
   const version = readVersion(db)
   if (version >= to) return

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StoredEntry } from '../ports/entry.ts'
 import { packLayout, packLines, unpackRow } from './rows.ts'
 
-/** A session's log as a whole, for what replaces it. `entry-writer.ts` adds to it. */
+/** Writes a session's whole log, for imports and compaction. `entry-writer.ts` appends to it. */
 export interface PackedEntries {
   insert(sid: number, entries: readonly StoredEntry[]): void
-  /** Each entry takes the place of the entries that its spans name. */
+  /** Each entry replaces the entries that its spans name. */
   replace(sid: number, entries: readonly StoredEntry[]): void
 }
 

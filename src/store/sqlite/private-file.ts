@@ -1,5 +1,5 @@
-// What lies in the data directory is this user's: nobody else may read it, and nobody else may hold its lock, for which it is enough to be
-// able to open the file.
+// Keeps the data directory private: other users must not read it, and must not be able to open the lock file, because that is
+// enough to hold the lock.
 
 import { chmodSync, chownSync, closeSync, lstatSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,7 +12,7 @@ const STICKY = 0o1000
 /** Undefined on Windows, where files have no owner of this kind. */
 const myself = (): number | undefined => process.geteuid?.()
 
-/** Makes the data directory, readable by this user alone. Throws `config_invalid` or `storage_full` when that fails. */
+/** Creates the data directory. Only this user can read it. Throws `config_invalid` or `storage_full` if that fails. */
 export function makeDataDir(path: string): void {
   try {
     makeFolder(path, 0o700)
@@ -21,29 +21,29 @@ export function makeDataDir(path: string): void {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw new ServerError(
       'config_invalid',
-      `The data dir cannot be made: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
+      `The data directory cannot be created: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
       { details: { data_dir: path, reason }, cause },
     )
   }
 }
 
-/** Takes others' right to write from a directory of this user. Throws `config_invalid` for one that belongs to somebody else. */
+/** Removes the write permission of other users. Throws `config_invalid` if the directory belongs to another user. */
 export function claimDataDir(path: string): void {
   const me = myself()
   if (me === undefined) return
   const { uid, mode } = statSync(path)
   for (const owner of [uid, lstatSync(path).uid]) {
-    // Root's are those of services and containers, and root itself may look after the directory of a service.
+    // Services and containers have directories of root, and root may work on the directory of a service.
     if (owner !== me && owner !== 0 && me !== 0) throw notYours(path, owner)
   }
   if (uid === me && (mode & 0o022) !== 0 && (mode & STICKY) === 0) chmodSync(path, mode & 0o7755)
 }
 
 /**
- * Makes a file that is missing, for this user alone. Throws `config_invalid` for one that somebody else has put there. `strict`: it must not be a
- * link, and others lose their rights to one that is there.
+ * Creates a missing file that only this user can read. Throws `config_invalid` if the file belongs to another user. `strict`: the
+ * file must not be a link, and other users lose their permissions on an existing one.
  *
- * A file that is there is never opened: closing it would drop all locks that this process has on it.
+ * Never opens an existing file: closing it would drop all locks that this process has on it.
  */
 export function claimFile(path: string, { strict = false } = {}): void {
   try {
@@ -58,7 +58,7 @@ export function claimFile(path: string, { strict = false } = {}): void {
 const statOf = (path: string, strict: boolean): Stats | undefined =>
   (strict ? lstatSync : statSync)(path, { throwIfNoEntry: false })
 
-/** Undefined when somebody else was faster. */
+/** Undefined if another process was faster. */
 function make(path: string): Stats | undefined {
   try {
     closeSync(openSync(path, 'wx', 0o600))
@@ -67,7 +67,7 @@ function make(path: string): Stats | undefined {
     throw error
   }
   const folder = statSync(dirname(path))
-  // What root makes in the directory of a service, the service must be able to open.
+  // If root creates a file in the directory of a service, the service must be able to open it.
   if (myself() === 0 && folder.uid !== 0) chownSync(path, folder.uid, folder.gid)
   return statSync(path)
 }
@@ -88,12 +88,12 @@ const notYours = (path: string, uid: number): ServerError =>
     { details: { path, reason: 'owner' } },
   )
 
-/** `storage_full` where only space is missing. */
+/** `storage_full` if the disk is full, otherwise `config_invalid`. */
 export const unusable = (path: string, reason: string, cause?: unknown): ServerError =>
   isDiskFull(cause)
     ? diskFull(cause)
     : new ServerError(
         'config_invalid',
-        `The data dir cannot be used: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
+        `The data directory cannot be used: ${path} (${reason}). Name a folder that you may write to with --data-dir.`,
         { details: { path, reason }, cause },
       )

@@ -1,4 +1,4 @@
-// The time that statements take must not grow with what is stored. SQLite says how it would find the rows.
+// Statements must not get slower as the database grows. SQLite explains how it would find the rows.
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { migrate } from './migrations.ts'
 import { createReads } from './reads.ts'
 import { watchPlans } from './testing/watched-plans.ts'
 
-/** Every statement that the store prepares when it opens, and how it would find the rows. */
+/** Every statement that the store prepares when it opens, with its query plan. */
 function plansOfStore(): Map<string, string[]> {
   const db = new DatabaseSync(':memory:')
   migrate(db)
@@ -20,17 +20,17 @@ function plansOfStore(): Map<string, string[]> {
   return watched.plans
 }
 
-test('no statement of a request walks a table; those of housekeeping walk an index of what is due', () => {
+test('no statement of a request scans a table, and housekeeping scans only an index of what is due', () => {
   const walked = [...plansOfStore()].flatMap(([sql, plan]) => {
     const scans = plan.filter((detail) => /^SCAN (?!json_each|\(subquery)/.test(detail))
     return scans.length === 0 ? [] : [[sql.slice(0, 60), scans]]
   })
 
   expect(Object.fromEntries(walked)).toEqual({
-    // Asked only where the number of sessions is limited.
+    // Used only if the number of sessions is limited.
     [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
-    // Stops at the first item that is young enough: it reads what is removed then.
+    // Stops at the first item that is young enough, so it reads only what is removed.
     'SELECT n FROM feed WHERE at >= ? ORDER BY n LIMIT 1': ['SCAN feed'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
     'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
@@ -92,7 +92,7 @@ test.each([
   expect(found[0]?.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
 })
 
-test('messages: asides are found by the index of lanes, which most sessions have nothing in', () => {
+test('asides are found by the index of lanes, which is empty for most sessions', () => {
   const found = [...plansOfStore()].filter(([sql]) =>
     /lane IS NOT NULL AND superseded_by IS NULL\s+AND \+mid/.test(sql),
   )

@@ -17,8 +17,8 @@ import {
 } from '../contract/samples.contract.ts'
 import type { Store } from '../store.ts'
 import type { ReadOnlyStore } from '../store-reads.ts'
-import { openReadOnlyStore } from './read-only-store.ts'
 import { migrate, SCHEMA_VERSION } from './migrations.ts'
+import { openReadOnlyStore } from './read-only-store.ts'
 import { createSqliteStore } from './sqlite-store.ts'
 
 function emptyFolder(): string {

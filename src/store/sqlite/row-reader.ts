@@ -1,4 +1,4 @@
-// The rows that the rules ask for, inside the transaction that `sqlite-store.ts` opened.
+// Reads the rows that the rules ask for, inside the transaction of `sqlite-store.ts`.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { MessageRole } from '../../domain/message.ts'

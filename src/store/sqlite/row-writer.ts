@@ -1,4 +1,4 @@
-// Writes the changes that the rules decided, inside the transaction that `sqlite-store.ts` opened.
+// Writes the changes that the rules decided, inside the transaction of `sqlite-store.ts`.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { unreachable } from '../../domain/unreachable.ts'
@@ -59,7 +59,7 @@ export function createRowWriter(
 
   function sid(sessionId: string): number {
     const found = session.sid(sessionId)
-    if (found === null) throw new Error(`The rules change session ${sessionId}, which is not there.`)
+    if (found === null) throw new Error(`The rules change session ${sessionId}, which does not exist.`)
     return found
   }
 

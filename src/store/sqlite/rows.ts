@@ -1,4 +1,4 @@
-// Rows of the tables as the domain's records, and back.
+// Converts rows of the tables to the domain's records, and back.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Entry, EntryKind } from '../../domain/entry.ts'
@@ -11,7 +11,7 @@ import type { Wait } from '../../domain/wait.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 
-/** In the very words of the partial index `runs_open`: only then does SQLite use it. */
+/** Exactly the condition of the partial index `runs_open`: otherwise SQLite does not use the index. */
 export const OPEN = `status IN ('queued', 'running', 'waiting')`
 
 type Value = null | number | bigint | string | NodeJS.ArrayBufferView
@@ -22,7 +22,7 @@ const textOrNull = (value: Value | undefined): string | null => (value == null ?
 const numberOrNull = (value: Value | undefined): number | null => (value == null ? null : Number(value))
 const json = (value: Value | undefined) => (value == null ? undefined : JSON.parse(String(value)))
 
-/** Earlier versions stored states of any size. One that is too large is not read: every run would have to send it. */
+/** Earlier versions stored states of any size. A state that is too large is ignored, because every run would have to send it. */
 const stateOf = (value: Value | undefined): unknown =>
   typeof value === 'string' && value.length > jsonLimits.bytes ? undefined : json(value)
 
@@ -48,8 +48,8 @@ type SessionRow = [
 ]
 
 /**
- * Prepares a query of sessions. Its rows are arrays: every run reads its session, and an object with a key for each column costs
- * three times as much. A list needs no states, which may be large.
+ * Prepares a query of sessions whose rows are arrays. Every run reads its session, and an object with a key for each column costs
+ * three times as much. Lists leave out the state, which may be large.
  */
 export function prepareSessions(db: DatabaseSync, where: string, { withState = true } = {}): StatementSync {
   const statement = db.prepare(`SELECT ${SESSION_COLUMNS}${withState ? ', state' : ''} FROM sessions WHERE ${where}`)
@@ -57,7 +57,7 @@ export function prepareSessions(db: DatabaseSync, where: string, { withState = t
   return statement
 }
 
-/** The session of a row of `prepareSessions`, with its number in the tables. */
+/** Converts a row of `prepareSessions` to the session and its number in the tables. */
 export function readSession(row: unknown): { sid: number; session: SessionRecord } {
   const [
     sid,
@@ -99,7 +99,7 @@ export function readSession(row: unknown): { sid: number; session: SessionRecord
 
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
-/** A run's row joined with its session's id as `session_id`. The order of the keys is that of archives. */
+/** Needs the session's id as `session_id`. Exports write the keys in this order. */
 export function toRun(row: Row): RunRecord {
   return {
     id: text(row.id),
@@ -124,7 +124,7 @@ export function toRun(row: Row): RunRecord {
   }
 }
 
-/** Of a row that was read without its input. */
+/** For a row that was read without its input. */
 export function toRunSummary(row: Row): RunSummary {
   const { input, ...summary } = toRun(row)
   return summary
@@ -152,7 +152,7 @@ export function toMessage(row: Row): StoredMessage {
 
 export const WAIT_COLUMNS = 'waits.*, sessions.id AS session_id FROM waits JOIN sessions USING (sid)'
 
-/** A wait's row joined with its session's id as `session_id`. */
+/** Needs the session's id as `session_id`. */
 export function toWait(row: Row): Wait {
   return {
     wait: text(row.kind),
@@ -168,7 +168,7 @@ export function toWait(row: Row): Wait {
   }
 }
 
-/** What has no column of its own. */
+/** The fields without a column of their own. */
 export function waitData(wait: Wait): string {
   const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
   return JSON.stringify(data)
@@ -187,7 +187,7 @@ export function toGrant(row: Row): Grant {
 
 export const FILE_COLUMNS = 'files.*, sessions.id AS session_id FROM files LEFT JOIN sessions USING (sid)'
 
-/** A file's row joined with its session's id, or null, as `session_id`. */
+/** Needs the session's id, or null, as `session_id`. */
 export function toFile(row: Row): FileRecord {
   return {
     id: text(row.id),
@@ -201,7 +201,7 @@ export function toFile(row: Row): FileRecord {
   }
 }
 
-/** The scope of a grant that holds in all sessions. */
+/** The scope of a grant for all sessions. */
 export const EVERY_SESSION = ''
 
 export function grantData(grant: Grant): string {
@@ -209,7 +209,7 @@ export function grantData(grant: Grant): string {
   return JSON.stringify(data)
 }
 
-/** Text that survives SQLite's UTF-8 as it is. Half a surrogate pair, which a model may well send, does not. */
+/** Whether SQLite's UTF-8 keeps the text as it is. It does not keep half a surrogate pair, which a model may send. */
 export const isPlainText = (content: StoredMessage['content']): content is string =>
   typeof content === 'string' && content.isWellFormed()
 
@@ -224,7 +224,7 @@ export function messageExtra(message: StoredMessage): string | null {
 }
 
 /**
- * One line an entry: an event as it is, a fact with an `f` before it (JSON objects begin with a brace). JSON never holds a
+ * One line per entry. An event stays as it is; a fact gets an `f` in front (an event begins with a brace). JSON never contains a
  * raw newline, so lines need no escaping.
  */
 export function packLines(entries: readonly NewEntry[]): string {
@@ -233,7 +233,7 @@ export function packLines(entries: readonly NewEntry[]): string {
   return lines.join('\n')
 }
 
-export function unpackLine(line: string, seq: number, runId: string | null): Entry {
+function unpackLine(line: string, seq: number, runId: string | null): Entry {
   const kind: EntryKind = line.startsWith('f') ? 'fact' : 'event'
   return { seq, runId, kind, data: kind === 'fact' ? line.slice(1) : line }
 }

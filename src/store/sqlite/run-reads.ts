@@ -23,8 +23,8 @@ export function createRunReads(db: DatabaseSync): RunReads {
   const openRuns = db.prepare(
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND runs.${OPEN} ORDER BY runs.status = 'queued', rid`,
   )
-  // A continuation runs before what was queued earlier.
-  // The + keeps the planner from walking all runs that ever were in their order.
+  // A continuation runs before runs that were queued earlier.
+  // The + keeps SQLite from scanning all runs in their order.
   const orphans = db.prepare(
     `SELECT ${RUN_COLUMNS}
      WHERE runs.${OPEN} AND (

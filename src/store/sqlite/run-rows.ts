@@ -3,7 +3,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { EntryWriter } from './entry-writer.ts'
 import type { LiveState } from './live-sessions.ts'
 
-/** Writes the rows of runs, and keeps in memory those that this process executes. */
+/** Writes the rows of runs, and remembers the runs that this process executes. */
 export interface RunRows {
   insert(sid: number, run: RunRecord): void
   update(sid: number, before: RunRecord, run: RunRecord): void
@@ -60,7 +60,7 @@ export function createRunRows(db: DatabaseSync, state: LiveState, writer: EntryW
         run.id,
       )
       if (isExecuted(run)) {
-        // A run that a dead process left behind is not ours until it is claimed.
+        // A run of a dead process is not ours until it is claimed.
         if (state.runs.has(run.id) || before.leaseOwner !== run.leaseOwner) state.own({ sid, record: run })
       } else if (before.status === 'running') {
         writer.seal(writer.live(run.sessionId, sid))

@@ -14,15 +14,15 @@ export function createSessionIds(db: DatabaseSync, state: LiveState): SessionIds
   }
 }
 
-/** Remembers the session that the current command is about, so that its number is looked up once and not for every row. */
+/** Remembers the session of the current command, so that its number is looked up once and not for every row. */
 export interface CommandSession {
   sid: SessionIds
   /** The command read this session's row, or found that there is none. */
   found(sessionId: string, sid: number | null): void
-  /** The command made this session, so its log is empty. */
+  /** The command created this session, so its log is empty. */
   made(sessionId: string, sid: number): void
   isNew(sessionId: string): boolean
-  /** The next command begins: it may find that the last one was rolled back. */
+  /** Call it before each command: the last one may have been rolled back. */
   forget(): void
 }
 

@@ -1,4 +1,4 @@
-// Lists of sessions must take as long on their last page as on their first, however many sessions there are.
+// The last page of a list of sessions must be as fast as the first, no matter how many sessions there are.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -19,7 +19,7 @@ async function seed(store: Store): Promise<void> {
   for (let from = 0; from < SESSIONS; from += BATCH) {
     const sessions = Array.from({ length: BATCH }, (_, i) => {
       const n = from + i
-      // Of every twenty one is somebody else's, and one is a label's.
+      // One in twenty belongs to somebody else, and one has a label.
       const values: Partial<SessionRecord> = n % 20 === 0 ? { owner: 'bob' } : n % 20 === 1 ? { label: 'kim' } : {}
       const id = `0192f3a1-7b2c-7def-8abc-${n.toString(16).padStart(12, '0')}`
       return create(newSession({ id, lastActivity: NOW + n, ...values }))
@@ -28,7 +28,7 @@ async function seed(store: Store): Promise<void> {
   }
 }
 
-/** How long the first ten and the last ten pages took, in ms, and how many sessions were on all of them. */
+/** How long the first and the last ten pages took, in ms, and the number of sessions on all pages. */
 async function walk(store: Store, query: Omit<SessionQuery, 'limit'>) {
   const times: number[] = []
   let count = 0
@@ -61,7 +61,7 @@ test('the last page of 100,000 sessions comes as fast as the first', async () =>
   ] as const) {
     const { count, first, last } = await walk(store, query)
     expect(count).toBe(expected)
-    // A walk over what is skipped would take hundreds of times as long; a busy machine a few times.
+    // Scanning the skipped sessions would take hundreds of times as long. A busy machine takes a few times as long.
     expect(last).toBeLessThan(20 * first + 5)
   }
   await store.close()

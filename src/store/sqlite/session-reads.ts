@@ -6,7 +6,7 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   const sessionById = prepareSessions(db, 'id = ?')
   const sessionByAlias = prepareSessions(db, 'owner = ? AND alias = ?')
   const sessionLists = new Map<string, StatementSync>()
-  /** One statement for each combination of what is asked for. */
+  /** Prepares one statement for each combination of conditions. */
   function listSessions({ owner, label, unlisted = false, limit, before }: SessionQuery) {
     const conditions = ["status <> 'terminated'"]
     const values: (string | number)[] = []

@@ -10,7 +10,7 @@ export interface SessionRows {
   /** Leaves a tombstone. */
   bury(sid: number, at: number): void
   remove(sid: number): void
-  /** Removes all that belongs to the session. The audit trail stays: it holds no content. */
+  /** Removes everything that belongs to the session, except the audit trail, which has no content. */
   eraseContent(sid: number): void
 }
 

@@ -1,4 +1,4 @@
-// The store on node:sqlite. One connection, one transaction per `commit`, syncs off the event loop (`wal-sync.ts`).
+// The store on node:sqlite: one connection, one transaction per `commit`, syncs outside the event loop (`wal-sync.ts`).
 
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,11 +20,11 @@ import { createWalSync, type FileSync, type WalSync } from './wal-sync.ts'
 import { createWalWriteback } from './wal-writeback.ts'
 
 export interface SqliteOptions {
-  /** A file, or `:memory:` for a store that lives as long as the process. */
+  /** A file, or `:memory:` for a store that ends with the process. */
   path: string
-  /** A sync failed: what was acknowledged can no longer be vouched for. Must not return. */
+  /** Called if a sync fails, because acknowledged data may be lost. Must not return. */
   fatal: (error: Error) => void
-  /** The database turned out to be damaged, after it was opened. Called once; nothing is stored from then on. */
+  /** Called once if the open database turns out to be damaged. From then on nothing is stored. */
   damaged?: (error: unknown) => void
   disk?: FileSync
 }
@@ -46,12 +46,12 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     if (damage === null) damaged?.(error)
     damage ??= new ServerError(
       'storage_failed',
-      'The database is damaged: nothing was stored. The log says more.',
+      'The database is damaged, so nothing was stored. See the server log.',
       cause,
     )
     return damage
   }
-  /** What SQLite says about a page, and a row that is no longer JSON, are failures of the store; anything else is a bug. */
+  /** Errors of SQLite and rows that are no longer JSON are failures of the store. Any other error is a bug. */
   async function guarded(read: () => unknown): Promise<unknown> {
     try {
       return await read()
@@ -114,7 +114,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     },
 
     rest() {
-      // Its page cache; every page comes back from the file.
+      // Frees the page cache. Pages are read from the file again.
       db.exec('PRAGMA shrink_memory')
       writeback?.rest()
     },
@@ -138,9 +138,9 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
     if (path !== ':memory:') sync = createWalSync(`${path}-wal`, fatal, disk)
     const writer = createEntryWriter(db, state, sync)
     writer.recoverTail()
-    // Here, because what a table lacks shows now.
+    // Prepared here, because a missing column shows now.
     const apply = createApplyCommand(db, state, writer)
-    // Readers of the feed are shown what the last process left, so a power cut must not take it any more.
+    // Readers will see the feed items of the last process, so a power cut must not take them any more.
     if (state.feed.shown > 0) sync?.syncNow()
     return {
       db,
@@ -151,7 +151,7 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),
       rollback: db.prepare('ROLLBACK'),
-      // A lease that has long run out: writing it disturbs nobody.
+      // A lease that ran out long ago. Writing it has no effect.
       probe: db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)"),
     }
   } catch (error) {
@@ -161,10 +161,10 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
   }
 }
 
-/** Complete or not at all, and for this user alone: what people said will be in it. The files beside it get the same mode. */
+/** Creates the database completely or not at all. Only this user can read it, because it will hold conversations. */
 function makeDatabase(path: string, fatal: (error: Error) => void): void {
-  // The log of a database that has gone would be played into the new one.
-  if (bytesOf(`${path}-wal`) > 0) throw databaseDamaged(path, 'it is missing, and its log is there')
+  // SQLite would apply the log of a lost database to the new one.
+  if (bytesOf(`${path}-wal`) > 0) throw databaseDamaged(path, 'it is missing, but its log is there')
   const draft = `${path}.new`
   for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true })
   claimFile(draft)
@@ -173,7 +173,7 @@ function makeDatabase(path: string, fatal: (error: Error) => void): void {
     db = new DatabaseSync(draft)
     db.exec('PRAGMA journal_mode = WAL')
     migrate(db)
-    // Closing does the same, and says nothing when the disk is full.
+    // Closing does the same, but does not report a full disk.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch (error) {
     throw cannotOpen(error, draft, fatal)

@@ -1,4 +1,4 @@
-// What is asked of waits and grants, at every gated call and by every console, must not take longer the more there were.
+// Gated calls and consoles read waits and grants all the time. These reads must not get slower as the database grows.
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -19,7 +19,7 @@ function openWatched() {
   }
 }
 
-/** How the waits are found; how their session is, is always the same. */
+/** The part of the plan that finds the waits. The part for their session is always the same. */
 const ofWaits = (plans: Iterable<string[]>) =>
   [...plans].map((plan) => plan.filter((detail) => !/SEARCH sessions|SUBQUERY/.test(detail)))
 
@@ -77,7 +77,7 @@ test.each<[string, Omit<WaitQuery, 'limit'>, string]>([
   close()
 })
 
-test('those whose time is up are read from an index of what is pending, in its order', () => {
+test('expired waits are read from an index of pending waits, in its order', () => {
   const { plans, close } = openWatched()
 
   const due = [...plans].filter(([sql]) => sql.includes('expires_at <= ?')).map(([, plan]) => plan)
@@ -86,7 +86,7 @@ test('those whose time is up are read from an index of what is pending, in its o
   close()
 })
 
-test('what a call may do is found by its agent and its session', async () => {
+test('grants are found by agent and session', async () => {
   const { grants, plans, close } = openWatched()
   plans.clear()
 

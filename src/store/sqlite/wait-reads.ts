@@ -12,13 +12,13 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
   )
   const prepared = keepPrepared(db)
 
-  /** One kind of wait: the lists of all sessions are indexed by kind. */
+  /** Lists one kind of wait, because the indexes begin with the kind. */
   function list(kind: Wait['wait'], query: WaitQuery): Wait[] {
     const { sessionId, runId, continuationRunId, owner, status, limit, before } = query
     const conditions: string[] = []
     const values: (string | number)[] = []
     const isNarrow = sessionId !== undefined || runId !== undefined || continuationRunId !== undefined
-    // A run or a session has few waits: its index is the one to use, not one that is in the order of the list.
+    // A run or a session has few waits, so SQLite should use its index and not one in the order of the list.
     const column = (name: string) => (isNarrow ? `+waits.${name}` : `waits.${name}`)
     const where = (condition: string, ...bound: (string | number)[]) => {
       conditions.push(condition)
@@ -82,7 +82,7 @@ export function createGrantReads(db: DatabaseSync): GrantReads {
   }
 }
 
-/** Prepares each text once. */
+/** Prepares each SQL text once. */
 function keepPrepared(db: DatabaseSync): (sql: string) => StatementSync {
   const statements = new Map<string, StatementSync>()
   return (sql) => {

@@ -6,7 +6,7 @@ import { accept, append, fact, newSession, text } from '../contract/samples.cont
 import { createSqliteStore } from './sqlite-store.ts'
 import { createWalSync, type FileSync } from './wal-sync.ts'
 
-/** A disk whose syncs the test finishes. */
+/** A disk on which the test finishes each sync. */
 function openSync() {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-sync-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -31,7 +31,7 @@ function openSync() {
     sync,
     failures,
     begun: () => begun,
-    /** Who has been told that it is on disk, in order. */
+    /** The callers whose sync is done, in order. */
     done,
     ask: (name: string) => void sync.synced().then(() => done.push(name)),
     async finish(error: Error | null = null) {
@@ -44,7 +44,7 @@ function openSync() {
   }
 }
 
-test('whoever asks while a sync runs waits for the next, and all who wait share it', async () => {
+test('a caller during a sync waits for the next one, and all waiting callers share it', async () => {
   const { ask, begun, done, finish } = openSync()
 
   ask('first')
@@ -52,7 +52,7 @@ test('whoever asks while a sync runs waits for the next, and all who wait share 
   ask('third')
   expect(begun()).toBe(1)
   await finish()
-  // A sync that was under way may have missed what was written after it began.
+  // A running sync may miss what was written after it began.
   expect({ done: [...done], begun: begun() }).toEqual({ done: ['first'], begun: 2 })
   await finish()
   expect({ done: [...done], begun: begun() }).toEqual({ done: ['first', 'second', 'third'], begun: 2 })
@@ -62,7 +62,7 @@ test('whoever asks while a sync runs waits for the next, and all who wait share 
   expect(done.at(-1)).toBe('fourth')
 })
 
-test('after a sync that fails nothing is promised any more, and none is tried', async () => {
+test('after a failed sync nothing is promised any more, and no other sync is tried', async () => {
   const { ask, begun, done, failures, finish } = openSync()
   const error = new Error('EIO')
   ask('first')
@@ -75,7 +75,7 @@ test('after a sync that fails nothing is promised any more, and none is tried', 
   expect({ failures, done, begun: begun() }).toEqual({ failures: [error], done: [], begun: 1 })
 })
 
-test('a sync that blocks and fails is as fatal', () => {
+test('a blocking sync that fails is fatal too', () => {
   const { sync, failures, failNow } = openSync()
   const error = new Error('EIO')
 

@@ -1,21 +1,21 @@
-// Syncs the write-ahead log off the event loop. SQLite commits with synchronous=NORMAL (the frames are with the kernel, so
-// they survive kill -9); what must survive a power cut waits for an fdatasync of the -wal file, made on libuv's pool. That
-// is the same guarantee as synchronous=FULL without stopping every stream for the time of a sync. Header syncs on a restart
-// of the WAL, and the syncs of a checkpoint, stay SQLite's own.
+// Syncs the write-ahead log outside the event loop. SQLite commits with synchronous=NORMAL: the kernel has the data, so it
+// survives kill -9. What must survive a power cut waits for an fdatasync of the -wal file on libuv's threads. That gives the
+// guarantee of synchronous=FULL without stopping every stream during a sync. SQLite itself still syncs when it restarts the log
+// and when the log is written back.
 
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 export interface WalSync {
-  /** Resolves when everything committed before this call is on disk. Calls that wait at the same time share one sync. */
+  /** Resolves once everything that was committed before this call is on disk. Waiting calls share one sync. */
   synced(): Promise<void>
-  /** The same, blocking. For the rare case that nothing may happen before it. */
+  /** The same, but blocking, for the rare case that nothing else may happen first. */
   syncNow(): void
-  /** Waits for the sync that is under way. */
+  /** Waits for a running sync. */
   close(): Promise<void>
 }
 
-/** `node:fs`'s, or what a test puts in its place to watch or to break it. */
+/** Functions of `node:fs`. A test may replace them to watch or break syncs. */
 export interface FileSync {
   fdatasync(fd: number, done: (error: Error | null) => void): void
   fdatasyncSync(fd: number): void
@@ -43,7 +43,7 @@ export function createWalSync(
     const batch = waiting
     waiting = []
     disk.fdatasync(fd, (error) => {
-      // The kernel may have dropped the pages it failed to write: a second sync would succeed and prove nothing.
+      // The kernel may have dropped the pages that it failed to write. A second sync would succeed and prove nothing.
       if (error !== null) return fatal(error)
       for (const resolve of batch) resolve()
       next()

@@ -6,8 +6,8 @@ import { createRowReader, writeRow } from './memory-rows.ts'
 import type { MemoryState } from './memory-state.ts'
 
 /**
- * Depends on nothing but its arguments: the same commands give the same state, whenever they are applied. The state keeps
- * parts of the command, so the caller must not change it afterwards; the result is a copy.
+ * Depends only on its arguments: the same commands always give the same state. The state keeps parts of the command, so the
+ * caller must not change the command afterwards. The result is a copy.
  */
 export function applyCommand(state: MemoryState, command: Command): Result {
   try {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/domain/clock.ts'
 
-/** Time that stands still until it is told to go on, for tests of what a slow or failing disk does. */
+/** A clock that a test moves by hand, for tests of slow and failing disks. */
 export interface ManualClock extends Clock {
-  /** Goes on by `ms`, fires what falls due in the order of time, and lets all that follows from it happen. */
+  /** Moves on by `ms`, fires the timers that are due in order, and waits for everything that follows from them. */
   advance(ms: number): Promise<void>
 }
 
@@ -35,5 +35,5 @@ export function createManualClock(start: number): ManualClock {
   }
 }
 
-/** Everything has happened that does not wait for time to pass. */
+/** Waits until everything has happened that does not wait for a timer. */
 export const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

@@ -34,7 +34,7 @@ const stateOf = async (promise: Promise<unknown>): Promise<'pending' | 'resolved
   return state
 }
 
-/** What a crash now would leave; the store goes on. */
+/** A store on what a crash at this moment would leave. The first store goes on. */
 const leftOn = (disk: MemoryDisk, keep: Keep): Store => createMemoryStore({ disk: crash({ ...disk }, { keep }) })
 
 describe('a crash', () => {
@@ -46,9 +46,9 @@ describe('a crash', () => {
   }
 
   test.each<[string, Keep, number]>([
-    ['of the process keeps what was written', 'written', 5],
-    ['of the machine keeps what was synced', 'synced', 2],
-    ['of the machine may keep the first of what was not', (unsynced) => unsynced - 1, 4],
+    ['of the process keeps everything written', 'written', 5],
+    ['of the machine keeps everything synced', 'synced', 2],
+    ['of the machine may keep the first unsynced commits', (unsynced) => unsynced - 1, 4],
     ['of the machine keeps no more than there is', () => 100, 5],
     ['of the machine keeps no less than was synced', () => -100, 2],
   ])('%s', async (_, keep, head) => {
@@ -60,7 +60,7 @@ describe('a crash', () => {
     expect(await store.head(run.sessionId)).toBe(head)
   })
 
-  test('of the process syncs nothing: a power cut after it takes the rest', async () => {
+  test('of the process syncs nothing, so a power cut after it takes the rest', async () => {
     const disk = createMemoryDisk()
     const run = await talk(disk)
 
@@ -69,7 +69,7 @@ describe('a crash', () => {
     expect(await createMemoryStore({ disk: crash(killed, { keep: 'synced' }) }).head(run.sessionId)).toBe(2)
   })
 
-  test('leaves the disk it happened to as it was', async () => {
+  test('leaves the given disk as it was', async () => {
     const disk = createMemoryDisk()
     const run = await talk(disk)
     const copy = crash(disk, { keep: 'synced' })
@@ -78,7 +78,7 @@ describe('a crash', () => {
     expect(await createMemoryStore({ disk }).head(run.sessionId)).toBe(5)
   })
 
-  test('ends the store: nothing that was on its way is heard of', async () => {
+  test('ends the store: pending calls are never answered', async () => {
     const clock = createManualClock(NOW)
     const disk = createMemoryDisk()
     const store = createMemoryStore({ disk, clock, faults: () => ({ delayMs: 5 }) })
@@ -91,7 +91,7 @@ describe('a crash', () => {
     expect(disk.synced).toBe(0)
   })
 
-  test('ends the store: who opens its disk next is alone with it', async () => {
+  test('ends the store: only the next one that opens the disk works', async () => {
     const disk = createMemoryDisk()
     const before = createMemoryStore({ disk })
     const after = createMemoryStore({ disk })
@@ -119,7 +119,7 @@ describe('opening a disk', () => {
 })
 
 describe('seqs after a restart', () => {
-  test('go on without a gap where nothing was running, and behind the block where something was', async () => {
+  test('continue without a gap if nothing was running, and after the block if something was', async () => {
     const disk = createMemoryDisk()
     const store = createMemoryStore({ disk })
     const [idle, busy] = [newSession(), newSession()]
@@ -156,7 +156,7 @@ describe('a fault', () => {
     expect(asked).toEqual(['1 commit', '2 sync', '3 commit', '4 commit', '5 sync', '6 commit'])
   })
 
-  test('that refuses a commit leaves nothing of it, and the store goes on', async () => {
+  test('in a commit leaves nothing of it, and the store goes on', async () => {
     let isFull = true
     const disk = createMemoryDisk()
     const store = createMemoryStore({ disk, faults: (operation) => (isFull ? full(operation) : undefined) })
@@ -172,7 +172,7 @@ describe('a fault', () => {
     expect(await createMemoryStore({ disk }).head(session.id)).toBe(2)
   })
 
-  test('that delays a sync lets the commit be read, and vouches for it later', async () => {
+  test('that delays a sync lets the commit be read, and confirms it later', async () => {
     const clock = createManualClock(NOW)
     const disk = createMemoryDisk()
     const store = createMemoryStore({
@@ -194,7 +194,7 @@ describe('a fault', () => {
     expect(await leftOn(disk, 'synced').head(session.id)).toBe(2)
   })
 
-  test('that delays a sync does not let it vouch for what was written since', async () => {
+  test('that delays a sync does not confirm what was written in the meantime', async () => {
     const clock = createManualClock(NOW)
     const disk = createMemoryDisk()
     let delayMs = 0
@@ -247,7 +247,7 @@ describe('a fault', () => {
     expect(await leftOn(disk, 'synced').head(run.sessionId)).toBe(kept)
   })
 
-  test('in a sync ends the process: nothing is acknowledged, nothing is tried again', async () => {
+  test('in a sync ends the process: nothing is acknowledged or tried again', async () => {
     const disk = createMemoryDisk()
     const asked: number[] = []
     const store = createMemoryStore({
@@ -282,7 +282,7 @@ describe('a slow disk', () => {
     return result.run
   }
 
-  test('does not keep text waiting, until a block of seqs is used up', async () => {
+  test('does not delay text until a block of seqs is used up', async () => {
     const { clock, store } = slow()
     const run = await running(store, clock)
     const block = Array.from({ length: SEQ_BLOCK - 1 }, () => text('x'))
@@ -297,7 +297,7 @@ describe('a slow disk', () => {
     expect(await stateOf(store.commit([append(run, [text('!')])]))).toBe('resolved')
   })
 
-  test('keeps text waiting for the block that a synced neighbour began', async () => {
+  test('delays text until the block that a synced neighbour began is on disk', async () => {
     const { clock, store } = slow()
     const run = await running(store, clock)
     await store.commit([
@@ -315,7 +315,7 @@ describe('a slow disk', () => {
     expect(await stateOf(behind)).toBe('resolved')
   })
 
-  test('keeps one session waiting for its own block and no other', async () => {
+  test('delays only the session whose block is not on disk', async () => {
     const { clock, store } = slow()
     const [one, two] = [await running(store, clock), await running(store, clock)]
     await store.commit([
@@ -330,7 +330,7 @@ describe('a slow disk', () => {
     expect(await stateOf(store.commit([append(two, [text('x')])]))).toBe('resolved')
   })
 
-  test('keeps a repeated request waiting until what it repeats is on disk', async () => {
+  test('delays the answer to a repeated request until the first one is on disk', async () => {
     const { clock, store } = slow()
     const idempotency = { key: 'k', digest: 'd', expiresAt: NOW + 1 }
     await store.commit([accept(newSession(), { idempotency })])

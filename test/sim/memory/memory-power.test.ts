@@ -12,13 +12,13 @@ import { createMemoryStore } from './memory-store.ts'
 const steps = ['accept', 'text', 'fact', 'finish', 'start', 'cancel', 'claim', 'release', 'kill', 'power cut'] as const
 type Step = { what: (typeof steps)[number]; size: number }
 
-/** Text is often, and sometimes as long as a block of seqs; without that no trial would come near the end of one. */
+/** Text is frequent and sometimes as long as a block of seqs. Otherwise no trial would reach the end of a block. */
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ what: fc.constant('text'), size: fc.constantFrom(1, 1, 2, SEQ_BLOCK - 3, SEQ_BLOCK) }),
   fc.record({ what: fc.constantFrom(...steps), size: fc.nat({ max: 5 }) }),
 )
 
-/** One session on a slow disk, readers who remember what they were shown, and a list of what broke a promise. */
+/** One session on a slow disk, readers who remember what they saw, and a list of broken promises. */
 function createTrial(delays: Iterator<number>) {
   const clock = createManualClock(NOW)
   const session = newSession()
@@ -37,7 +37,7 @@ function createTrial(delays: Iterator<number>) {
     })
   }
 
-  // No two entries are alike, so that a seq that is used twice shows.
+  // No two entries are equal, so a seq that is used twice is noticed.
   function unique(make: (word: string) => NewEntry): NewEntry {
     words += 1
     return make(`${words}`)
@@ -45,7 +45,7 @@ function createTrial(delays: Iterator<number>) {
   const word = (): NewEntry => unique(text)
   const mark = (): NewEntry => unique(fact)
 
-  /** Shows readers what the command wrote, as soon as they may see it. */
+  /** Shows readers what the command wrote as soon as they may see it. */
   async function send(command: Command): Promise<void> {
     const { results, synced } = await store.commit([command])
     const [result] = results
@@ -95,7 +95,7 @@ function createTrial(delays: Iterator<number>) {
   }
 }
 
-test('wherever the power fails, no seq means two things and nothing acknowledged is lost', async () => {
+test('whenever the power fails, no seq has two meanings and nothing acknowledged is lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.infiniteStream(fc.nat({ max: 7 })), async (list, delays) => {
       expect(await createTrial(delays).play(list)).toEqual([])

@@ -1,4 +1,4 @@
-// The reading half of the store. What it returns may share parts with the state: `memory-store.ts` hands out copies.
+// All reads of the memory store. The results may share parts with the state: `memory-store.ts` returns copies.
 
 import { MAIN_CHAIN } from '../../../src/domain/audit.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
@@ -18,7 +18,7 @@ import {
   openRunsOf,
 } from './memory-state.ts'
 
-/** The same questions, answered at once. */
+/** The same reads without promises. */
 type AtOnce<Port> = {
   [K in keyof Port]: Port[K] extends (...args: infer Args) => Promise<infer Answer>
     ? (...args: Args) => Answer
@@ -208,14 +208,14 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
 
     audit: {
       chains: () => [MAIN_CHAIN],
-      // Entry n is at place n - 1.
+      // Entry n has index n - 1.
       entries: (n, limit, chain = MAIN_CHAIN) => (chain === MAIN_CHAIN ? state.audit.slice(n, n + limit) : []),
     },
   }
 }
 
 function entriesAfter(entries: readonly StoredEntry[], seq: number, limit: number): StoredEntry[] {
-  // Readers page through long logs, so the place is found by halving.
+  // Readers page through long logs, so this is a binary search.
   let low = 0
   let high = entries.length
   while (low < high) {
@@ -250,7 +250,7 @@ const isToCompact = (session: MemorySession): boolean =>
 
 function orphansOf(session: MemorySession, leases: ReadonlyMap<string, number>, now: number): RunRecord[] {
   const isLive = (run: RunRecord): boolean => run.leaseOwner !== null && (leases.get(run.leaseOwner) ?? 0) > now
-  // One run at a time: whoever is first is running or waiting, or nothing is before it.
+  // Only the first open run can be an orphan: the others wait behind it.
   const first = openRunsOf(session)[0]
   if (first === undefined || first.status === 'waiting' || (first.status === 'running' && isLive(first))) return []
   return [first]

@@ -1,5 +1,5 @@
-// The rows of the memory store: what the rules read, and how their changes are written. A state is a function of the commands
-// that were applied to it, so a command's own objects are never changed.
+// Reads rows for the rules and writes their changes. A state depends only on the commands that were applied to it, so the objects
+// of a command are never changed.
 
 import type { StoredMessage } from '../../../src/domain/message.ts'
 import type { RunRecord } from '../../../src/domain/run.ts'
@@ -209,7 +209,7 @@ export function writeRow(state: MemoryState, change: Change): void {
 
 function sessionOf(state: MemoryState, id: string): MemorySession {
   const session = state.sessions.get(id)
-  if (session === undefined) throw new Error(`The rules change session ${id}, which is not there.`)
+  if (session === undefined) throw new Error(`The rules change session ${id}, which does not exist.`)
   return session
 }
 
@@ -247,7 +247,7 @@ function insertMessage(session: MemorySession, message: StoredMessage): void {
   const known = session.messages.get(message.id)
   if (known === undefined) session.messages.set(message.id, message)
   else if (known.role === 'activity' && message.role === 'activity') {
-    // Where it was first shown, as it is now.
+    // It keeps its place and takes the new content.
     const { activity: _, ...rest } = known
     const { activity } = message
     session.messages.set(message.id, activity === undefined ? rest : { ...rest, activity })
@@ -285,7 +285,7 @@ function removeExpired(state: MemoryState, { now, unsentBefore }: Extract<Change
   for (const [id, { sessionId, createdAt }] of state.files) {
     if (sessionId === null && createdAt < unsentBefore) state.files.delete(id)
   }
-  // The newest item stays: the next number follows from it.
+  // The newest item stays, because the next number follows it.
   const young = state.feed.findIndex(({ item }) => item.at >= now - FEED_MS)
   const old = Math.max(young < 0 ? state.feed.length : young, state.feed.length - FEED_ITEMS)
   state.feed.splice(0, Math.min(old, state.feed.length - 1))

@@ -1,5 +1,5 @@
-// What the memory store knows. A state is a function of the commands that were applied to it, in order: opening a disk applies
-// them again (`memory-disk.ts`).
+// The state of the memory store. It depends only on the commands that were applied, in order. Opening a disk applies them again
+// (`memory-disk.ts`).
 
 import type { AuditEntry } from '../../../src/domain/audit.ts'
 import type { FeedItem } from '../../../src/domain/feed.ts'
@@ -20,17 +20,17 @@ export interface MemoryState {
   aliases: Map<string, string>
   /** By `nameOf(owner, key)`. */
   idempotency: Map<string, { digest: string; expiresAt: number; runId: string }>
-  /** Until when a process is known to live. */
+  /** Until when each process is known to be alive. */
   leases: Map<string, number>
-  /** In the order in which they were written, as grants and the trail are. */
+  /** Waits, grants and audit entries are in the order in which they were written. */
   waits: Map<string, Wait>
   grants: Map<string, Grant>
-  /** In the order in which they came. */
+  /** In the order of their upload. */
   files: Map<string, FileRecord>
   audit: AuditEntry[]
-  /** How many batches of the disk it holds. */
+  /** How many batches of the disk the state includes. */
   batches: number
-  /** Each item with the batch that it came in. */
+  /** Each item with the number of its batch. */
   feed: { item: FeedItem; batch: number }[]
 }
 
@@ -42,7 +42,7 @@ export interface MemorySession {
   /** In the order in which they were accepted. */
   runs: RunRecord[]
   nextSeq: number
-  /** No seq up to here is given out by whoever opens the disk next. */
+  /** The next process that opens the disk uses no seq up to here. */
   reservedTo: number
   /** Runs that ended at or before this seq are compacted. */
   compactedTo: number
@@ -68,14 +68,14 @@ export const createMemoryState = (): MemoryState => ({
 export const nameOf = (owner: string, name: string): string => JSON.stringify([owner, name])
 
 /**
- * A new process. It cannot know what the one before it sent, so whoever writes first, a claim or another, goes on behind all
- * that was reserved.
+ * A new process opens the disk. It cannot know what the process before it sent, so the first write continues after all reserved
+ * seqs.
  */
 export function reopenState(state: MemoryState): void {
   for (const session of state.sessions.values()) session.nextSeq = Math.max(session.nextSeq, session.reservedTo + 1)
 }
 
-/** The one that is running or waiting, and those queued behind it: a continuation comes before what was queued earlier. */
+/** The run that is running or waiting, then the queued ones. A continuation comes before runs that were queued earlier. */
 export function openRunsOf(session: MemorySession): RunRecord[] {
   const open = session.runs.filter((run) => !isFinished(run.status))
   const isQueued = (run: RunRecord): boolean => run.status === 'queued'
@@ -85,8 +85,8 @@ export function openRunsOf(session: MemorySession): RunRecord[] {
 export const headOf = (session: MemorySession): number => session.entries.at(-1)?.seq ?? 0
 
 /**
- * Call after every change to a session's log or to which of its runs is running. Only a running run has text in flight,
- * which a power cut may take back after readers saw it; without one, everything that was sent is on disk.
+ * Call it after every change to a session's log or to its running run. Only a running run has text in flight, which a power cut
+ * may take after readers saw it. Without a running run, everything that readers saw is on disk.
  */
 export function reserve(session: MemorySession): void {
   const last = session.nextSeq - 1

@@ -1,4 +1,4 @@
-// The store in plain JavaScript: the model that the real ones are compared with, and the base of the fault simulator.
+// A store in plain JavaScript: the model for the real ones, and the base of the fault simulator.
 
 import { type Clock, sleep } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
@@ -11,7 +11,7 @@ import { createMemoryDisk, type MemoryDisk, replay } from './memory-disk.ts'
 import { createMemoryReads } from './memory-reads.ts'
 
 export interface MemoryStoreOptions {
-  /** Opens what it holds; a store that had it open is dead from then on. A new, empty one when left out. */
+  /** The disk to open. A store that had it open is dead from then on. Left out: a new, empty disk. */
   disk?: MemoryDisk
   /** Needed for faults that delay. */
   clock?: Clock
@@ -19,8 +19,8 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * Decides what goes wrong. Called before each commit and each sync. Throwing a `ServerError` from a commit refuses all of it
- * (`storage_full`, `storage_failed`); throwing from a sync is a disk that failed, and ends the process.
+ * Decides what goes wrong. Called before each commit and each sync. If it throws a `ServerError` before a commit, the whole commit
+ * fails (`storage_full`, `storage_failed`). If it throws before a sync, the disk has failed, which ends the process.
  */
 export type StorageFaults = (operation: StorageOperation) => StorageFault | undefined
 
@@ -31,12 +31,12 @@ export interface StorageOperation {
 }
 
 export type StorageFault =
-  /** The operation takes this long; a commit is written at once, and answered late. */
+  /** The operation takes this long. A commit is written at once and answered late. */
   | { delayMs: number }
-  /** The process dies before the operation has its effect, or after it and before anyone hears of it. */
+  /** The process dies before the operation, or after it but before the answer. */
   | { dies: 'before' | 'after' }
 
-/** Nothing that a dead process promised comes true, and nothing is refused either. */
+/** A dead process neither keeps its promises nor breaks them. */
 const never = (): Promise<never> => new Promise(() => {})
 
 export function createMemoryStore({
@@ -48,7 +48,7 @@ export function createMemoryStore({
   disk.incarnation += 1
   const { incarnation } = disk
   const state = replay(disk)
-  // Per session, how far its seqs are reserved and the batch that says so. What an earlier process reserved is found anew.
+  // For each session, how far its seqs are reserved and the batch that says so.
   const reservations = new Map<string, { to: number; batch: number }>()
   let operations = 0
   let died = false
@@ -89,7 +89,7 @@ export function createMemoryStore({
     })
   }
 
-  /** Readers see text in flight at once. Its seqs must not be given out again after a power cut that takes it. */
+  /** Readers see text in flight at once. If a power cut takes it, its seqs must not be used again. */
   const isExposed = (command: Command): boolean =>
     command.type === 'append' &&
     !command.sync &&
@@ -122,7 +122,7 @@ export function createMemoryStore({
     const results = write(batch)
     if (fault.dies === 'after') return die()
 
-    // A refused or repeated command waits too: its answer speaks of what an earlier one wrote.
+    // A refused or repeated command waits too, because its answer depends on an earlier write.
     const isSynced = batch.some(needsSync)
     const exposed = batch.some(isExposed)
     const synced = isSynced || exposed ? sync() : Promise.resolve()

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** A database that notes how SQLite would find the rows of each statement that is prepared, by its text. For tests of the time that statements take. */
+/** A database that collects the query plan of each prepared statement, by its text. */
 export function watchPlans(db: DatabaseSync): { db: DatabaseSync; plans: Map<string, string[]> } {
   const plans = new Map<string, string[]>()
   const watched = {
