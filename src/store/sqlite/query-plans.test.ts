@@ -29,6 +29,8 @@ test('no statement of a request scans a table, and housekeeping scans only an in
   expect(Object.fromEntries(walked)).toEqual({
     // Used only if the number of sessions is limited.
     [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
+    // One row for each process.
+    'DELETE FROM leases WHERE owner <> ?': ['SCAN leases'],
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
     // Stops at the first item that is young enough, so it reads only what is removed.
     'SELECT n FROM feed WHERE at >= ? ORDER BY n LIMIT 1': ['SCAN feed'],
