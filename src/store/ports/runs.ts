@@ -187,6 +187,6 @@ export interface RenewLease {
   type: 'renew_lease'
   leaseOwner: string
   until: number
-  /** The caller can prove that all other owners are dead: their leases end now. */
+  /** Ends the leases of all other owners. The caller can prove that they are dead. */
   endOthers?: boolean
 }

@@ -1,4 +1,4 @@
-// Reads a database without changing it, also while a server writes to it: SQLite's log shows each reader one moment.
+// Reads a database without changing it, even while a server writes to it. SQLite shows each reader the data of one moment.
 
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
@@ -12,8 +12,8 @@ import { errcodeOf, storageError } from './storage-error.ts'
 import { textInFlight } from './text-in-flight.ts'
 
 /**
- * Needs no lock and runs no migration. Throws `data_dir_older` where one would be needed, and what `examineDatabase` throws. The caller
- * makes sure that the file exists.
+ * Needs no lock and runs no migration. Throws `data_dir_older` if one would be needed, and what `examineDatabase` throws. The
+ * caller makes sure that the file exists.
  */
 export function openReadOnlyStore(path: string): ReadOnlyStore {
   const db = openExamined(path)
@@ -25,7 +25,7 @@ export function openReadOnlyStore(path: string): ReadOnlyStore {
       try {
         return await read()
       } catch (error) {
-        // What is thrown here and does not come from the database is a bug.
+        // Any other error is a bug.
         throw errcodeOf(error) !== 0 || isDamage(error) ? cannotOpen(error, path) : error
       }
     })
@@ -48,7 +48,7 @@ export function openReadOnlyStore(path: string): ReadOnlyStore {
   }
 }
 
-/** A server has the text in flight in memory. Here it is read from `tail`, for the sessions that are asked about. */
+/** A server has text in flight in memory. Here it is read from `tail`, when a session is read. */
 function createReadsWithText(db: DatabaseSync, state: LiveState): StoreReads {
   const reads = createReads(db, state)
   const running = db.prepare(
@@ -92,9 +92,9 @@ function createReadsWithText(db: DatabaseSync, state: LiveState): StoreReads {
 }
 
 /**
- * Throws what would keep a server from using this database: `data_dir_newer`, `data_dir_damaged`, `config_invalid`.
+ * Throws if a server could not use this database: `data_dir_newer`, `data_dir_damaged`, `config_invalid`.
  *
- * Read-only: closing any other connection moves the log into the database, and with it that of a newer version or of a damaged one.
+ * Opens it read-only: closing any other connection would move the log into the database, even one that is newer or damaged.
  */
 export const examineDatabase = (path: string): void => openExamined(path).close()
 
@@ -102,7 +102,7 @@ function openExamined(path: string): DatabaseSync {
   try {
     checkFiles(path)
   } catch {
-    // A running server may have been writing the head of its log just then.
+    // A running server may have been writing the header of its log at that moment.
     checkFiles(path)
   }
   let db: DatabaseSync | null = null
@@ -128,7 +128,7 @@ const SQLITE_PERM = 3
 const SQLITE_READONLY = 8
 const SQLITE_CANTOPEN = 14
 
-/** Why a database cannot be opened or read. `fatal` is for connections that write: a read syncs nothing. */
+/** The error for a database that cannot be opened or read. Only connections that write need `fatal`, because reads sync nothing. */
 export function cannotOpen(error: unknown, path: string, fatal: (error: Error) => void = () => {}): ServerError {
   if (error instanceof ServerError) return error
   const reason = error instanceof Error ? error.message : String(error)

@@ -49,7 +49,7 @@ type SessionRow = [
 
 /**
  * Prepares a query of sessions whose rows are arrays. Every run reads its session, and an object with a key for each column costs
- * three times as much. Lists leave out the state, which may be large.
+ * about twice as much. Lists leave out the state, which may be large.
  */
 export function prepareSessions(db: DatabaseSync, where: string, { withState = true } = {}): StatementSync {
   const statement = db.prepare(`SELECT ${SESSION_COLUMNS}${withState ? ', state' : ''} FROM sessions WHERE ${where}`)

@@ -9,9 +9,9 @@ interface TextPiece {
   data: string
 }
 
-/** The text in flight that so far is only in `tail`, in order. Consumers may move a piece to `entries` before they ask for the next. */
+/** The text that is only in `tail` so far, in order. A consumer may move a piece to `entries` before it asks for the next one. */
 export function* textInFlight(db: DatabaseSync): Generator<TextPiece> {
-  // A run that is gone was deleted with its session after its text had been sealed.
+  // A missing run was deleted with its session, after its text had moved to `entries`.
   const headOf = db.prepare(
     'SELECT (SELECT max(last_seq) FROM entries WHERE entries.sid = runs.sid) AS head FROM runs WHERE id = ? AND sid = ?',
   )
@@ -29,7 +29,7 @@ export function* textInFlight(db: DatabaseSync): Generator<TextPiece> {
       const [firstSeq, count] = [Number(first), Number(length)]
       const body = lines.slice(i + 1, i + 1 + count)
       i += 1 + count
-      // A segment is sealed from its first line on, so a piece is in `entries` whole or not at all.
+      // A segment moves as a whole, so a piece is in `entries` completely or not at all.
       if (firstSeq <= head(runId, Number(sid))) continue
       yield { sid: Number(sid), firstSeq, count, runId, data: body.join('\n') }
       heads.set(runId, firstSeq + count - 1)
