@@ -8,7 +8,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
-import { openCalls } from '../run/open-calls.ts'
+import { openCalls } from '../loop/open-calls.ts'
 import type { RunWriter } from '../run/run-writer.ts'
 import type { Intent, RunRemains } from './read-remains.ts'
 

@@ -9,7 +9,7 @@ import { CUT_BY_LENGTH } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Approval } from '../../domain/wait.ts'
-import type { Answer } from './model-step.ts'
+import type { Answer } from '../loop/model-step.ts'
 import type { Pending, Stop } from './run-scope.ts'
 import type { RunEnd } from './run-writer.ts'
 

@@ -14,10 +14,10 @@ import type { Toolbox } from '../../tools/tool.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
 import type { Gate } from '../gate.ts'
-import type { Budget, PriceList, UsageMeter } from './budget.ts'
-import type { createTokenCorrection } from './context-window.ts'
+import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
+import type { createTokenCorrection } from '../loop/context-window.ts'
+import type { SharedState } from '../loop/shared-state.ts'
 import type { Pen, RunWriter } from './run-writer.ts'
-import type { SharedState } from './shared-state.ts'
 
 export interface AgentParts {
   definition: AgentDefinition

@@ -6,8 +6,8 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { RunStart } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/store.ts'
+import { toWireMessage } from '../loop/messages-snapshot.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
-import { toWireMessage } from './messages-snapshot.ts'
 import { threadIdOf } from './run-end.ts'
 
 export function runStart(run: RunRecord, session: SessionRecord, now: number, middleware: Middleware | null): RunStart {

@@ -2,7 +2,7 @@ import type { RunEventOf } from '../../../domain/event.ts'
 import { type StoredMessage, textOf } from '../../../domain/message.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../../engine/run/messages-snapshot.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../../engine/loop/messages-snapshot.ts'
 import type { Reply } from '../../../http/route.ts'
 
 interface SnapshotOptions {

@@ -4,12 +4,12 @@
 import { ServerError } from '../../domain/errors.ts'
 import { type ToolCall, textOf } from '../../domain/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
+import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
+import { stopOf } from '../run/run-scope.ts'
+import { BROKEN_OFF } from '../run/run-writer.ts'
 import { type LoopEnd, runAgent } from './agent-loop.ts'
 import { createBudget } from './budget.ts'
 import { StepBroken } from './model-step.ts'
-import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
-import { stopOf } from './run-scope.ts'
-import { BROKEN_OFF } from './run-writer.ts'
 
 export type SubagentEnd = { type: 'answered'; outcome: ToolOutcome } | { type: 'waiting'; pending: Pending[] }
 

@@ -6,9 +6,9 @@ import type { Fact } from '../../domain/entry.ts'
 import type { StoredMessage, ToolCall } from '../../domain/message.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
+import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 import { boundedResult } from './bounded-result.ts'
 import type { RunnableCall } from './prepare-call.ts'
-import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
 /** What the model said in this step. It is committed together with the intents of the first calls. */
 export interface Said {

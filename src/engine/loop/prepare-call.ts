@@ -5,8 +5,8 @@ import type { ToolCall } from '../../domain/message.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../../domain/wait.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
+import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 import { whyMissing } from './offered-tools.ts'
-import type { AgentParts, Lane, RunScope } from './run-scope.ts'
 
 export type PreparedCall = { call: ToolCall } & (
   | {

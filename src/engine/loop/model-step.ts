@@ -3,10 +3,10 @@
 import type { StoredMessage, ToolCall } from '../../domain/message.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../models/model.ts'
+import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { Pen } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
-import type { AgentParts, Lane, RunScope } from './run-scope.ts'
-import type { Pen } from './run-writer.ts'
 
 export interface Answer {
   /** The thoughts, if any, and the assistant's message. They are not stored yet. */

@@ -12,12 +12,12 @@ import type { RunInput } from '../../domain/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { stepFiles, withReadFile } from '../files/step-files.ts'
+import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
 import type { Budget } from './budget.ts'
 import { type BuiltRequest, buildRequest, hasAttachments } from './build-request.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
 import { openCalls } from './open-calls.ts'
-import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
 import { nothingLeft, runToolCalls, type StepEnd } from './tool-step.ts'
 
 export type LoopEnd =

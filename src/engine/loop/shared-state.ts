@@ -4,7 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { JsonPatchOperation } from '../../domain/event.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { jsonLimits, jsonProblem } from '../../json/json-limits.ts'
-import type { RunWriter } from './run-writer.ts'
+import type { RunWriter } from '../run/run-writer.ts'
 
 export interface SharedState {
   read(): unknown

@@ -1,7 +1,7 @@
 import type { PredictState, ToolRules } from '../../domain/tool-settings.ts'
 import type { ModelTool } from '../../models/model.ts'
 import type { AgentTool, ClientTool, Tool } from '../../tools/tool.ts'
-import type { AgentParts, Lane, RunScope } from './run-scope.ts'
+import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 
 /** Gives the conversation back to the agent that handed it on. */
 const HAND_BACK = 'hand_back'

@@ -6,10 +6,10 @@ import type { ToolCall } from '../../domain/message.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'
+import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
 import { commitBeginning, commitResult, finishedRecord, logCall, type ResultMore, type Said } from './call-records.ts'
 import { callTool } from './call-tool.ts'
 import { type PreparedCall, prepareCall, type RunnableCall } from './prepare-call.ts'
-import type { AgentParts, Lane, Pending, RunScope } from './run-scope.ts'
 import { runSubagent } from './subagent.ts'
 
 export interface StepEnd {

@@ -4,7 +4,7 @@
 import type { Ids } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../../models/model.ts'
-import type { Pen } from './run-writer.ts'
+import type { Pen } from '../run/run-writer.ts'
 
 export interface AnswerInProgress {
   /** Id of the message that holds the text and the calls. */

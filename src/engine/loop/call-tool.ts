@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
-import type { AgentParts, Lane, RunScope } from './run-scope.ts'
+import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 
 /** Never throws: a failure is an outcome. Ignore the outcome if the run was told to stop. */
 export async function callTool(
