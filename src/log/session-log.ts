@@ -68,6 +68,7 @@ export function createSessionLog({
   let underWay: Promise<void> = Promise.resolve()
   const idle: (() => void)[] = []
   const otherLogs = wake.join('entries', lookAgain)
+  const feedReaders = wake.join('feed', () => {})
 
   function schedule(): void {
     if (scheduled || committing) return
@@ -126,6 +127,8 @@ export function createSessionLog({
     if (later.length === 0) return
     void synced.then(() => {
       for (const done of later) done()
+      // All items of the feed are of the synced class, so this is when they may be shown.
+      feedReaders.notify('')
     })
   }
 
@@ -214,6 +217,7 @@ export function createSessionLog({
       closed = true
       while (waiting.length > 0 || committing || scheduled) await new Promise<void>((resolve) => idle.push(resolve))
       otherLogs.leave()
+      feedReaders.leave()
     },
   }
 }

@@ -6,9 +6,10 @@ import type { Clock } from '../domain/clock.ts'
 
 /**
  * What can change in a session. `entries`: its log has grown, or the session was deleted. `runs`: one of its runs was asked to
- * stop, was answered, has ended, or waits to be started.
+ * stop, was answered, has ended, or waits to be started. `feed`: it may have new items. The feed is about all sessions, so the id is
+ * empty.
  */
-export type Topic = 'entries' | 'runs'
+export type Topic = 'entries' | 'runs' | 'feed'
 
 /** Every implementation passes `wake.contract.ts`. */
 export interface Wake {

@@ -8,7 +8,7 @@ import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { createSessionLog } from '../../log/session-log.ts'
-import type { Wake } from '../../log/wake.ts'
+import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -19,6 +19,7 @@ import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
+import { createFeed } from '../feed.ts'
 import type { Files } from '../files-port.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
@@ -112,11 +113,10 @@ export function openEngine(options: TestEngineOptions = {}) {
     throw error
   }
   const store = options.store ?? createSqliteStore({ path: options.path ?? ':memory:', fatal })
-  const shared = {
-    ...(options.wake === undefined ? {} : { wake: options.wake }),
-    ...(options.presence === undefined ? {} : { presence: options.presence }),
-  }
-  const log = createSessionLog({ store, clock, ...shared })
+  const wake = options.wake ?? createLocalWake({ clock, pollMs: null })
+  const shared = { wake, ...(options.presence === undefined ? {} : { presence: options.presence }) }
+  const log = createSessionLog({ store, clock, wake })
+  const feed = createFeed({ store: store.feed, wake })
   const model =
     options.model ??
     createScriptedModel({
@@ -170,13 +170,14 @@ export function openEngine(options: TestEngineOptions = {}) {
 
   const close = async () => {
     await engine.drain(0)
+    feed.close()
     await approvals.close()
     await engine.close()
     await log.close()
     await store.close()
   }
 
-  return { engine, approvals, store, log, clock, ids, start, events, close, model }
+  return { engine, approvals, feed, store, log, clock, ids, start, events, close, model }
 }
 
 export const userInput = (id: string, content: string): RunInput => ({
