@@ -14,6 +14,10 @@ export interface AuditRecord {
     | 'grant_revoked'
     | 'token_created'
     | 'token_revoked'
+    /** An operator read, listed or cancelled what belongs to somebody else. */
+    | 'operator_read'
+    | 'operator_list'
+    | 'operator_cancel'
   /** Who did it: a user, an operator, an agent, or `timeout`. */
   by: string
   session: string | null

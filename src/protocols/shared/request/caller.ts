@@ -1,6 +1,7 @@
 import type { Caller } from '../../../domain/decision.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import type { Principal } from '../../../http/route.ts'
+import type { Viewer } from '../../../supervision/oversight/oversight.ts'
 
 /**
  * Who decides, for the record, and in which role. Only an operator's token makes an operator; the token from the first start names no
@@ -10,3 +11,5 @@ export function callerOf({ owner, role, hasToken }: Principal): Caller {
   if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone' }
   return { user: owner === LOCAL_USER ? 'operator' : owner, role }
 }
+
+export const viewerOf = (principal: Principal): Viewer => ({ by: callerOf(principal), owner: principal.owner })
