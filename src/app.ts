@@ -13,6 +13,7 @@ import { createIds, type Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
 import { createEngine, type EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
+import { createFeed } from './engine/feed.ts'
 import { createEventLog } from './engine/middleware/event-log.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
 import { createJanitor } from './engine/sessions/janitor.ts'
@@ -55,6 +56,7 @@ import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
 import { chatErrorShape } from './protocols/chat/error-shape.ts'
 import { createChatRoutes } from './protocols/chat/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
+import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
@@ -74,6 +76,7 @@ import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
 import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
+import { createOversight } from './supervision/oversight/oversight.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
 import { createStartQueue } from './tools/mcp/start-queue.ts'
@@ -458,6 +461,9 @@ async function startApp(
   undo.defer(() => engine.close())
   const approvals = createApprovals({ ...supervision, waits: engine.waits })
   undo.defer(() => approvals.close())
+  const feed = createFeed({ store: store.feed, wake })
+  undo.defer(() => feed.close())
+  const oversight = createOversight({ engine, store, log: sessionLog, clock })
   const janitor = createJanitor({
     engine,
     files,
@@ -479,7 +485,7 @@ async function startApp(
     clock,
   })
   const links = createFileLinks({ keys: fileKeys, basePath })
-  const services = { engine, approvals, clock, version, attachments, links }
+  const services = { engine, approvals, feed, oversight, clock, version, attachments, links }
   const documented = [
     ...early,
     ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
@@ -487,6 +493,7 @@ async function startApp(
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
     ...createApprovalRoutes(services),
+    ...createEventRoutes(services),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: keeper, keys: fileKeys }),
@@ -556,6 +563,7 @@ async function startApp(
       // New work is refused from here on; answers in work go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
       await engine.drain(drainMs, { crashed })
+      feed.close()
       await closing
       await everything.disposeAsync()
     },

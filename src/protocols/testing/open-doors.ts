@@ -3,9 +3,11 @@
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
+import { createOversight } from '../../supervision/oversight/oversight.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
+import { createEventRoutes } from '../manage/events/routes.ts'
 import { createFileRoutes } from '../manage/files/routes.ts'
 import { createSessionRoutes } from '../manage/sessions/routes.ts'
 import { createToolRoutes } from '../manage/tools/routes.ts'
@@ -15,13 +17,15 @@ import { type Frame, readSse } from './sse-reader.ts'
 /** Ends with `await using`. */
 export async function openDoors(options: TestEngineOptions = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, approvals, clock, ids, attachments, links, keys, keeper } = opened
-  const deps = { engine, approvals, clock, attachments, links, version: '0.0.0-test' }
+  const { engine, approvals, feed, store, log, clock, ids, attachments, links, keys, keeper } = opened
+  const oversight = createOversight({ engine, store, log, clock })
+  const deps = { engine, approvals, feed, oversight, clock, attachments, links, version: '0.0.0-test' }
   const routes = [
     ...createAgUiRoutes(deps),
     ...createCopilotKitRoutes(deps),
     ...createSessionRoutes({ ...deps, ids }),
     ...createApprovalRoutes(deps),
+    ...createEventRoutes(deps),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ]
@@ -48,6 +52,7 @@ export async function openDoors(options: TestEngineOptions = {}) {
       readSse(await post(path, body, headers)).rest(),
     [Symbol.asyncDispose]: async () => {
       await engine.drain(0)
+      feed.close()
       await server[Symbol.asyncDispose]()
       await opened.close()
     },
