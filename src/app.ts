@@ -58,6 +58,7 @@ import { createChatRoutes } from './protocols/chat/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
 import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
+import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from './protocols/manage/tools/routes.ts'
@@ -76,6 +77,7 @@ import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
 import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
+import { createInbox } from './supervision/inbox/inbox.ts'
 import { createOversight } from './supervision/oversight/oversight.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
@@ -494,6 +496,7 @@ async function startApp(
     ...createSessionRoutes({ ...services, ids }),
     ...createApprovalRoutes(services),
     ...createEventRoutes(services),
+    ...createInboxRoutes({ ...services, inbox: createInbox(services) }),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: keeper, keys: fileKeys }),

@@ -3,12 +3,14 @@
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
+import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
 import { createEventRoutes } from '../manage/events/routes.ts'
 import { createFileRoutes } from '../manage/files/routes.ts'
+import { createInboxRoutes } from '../manage/inbox/routes.ts'
 import { createSessionRoutes } from '../manage/sessions/routes.ts'
 import { createToolRoutes } from '../manage/tools/routes.ts'
 import { openEngineWithFiles } from './open-engine-with-files.ts'
@@ -26,6 +28,7 @@ export async function openDoors(options: TestEngineOptions = {}) {
     ...createSessionRoutes({ ...deps, ids }),
     ...createApprovalRoutes(deps),
     ...createEventRoutes(deps),
+    ...createInboxRoutes({ ...deps, inbox: createInbox(deps) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ]

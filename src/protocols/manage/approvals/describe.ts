@@ -9,7 +9,7 @@ const tag = 'Approvals'
 const approvalId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
 
-const approval = {
+export const exampleApproval = {
   approval_id: approvalId,
   status: 'pending',
   kind: 'tool_call',
@@ -62,7 +62,7 @@ export const describeList: RouteDescription = {
       content: {
         'application/json': {
           schema: z.strictObject({ approvals: z.array(ApprovalSchema) }),
-          example: { approvals: [approval] },
+          example: { approvals: [exampleApproval] },
         },
       },
     },
@@ -73,7 +73,7 @@ export const describeList: RouteDescription = {
 export const describeShow: RouteDescription = {
   tag,
   params,
-  responses: { 200: oneApproval('The approval.', approval) },
+  responses: { 200: oneApproval('The approval.', exampleApproval) },
   errors: ['approval_not_found', 'storage_failed'],
 }
 
@@ -97,7 +97,7 @@ export const describeDecide: RouteDescription = {
   },
   responses: {
     200: oneApproval('The decided approval.', {
-      ...approval,
+      ...exampleApproval,
       status: 'approved',
       continuation_run_id: '0192f3a1-7b2c-7def-8abc-0123456789b0',
       decided_at: '2026-11-15T09:01:00.000Z',
@@ -135,7 +135,7 @@ export const describeGrants: RouteDescription = {
                 agent: 'assistant',
                 tool: 'send_email',
                 where: { to: { matches: '*@example.com' } },
-                session_id: approval.session_id,
+                session_id: exampleApproval.session_id,
                 granted_by: 'operator',
                 approval_id: approvalId,
                 created_at: '2026-11-15T09:01:00.000Z',

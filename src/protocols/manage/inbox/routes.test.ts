@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { asAda, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
+import { calls, openGatedDoors } from '../../testing/open-gated-doors.ts'
+import { type Frame, readSse } from '../../testing/sse-reader.ts'
+import { InboxSchema } from './describe.ts'
+
+type Doors = Awaited<ReturnType<typeof openGatedDoors>>
+
+/** Doors whose agent asks for an approval with every message. */
+const openAsking = () => openGatedDoors({ answers: [calls(['send', 'bob'])] })
+
+async function ask(doors: Doors, alias: string, headers: Record<string, string> = asLocalUser): Promise<void> {
+  const response = await doors.post(`/sessions/${alias}/messages`, { message: 'Go.' }, headers)
+  const { run_id } = (await response.json()) as { run_id: string }
+  await readSse(await doors.get(`/runs/${run_id}/events`, headers)).rest()
+}
+
+async function inboxOf(doors: Doors, query = '') {
+  const response = await doors.get(`/inbox${query}`, asOperator)
+  expect(response.status).toBe(200)
+  const link = response.headers.get('link')
+  return { ...InboxSchema.parse(await response.json()), next: /<([^>]+)>/.exec(link ?? '')?.[1] ?? null }
+}
+
+const dataOf = ({ data }: Frame): Record<string, unknown> => JSON.parse(data)
+
+describe('GET /inbox', () => {
+  test('lists what waits in all sessions, newest first, page by page', async () => {
+    await using doors = await openAsking()
+    expect(await inboxOf(doors)).toEqual({ items: [], cursor: 'f.0', next: null })
+    for (const [alias, headers] of [
+      ['a', asAda],
+      ['b', asLocalUser],
+      ['c', asAda],
+    ] as const)
+      await ask(doors, alias, headers)
+
+    const all = await inboxOf(doors)
+    expect(all.items.map(({ kind, owner, approval }) => [kind, owner, approval.tool, approval.status])).toEqual([
+      ['approval', 'ada', 'send', 'pending'],
+      ['approval', 'local_user', 'send', 'pending'],
+      ['approval', 'ada', 'send', 'pending'],
+    ])
+    const first = await inboxOf(doors, '?limit=2')
+    const second = await inboxOf(doors, (first.next ?? '').slice('/inbox'.length))
+    expect([...first.items, ...second.items]).toEqual(all.items)
+    expect(second.next).toBe(null)
+  })
+
+  test.each(['limit=0', 'limit=101', 'before=x'])('refuses %s', async (query) => {
+    await using doors = await openAsking()
+
+    expect(await refusalOf(await doors.get(`/inbox?${query}`, asOperator))).toEqual({
+      status: 400,
+      code: 'invalid_request',
+    })
+  })
+
+  test('is for operators alone, and so are its events', async () => {
+    await using doors = await openAsking()
+
+    for (const path of ['/inbox', '/inbox/events']) expect((await doors.get(path, asAda)).status).toBe(403)
+  })
+})
+
+describe('GET /inbox/events', () => {
+  test('goes on where the list ends: nothing is missed, and nothing comes twice', async () => {
+    await using doors = await openAsking()
+    await ask(doors, 'a', asAda)
+    const { items, cursor } = await inboxOf(doors)
+    const [item] = items
+    await ask(doors, 'b')
+    await doors.post(`/approvals/${item?.id}`, { decision: 'reject' }, asOperator)
+    const stream = readSse(await doors.get(`/inbox/events?after=${cursor}`, asOperator))
+    const [first, ...frames] = await stream.until('rejected')
+    await stream.close()
+
+    expect(first).toEqual({ id: cursor, data: '{"type":"cursor"}' })
+    expect(frames.map(dataOf)).toMatchObject([
+      { type: 'feed', kind: 'approval', owner: 'local_user', status: 'pending', risk: 'high' },
+      { type: 'feed', kind: 'approval', approval_id: item?.id, status: 'rejected' },
+    ])
+    const again = readSse(await doors.get('/inbox/events', { ...asOperator, 'Last-Event-ID': frames[0]?.id ?? '' }))
+    expect((await again.until('rejected')).slice(1)).toEqual(frames.slice(1))
+    await again.close()
+  })
+
+  test.each([
+    ['a cursor that was never given out', 'f.99', 410, 'events_gone'],
+    ['text that is not a cursor', 'last', 400, 'malformed_id'],
+  ])('%s is refused before the stream', async (_what, after, status, code) => {
+    await using doors = await openAsking()
+
+    expect(await refusalOf(await doors.get(`/inbox/events?after=${after}`, asOperator))).toEqual({ status, code })
+  })
+})
