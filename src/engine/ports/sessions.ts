@@ -30,7 +30,8 @@ export interface Sessions {
 }
 
 export interface SessionPage extends Pick<SessionQuery, 'label' | 'limit'> {
-  owner: string
+  /** Null: sessions of all owners. */
+  owner: string | null
   /** A place in the list, or the id or alias of the session at that place. */
   before?: string | SessionQuery['before']
 }

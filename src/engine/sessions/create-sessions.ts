@@ -86,12 +86,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       )
     },
 
-    async list({ before, ...query }) {
+    async list({ before, owner, ...rest }) {
+      const query = owner === null ? rest : { ...rest, owner }
       if (typeof before !== 'string') {
         return store.sessions.list({ ...query, ...(before === undefined ? {} : { before }) })
       }
       // Not `find`, which would move the session to the top of the list.
-      const { session: place } = await lookUp(store, query.owner, before)
+      const { session: place } = await lookUp(store, owner, before)
       if (place === null) throw sessionNotFound(before)
       return store.sessions.list({ ...query, before: place })
     },
@@ -120,12 +121,15 @@ interface Found {
   isForeign: boolean
 }
 
-/** By id in either spelling, or by alias. */
-async function lookUp(store: Pick<Store, 'sessions'>, owner: string, reference: string): Promise<Found> {
-  const isVisible = (session: SessionRecord | null) => session?.owner === owner && session.status !== 'terminated'
+/** By id in either spelling, or by alias. Without an owner: anybody's, by id. */
+async function lookUp(store: Pick<Store, 'sessions'>, owner: string | null, reference: string): Promise<Found> {
+  const isOwn = (session: SessionRecord) => owner === null || session.owner === owner
+  const isVisible = (session: SessionRecord | null) =>
+    session !== null && isOwn(session) && session.status !== 'terminated'
   const id = parseUuid(reference)
   const byId = id === null ? null : await store.sessions.get(id)
-  const found = isVisible(byId) ? byId : await store.sessions.byAlias(owner, reference)
-  if (isVisible(found)) return { session: found, isForeign: false }
-  return { session: null, isForeign: byId !== null && byId.owner !== owner }
+  if (isVisible(byId)) return { session: byId, isForeign: false }
+  const byAlias = owner === null ? null : await store.sessions.byAlias(owner, reference)
+  if (isVisible(byAlias)) return { session: byAlias, isForeign: false }
+  return { session: null, isForeign: byId !== null && !isOwn(byId) }
 }

@@ -16,6 +16,7 @@ import type { Store } from '../../store/store.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
+import { createOversight } from '../../supervision/oversight/oversight.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
@@ -149,6 +150,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   })
 
   const approvals = createApprovals({ ...supervision, waits: engine.waits })
+  const oversight = createOversight({ engine, store, log, clock })
 
   const start = (text: string, more: Partial<StartRequest> = {}): Promise<AcceptedRun> =>
     engine.runs.start({
@@ -177,7 +179,7 @@ export function openEngine(options: TestEngineOptions = {}) {
     await store.close()
   }
 
-  return { engine, approvals, feed, store, log, clock, ids, start, events, close, model }
+  return { engine, approvals, feed, oversight, store, log, clock, ids, start, events, close, model }
 }
 
 export const userInput = (id: string, content: string): RunInput => ({

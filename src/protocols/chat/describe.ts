@@ -70,6 +70,10 @@ export const describeList: RouteDescription = {
   description: 'The sessions of a user, newest activity first.',
   query: {
     user_id: UserIdSchema.optional(),
+    owner: z
+      .string()
+      .optional()
+      .describe('For operators: the sessions of this owner, or of all owners (`*`). The audit trail says who asked.'),
     limit: z.int().min(1).max(100).default(10),
     before: before.describe(
       'The `session_id` of the last session of the page before, or the `before` of its Link header.',
@@ -82,7 +86,7 @@ export const describeList: RouteDescription = {
       content: { 'application/json': { schema: z.array(SessionInfoSchema), example: [info] } },
     },
   },
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'forbidden'],
 }
 
 export const describeSession: RouteDescription = {

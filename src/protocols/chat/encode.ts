@@ -32,6 +32,13 @@ export const sessionInfo = (session: SessionRecord): SessionInfo => ({
   message_count: session.messageCount,
 })
 
+/** What an operator sees of somebody else's session. Its alias is only for its owner, so this has its id. */
+export const foreignInfo = (session: SessionRecord): SessionInfo => ({
+  ...sessionInfo(session),
+  session_id: session.id,
+  owner: session.owner,
+})
+
 /** Leaves out tool results, and answers that only call tools. */
 export const isSpoken = (message: StoredMessage): boolean =>
   (message.role === 'user' || message.role === 'assistant') && contentOf(message).trim() !== ''

@@ -7,21 +7,24 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
+import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
-import { decodePage, nextLink, queryProblem } from '../shared/request/page.ts'
+import { decodePage, nextLink, type Page, queryProblem } from '../shared/request/page.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
 import { describeList, describePost, describeSession } from './describe.ts'
-import { chatResponse, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
+import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
 import { UserIdSchema } from './schema.ts'
 
 export interface ChatRoutesDeps {
   engine: Engine
+  oversight: Oversight
   clock: Pick<Clock, 'mono'>
   ids: Ids
 }
@@ -29,7 +32,7 @@ export interface ChatRoutesDeps {
 const SESSIONS = { max: 100, fallback: 10 }
 const MESSAGES = { max: 1_000, fallback: 1_000 }
 
-export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[] {
+export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDeps): Route[] {
   async function post(request: Request, reply: Reply): Promise<void> {
     const startedAt = clock.mono()
     const { owner } = request.principal
@@ -101,19 +104,31 @@ export function createChatRoutes({ engine, clock, ids }: ChatRoutesDeps): Route[
   async function list(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const page = decodePage(request, SESSIONS)
+    const asked = ownerIn(request.query)
+    if (asked !== null && asked !== owner) return listForeign(request, reply, asked, page)
     const label = userLabel(owner, userIdIn(request.query))
     const { sessions, next } = await listSessions(engine, { owner, label }, page)
     reply.json(200, sessions.map(sessionInfo), nextLink('/sessions', request.query, next))
   }
 
+  async function listForeign(request: Request, reply: Reply, owner: string, page: Page): Promise<void> {
+    await oversight.listing(viewerOf(request.principal), owner)
+    const { sessions, next } = await listSessions(engine, { owner: owner === '*' ? null : owner }, page)
+    reply.json(200, sessions.map(foreignInfo), nextLink('/sessions', request.query, next))
+  }
+
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const session = await engine.sessions.getOpen(request.principal.owner, request.params.id ?? '')
+    const viewer = viewerOf(request.principal)
+    const reference = request.params.id ?? ''
+    const foreign = await oversight.foreignSession(viewer, reference)
+    const session = foreign ?? (await engine.sessions.getOpen(viewer.owner, reference))
     reply.note({ session_id: session.id })
     const listed = includesTools(request.query) ? undefined : isSpoken
     const { messages, next } = await listMessages(engine.messages, session.id, page, reply, listed)
-    const path = `/sessions/${encodeURIComponent(shownId(session))}`
-    const body = { ...sessionInfo(session), messages: messages.map(sessionMessage) }
+    const info = foreign === null ? sessionInfo(session) : foreignInfo(session)
+    const path = `/sessions/${encodeURIComponent(info.session_id)}`
+    const body = { ...info, messages: messages.map(sessionMessage) }
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))
   }
 
@@ -163,6 +178,13 @@ function includesTools(query: URLSearchParams): boolean {
   const include = query.get('include')
   if (include === null || include === 'tools') return include === 'tools'
   throw queryProblem({ pointer: 'include', detail: 'Send tools, or leave it out.' })
+}
+
+/** The owner whose sessions are asked for; null: the caller's own. */
+function ownerIn(query: URLSearchParams): string | null {
+  const owner = query.get('owner')
+  if (owner === null || (owner !== '' && owner.length <= 128 && !query.has('user_id'))) return owner
+  throw queryProblem({ pointer: 'owner', detail: 'Send a name or *, without user_id.' })
 }
 
 function userIdIn(query: URLSearchParams): string | null {

@@ -40,6 +40,7 @@ export const SessionInfoSchema = z.strictObject({
   created_at: time,
   last_activity: time,
   message_count: z.int().min(0),
+  owner: z.string().optional().describe('Only in what an operator sees of sessions of others.'),
 })
 
 const SessionMessageSchema = z.strictObject({

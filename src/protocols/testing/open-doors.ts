@@ -4,7 +4,6 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
-import { createOversight } from '../../supervision/oversight/oversight.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
@@ -19,8 +18,7 @@ import { type Frame, readSse } from './sse-reader.ts'
 /** Ends with `await using`. */
 export async function openDoors(options: TestEngineOptions = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, approvals, feed, store, log, clock, ids, attachments, links, keys, keeper } = opened
-  const oversight = createOversight({ engine, store, log, clock })
+  const { engine, approvals, feed, oversight, clock, ids, attachments, links, keys, keeper } = opened
   const deps = { engine, approvals, feed, oversight, clock, attachments, links, version: '0.0.0-test' }
   const routes = [
     ...createAgUiRoutes(deps),

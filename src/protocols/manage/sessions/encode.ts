@@ -26,4 +26,7 @@ export function runView(run: RunSummary, session: SessionRecord | null) {
   }
 }
 
+/** What an operator sees of somebody else's run. Names that its client chose are only for its owner, so this has ids of ours. */
+export const foreignRunView = (run: RunSummary) => ({ ...runView(run, null), run_id: run.id })
+
 const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

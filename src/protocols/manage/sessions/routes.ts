@@ -5,15 +5,18 @@ import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { isTerminalText } from '../../../domain/event.ts'
 import { type Ids, isClientId, parseUuid } from '../../../domain/ids.ts'
 import { contentWith } from '../../../domain/message.ts'
+import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { readAnswer } from '../../shared/answer/collect-answer.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
 import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun, streamSession } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
+import { viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { idempotencyOf, onBusyOf } from '../../shared/request/start-headers.ts'
 import { decodeNewMessage } from './decode.ts'
@@ -26,10 +29,11 @@ import {
   describeRuns,
   describeSessionEvents,
 } from './describe.ts'
-import { runView } from './encode.ts'
+import { foreignRunView, runView } from './encode.ts'
 
 export interface SessionRoutesDeps {
   engine: Engine
+  oversight: Oversight
   clock: Pick<Clock, 'now'>
   attachments: Attachments
   ids: Ids
@@ -38,7 +42,7 @@ export interface SessionRoutesDeps {
 const RUNS = { max: 100, fallback: 20 }
 
 export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
-  const { engine, ids, attachments } = deps
+  const { engine, oversight, ids, attachments } = deps
 
   async function postMessage(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
@@ -74,7 +78,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function sessionEvents(request: Request, reply: Reply): Promise<void> {
-    const session = await knownSession(request)
+    const session = await oversight.session(viewerOf(request.principal), idOf(request))
     reply.note({ session_id: session.id })
     const { seq } = cursorOf(request, session.id)
     const seen = seq === 0 ? null : await entryAt(engine.sessions, session.id, seq)
@@ -85,7 +89,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function runEvents(request: Request, reply: Reply): Promise<void> {
-    const run = await engine.runs.get(request.principal.owner, idOf(request))
+    const run = await oversight.run(viewerOf(request.principal), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const { seq } = cursorOf(request, run.sessionId)
     const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
@@ -98,28 +102,29 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
 
   async function showRun(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const run = await engine.runs.get(owner, idOf(request))
+    const run = await oversight.run(viewerOf(request.principal), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
-    const view = runView(run, await engine.sessions.find(owner, run.sessionId))
-    reply.json(200, { ...view, answer: answer?.outcome === 'completed' ? answer.text : null })
+    reply.json(200, { ...(await viewOf(run, owner)), answer: answer?.outcome === 'completed' ? answer.text : null })
   }
 
   async function listRuns(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const { limit, before } = decodePage(request, RUNS)
-    const session = await knownSession(request)
+    const session = await oversight.session(viewerOf(request.principal), idOf(request))
     reply.note({ session_id: session.id })
-    const place = before === undefined ? undefined : await placeOf(owner, session, before)
+    const place = before === undefined ? undefined : await placeOf(session, before)
     const found = await engine.runs.list(session.id, limit + 1, place)
     const runs = found.slice(0, limit)
     const next = found.length > limit ? (runs.at(-1)?.id ?? null) : null
-    const path = `/sessions/${encodeURIComponent(session.alias ?? session.id)}/runs`
-    reply.json(200, { runs: runs.map((run) => runView(run, session)) }, nextLink(path, request.query, next))
+    const isForeign = session.owner !== owner
+    const path = `/sessions/${encodeURIComponent(isForeign ? session.id : (session.alias ?? session.id))}/runs`
+    const views = runs.map((run) => (isForeign ? foreignRunView(run) : runView(run, session)))
+    reply.json(200, { runs: views }, nextLink(path, request.query, next))
   }
 
-  async function placeOf(owner: string, session: SessionRecord, before: string): Promise<string> {
-    const run = await engine.runs.get(owner, before).catch((error: unknown) => {
+  async function placeOf(session: SessionRecord, before: string): Promise<string> {
+    const run = await engine.runs.get(session.owner, before).catch((error: unknown) => {
       if (error instanceof ServerError && error.code === 'run_not_found') return null
       throw error
     })
@@ -128,15 +133,14 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function cancelRun(request: Request, reply: Reply): Promise<void> {
-    const { owner } = request.principal
-    const run = await engine.runs.get(owner, idOf(request))
+    const viewer = viewerOf(request.principal)
+    const run = await oversight.run(viewer, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
-    const cancelled = await engine.runs.cancel(run, owner)
-    reply.json(200, runView(cancelled, await engine.sessions.find(owner, run.sessionId)))
+    reply.json(200, await viewOf(await oversight.cancel(viewer, run), viewer.owner))
   }
 
   async function deleteSession(request: Request, reply: Reply): Promise<void> {
-    const session = await knownSession(request).catch((error: unknown) => {
+    const session = await ownSession(request).catch((error: unknown) => {
       // Somebody else's session looks like a deleted one: the caller has nothing left to delete.
       if (error instanceof ServerError && error.code === 'session_not_found') return null
       throw error
@@ -148,7 +152,10 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const knownSession = (request: Request): Promise<SessionRecord> =>
+  const viewOf = async (run: RunRecord, owner: string) =>
+    run.owner === owner ? runView(run, await engine.sessions.find(owner, run.sessionId)) : foreignRunView(run)
+
+  const ownSession = (request: Request): Promise<SessionRecord> =>
     engine.sessions.get(request.principal.owner, idOf(request))
 
   const shared = { door: null, role: 'user' } as const

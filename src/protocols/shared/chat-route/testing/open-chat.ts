@@ -16,8 +16,8 @@ const ALL: readonly Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
 /** Ends with `await using`. */
 export async function openChat({ doors = ALL, ...options }: TestEngineOptions & { doors?: readonly Door[] } = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, approvals, clock, ids, attachments, links } = opened
-  const deps = { engine, approvals, clock, ids, attachments, links, version: '0.0.0-test' }
+  const { engine, approvals, oversight, clock, ids, attachments, links } = opened
+  const deps = { engine, approvals, oversight, clock, ids, attachments, links, version: '0.0.0-test' }
   const chat = joinChatRoutes([...createChatRoutes(deps), ...createThreadRoutes(deps)], doors)
   const routes = [...createAgUiRoutes(deps), ...createSessionRoutes(deps), ...chat]
   const server = await startServer({ routes, doors })
