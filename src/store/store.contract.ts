@@ -14,6 +14,7 @@ import { describeFiles } from './contract/file.contract.ts'
 import { describeGrants } from './contract/grant.contract.ts'
 import { describeKeeping } from './contract/keeping.contract.ts'
 import { describeMessages } from './contract/message.contract.ts'
+import { describeOutbox } from './contract/outbox.contract.ts'
 import { describeOwners } from './contract/owner.contract.ts'
 import { describeRemoval } from './contract/removal.contract.ts'
 import { describeRepeating } from './contract/repeat.contract.ts'
@@ -42,6 +43,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeFiles(open)
     describeAudit(open)
     describeFeed(open)
+    describeOutbox(open)
     describeMessages(open)
     describeSessions(open)
     describeRemoval(open)

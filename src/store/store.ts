@@ -3,6 +3,7 @@ import type { FeedReads } from './ports/feed.ts'
 import type { FileReads } from './ports/files.ts'
 import type { Journal } from './ports/journal.ts'
 import type { MessageReads } from './ports/messages.ts'
+import type { OutboxReads } from './ports/outbox.ts'
 import type { RunReads } from './ports/runs.ts'
 import type { SessionReads } from './ports/sessions.ts'
 import type { GrantReads, WaitReads } from './ports/waits.ts'
@@ -22,6 +23,7 @@ export interface Store extends Journal {
   files: FileReads
   audit: AuditReads
   feed: FeedReads
+  outbox: OutboxReads
 
   /** Checks that the store can read and write. Throws `storage_failed` if not. */
   check(): Promise<void>

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { AddAudit } from './audit.ts'
 import type { AddFile } from './files.ts'
+import type { SettleDelivery, TakeDeliveries } from './outbox.ts'
 import type {
   AcceptRun,
   AppendEntries,
@@ -45,6 +46,8 @@ export type Command =
   | ImportSession
   | AddFile
   | AddAudit
+  | TakeDeliveries
+  | SettleDelivery
 
 export type Result =
   | {

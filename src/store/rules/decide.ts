@@ -5,6 +5,7 @@ import type { Command } from '../ports/command.ts'
 import type { RenewLease } from '../ports/runs.ts'
 import { acceptRun } from './accept-run.ts'
 import { feedItems } from './feed-items.ts'
+import { settleDelivery, takeDeliveries } from './outbox-rules.ts'
 import type { Change, Decision, Rule } from './rows.ts'
 import { appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './run-rules.ts'
 import {
@@ -61,6 +62,10 @@ function ruleOf(command: Command): Rule<Decision> {
       return importSession(command)
     case 'add_file':
       return addFile(command)
+    case 'take_deliveries':
+      return takeDeliveries(command)
+    case 'settle_delivery':
+      return settleDelivery(command)
     case 'add_audit':
       return withoutRows([{ write: 'add_audit', records: command.audit }])
     case 'renew_lease':

@@ -5,6 +5,7 @@
 // on a store that waits for each answer.
 
 import type { AuditRecord } from '../../domain/audit.ts'
+import type { Delivery } from '../../domain/delivery.ts'
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
@@ -52,6 +53,8 @@ export interface RowReads {
   unusedApprovals(runId: string): Approval[]
   hasGrant(id: string): boolean
   file(id: string): FileRecord | null
+  /** How far the channel has looked at the feed (null: it is new), and what it still has to show, oldest first. */
+  outbox(channel: string): { cursor: number | null; deliveries: Delivery[] }
 }
 
 export type PurgedSession = Pick<SessionRecord, 'id' | 'owner' | 'agent' | 'status'>
@@ -97,6 +100,10 @@ export type Change =
   | { write: 'insert_file'; file: FileRecord }
   /** Files without a session belong to this one from now on. */
   | { write: 'attach_files'; ids: readonly string[]; sessionId: string }
+  | { write: 'put_outbox_cursor'; channel: string; n: number }
+  /** Inserts it, or replaces the one with its channel and number. */
+  | { write: 'put_delivery'; delivery: Delivery }
+  | { write: 'remove_delivery'; channel: string; n: number }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
   | { write: 'renew_lease'; owner: string; until: number }
   /** Ends the leases of all owners but this one. */

@@ -207,6 +207,18 @@ const migrations: readonly string[] = [
     risk TEXT
   ) STRICT;
   `,
+  `
+  CREATE TABLE channels (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE outbox (
+    channel TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    item TEXT,
+    count INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_try_at INTEGER NOT NULL,
+    PRIMARY KEY (channel, n)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

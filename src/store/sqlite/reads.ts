@@ -9,6 +9,7 @@ import { createFeedReads } from './feed-table.ts'
 import { createFileReads } from './file-reads.ts'
 import type { LiveState } from './live-sessions.ts'
 import { createMessageReads } from './message-reads.ts'
+import { createOutboxTable } from './outbox-table.ts'
 import { unpackRow } from './rows.ts'
 import { createRunReads } from './run-reads.ts'
 import { createSessionIds, type SessionIds } from './session-ids.ts'
@@ -17,6 +18,7 @@ import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
+  const outbox = createOutboxTable(db)
 
   return {
     ...createEntryReads(db, state, sid),
@@ -27,6 +29,10 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     grants: createGrantReads(db),
     files: createFileReads(db),
     feed: createFeedReads(db, state),
+    outbox: {
+      cursor: async (channel) => outbox.cursor(channel),
+      deliveries: async (channel) => outbox.deliveries(channel),
+    },
     audit: createAuditReads(db),
   }
 }

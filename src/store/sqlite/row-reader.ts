@@ -7,6 +7,7 @@ import type { SessionStatus } from '../../domain/session.ts'
 import type { RowReads } from '../rules/rows.ts'
 import type { EntryWriter } from './entry-writer.ts'
 import type { LiveState } from './live-sessions.ts'
+import { createOutboxTable } from './outbox-table.ts'
 import {
   FILE_COLUMNS,
   OPEN,
@@ -28,6 +29,7 @@ export function createRowReader(
   session: CommandSession,
 ): RowReads {
   const sidOf = session.sid
+  const outbox = createOutboxTable(db)
   const sql = {
     session: prepareSessions(db, 'id = ?'),
     sessionByAlias: prepareSessions(db, 'owner = ? AND alias = ?'),
@@ -139,5 +141,6 @@ export function createRowReader(
       const row = sql.file.get(id)
       return row === undefined ? null : toFile(row)
     },
+    outbox: (channel) => ({ cursor: outbox.cursor(channel), deliveries: outbox.deliveries(channel) }),
   }
 }

@@ -9,6 +9,7 @@ import type { EntryWriter } from './entry-writer.ts'
 import { createFeedTable } from './feed-table.ts'
 import { type LiveState, SEQ_BLOCK } from './live-sessions.ts'
 import { createMessageRows } from './message-rows.ts'
+import { createOutboxTable } from './outbox-table.ts'
 import { createPackedEntries } from './packed-entries.ts'
 import { EVERY_SESSION, grantData, waitData } from './rows.ts'
 import { createRunRows } from './run-rows.ts'
@@ -26,6 +27,7 @@ export function createRowWriter(
   const messages = createMessageRows(db)
   const packed = createPackedEntries(db)
   const addAudit = createAuditTable(db)
+  const outbox = createOutboxTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
   const sql = {
@@ -172,6 +174,16 @@ export function createRowWriter(
         for (const fileId of change.ids) sql.attachFile.run(id, fileId)
         return
       }
+
+      case 'put_outbox_cursor':
+        outbox.putCursor(change.channel, change.n)
+        return
+      case 'put_delivery':
+        outbox.put(change.delivery)
+        return
+      case 'remove_delivery':
+        outbox.remove(change.channel, change.n)
+        return
 
       case 'add_audit':
         addAudit(change.records)

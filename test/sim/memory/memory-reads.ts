@@ -206,6 +206,11 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       oldest: () => state.feed[0]?.item.n ?? 1,
     },
 
+    outbox: {
+      cursor: (channel) => state.outboxes.get(channel)?.cursor ?? null,
+      deliveries: (channel) => state.outboxes.get(channel)?.deliveries ?? [],
+    },
+
     audit: {
       chains: () => [MAIN_CHAIN],
       // Entry n has index n - 1.

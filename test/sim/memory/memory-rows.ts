@@ -1,6 +1,7 @@
 // Reads rows for the rules and writes their changes. A state depends only on the commands that were applied to it, so the objects
 // of a command are never changed.
 
+import type { Delivery } from '../../../src/domain/delivery.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
 import type { RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
@@ -84,6 +85,7 @@ export function createRowReader(state: MemoryState): RowReads {
       ),
     hasGrant: (id) => state.grants.has(id),
     file: (id) => state.files.get(id) ?? null,
+    outbox: (channel) => state.outboxes.get(channel) ?? { cursor: null, deliveries: [] },
   }
 }
 
@@ -180,6 +182,18 @@ export function writeRow(state: MemoryState, change: Change): void {
       }
       return
 
+    case 'put_outbox_cursor': {
+      const deliveries = state.outboxes.get(change.channel)?.deliveries ?? []
+      state.outboxes.set(change.channel, { cursor: change.n, deliveries })
+      return
+    }
+    case 'put_delivery':
+      changeOutbox(state, change.delivery.channel, change.delivery.n, change.delivery)
+      return
+    case 'remove_delivery':
+      changeOutbox(state, change.channel, change.n, null)
+      return
+
     case 'add_audit':
       for (const record of change.records) {
         const last = state.audit.at(-1)
@@ -205,6 +219,15 @@ export function writeRow(state: MemoryState, change: Change): void {
     default:
       unreachable(change)
   }
+}
+
+/** Puts the delivery in the place of the one with this number; null removes that. */
+function changeOutbox(state: MemoryState, channel: string, n: number, delivery: Delivery | null): void {
+  const outbox = state.outboxes.get(channel)
+  if (outbox === undefined) throw new Error(`The rules change the outbox of ${channel}, which is not there.`)
+  const others = outbox.deliveries.filter((one) => one.n !== n)
+  const deliveries = delivery === null ? others : [...others, delivery].sort((a, b) => a.n - b.n)
+  state.outboxes.set(channel, { ...outbox, deliveries })
 }
 
 function sessionOf(state: MemoryState, id: string): MemorySession {

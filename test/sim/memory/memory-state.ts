@@ -2,6 +2,7 @@
 // (`memory-disk.ts`).
 
 import type { AuditEntry } from '../../../src/domain/audit.ts'
+import type { Delivery } from '../../../src/domain/delivery.ts'
 import type { FeedItem } from '../../../src/domain/feed.ts'
 import type { FileRecord } from '../../../src/domain/file.ts'
 import type { Grant } from '../../../src/domain/grant.ts'
@@ -32,6 +33,8 @@ export interface MemoryState {
   batches: number
   /** Each item with the number of its batch. */
   feed: { item: FeedItem; batch: number }[]
+  /** By the name of the channel. */
+  outboxes: Map<string, { cursor: number; deliveries: Delivery[] }>
 }
 
 export interface MemorySession {
@@ -63,6 +66,7 @@ export const createMemoryState = (): MemoryState => ({
   audit: [],
   batches: 0,
   feed: [],
+  outboxes: new Map(),
 })
 
 export const nameOf = (owner: string, name: string): string => JSON.stringify([owner, name])

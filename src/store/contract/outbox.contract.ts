@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import type { Delivery } from '../../domain/delivery.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+import { OUTBOX_ITEMS, type SettleDelivery, type TakeDeliveries } from '../ports/outbox.ts'
+import type { Store } from '../store.ts'
+import {
+  beforeAndAfter,
+  commit,
+  done,
+  newApproval,
+  type OpenStore,
+  openForTest,
+  refusal,
+  waitingSession,
+} from './samples.contract.ts'
+
+const item = (n: number, id = `run ${n}`): FeedItem => ({
+  n,
+  at: n,
+  kind: 'run',
+  id,
+  sessionId: 'session',
+  owner: 'ann',
+  agent: 'assistant',
+  status: 'running',
+  parentRunId: null,
+})
+
+const items = (first: number, last: number): FeedItem[] =>
+  Array.from({ length: last - first + 1 }, (_, i) => item(first + i))
+
+const take = (values: Partial<TakeDeliveries>): TakeDeliveries => ({
+  type: 'take_deliveries',
+  channel: 'slack',
+  after: null,
+  upTo: 0,
+  items: [],
+  skipped: 0,
+  ...values,
+})
+
+const settle = (n: number, outcome: SettleDelivery['outcome'], channel = 'slack'): SettleDelivery => ({
+  type: 'settle_delivery',
+  channel,
+  n,
+  outcome,
+})
+
+const delivered = (count = 1, ref: string | null = null) => ({ type: 'delivered', count, ref }) as const
+
+/** Numbers of the items that wait, and what the summary counts. */
+async function waiting(store: Store, channel = 'slack'): Promise<{ items: number[]; summary: number }> {
+  const deliveries = await store.outbox.deliveries(channel)
+  return {
+    items: deliveries.flatMap(({ n, item: one }) => (one === null ? [] : [n])),
+    summary: deliveries.find((one) => one.item === null)?.count ?? 0,
+  }
+}
+
+export function describeOutbox(open: OpenStore): void {
+  describe('the outbox', () => {
+    test('keeps what a channel has to show, and how far it has looked', async () => {
+      const { store, reopen } = await openForTest(open)
+      expect([await store.outbox.cursor('slack'), await store.outbox.deliveries('slack')]).toEqual([null, []])
+      await done(store, take({ upTo: 3 }))
+      await done(store, take({ after: 3, upTo: 9, items: [item(5), item(8)] }))
+      await done(store, take({ channel: 'push', upTo: 5, items: [item(5)] }))
+      await done(store, settle(8, { type: 'failed', nextTryAt: 77 }))
+
+      const fresh = { count: 1, attempts: 0, nextTryAt: 0 }
+      const expected: Delivery[] = [
+        { ...fresh, channel: 'slack', n: 5, item: item(5) },
+        { ...fresh, channel: 'slack', n: 8, item: item(8), attempts: 1, nextTryAt: 77 },
+      ]
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.outbox.deliveries('slack')).toEqual(expected)
+        expect(await current.outbox.deliveries('push')).toEqual([{ ...fresh, channel: 'push', n: 5, item: item(5) }])
+        expect([await current.outbox.cursor('slack'), await current.outbox.cursor('push')]).toEqual([9, 5])
+      }
+    })
+
+    test('loses nothing that was acknowledged in a power cut', async (context) => {
+      const { store, powerCut } = await openForTest(open)
+      if (powerCut === undefined) return context.skip('this store cannot be cut off from its power')
+      await done(store, take({ upTo: 2, items: items(1, 2) }))
+      await done(store, settle(1, delivered()))
+      const after = await powerCut()
+
+      expect([await after.outbox.cursor('slack'), await waiting(after)]).toEqual([2, { items: [2], summary: 0 }])
+    })
+
+    test('takes nothing twice: a channel goes on only from where it is', async () => {
+      const { store } = await openForTest(open)
+      const first = take({ upTo: 2, items: items(1, 2) })
+      const [taken, again] = await commit(store, first, first)
+      expect([taken?.ok, again?.ok]).toEqual([true, false])
+      expect(await refusal(store, take({ after: 1, upTo: 3, items: [item(3)] }))).toBe('conflict')
+
+      expect(await waiting(store)).toEqual({ items: [1, 2], summary: 0 })
+    })
+
+    test('removes what was delivered, and nothing else', async () => {
+      const { store } = await openForTest(open)
+      await done(store, take({ upTo: 3, items: items(1, 3) }))
+      await done(store, settle(2, delivered()))
+
+      expect(await waiting(store)).toEqual({ items: [1, 3], summary: 0 })
+      expect(await refusal(store, settle(2, delivered()))).toBe('conflict')
+      expect(await refusal(store, settle(1, delivered(), 'push'))).toBe('conflict')
+    })
+
+    test('is bounded: what finds no room is counted, until the count was delivered', async () => {
+      const { store } = await openForTest(open)
+      await done(store, take({ upTo: 300, items: items(1, 300) }))
+      const full = Array.from({ length: OUTBOX_ITEMS }, (_, i) => i + 1)
+      expect(await waiting(store)).toEqual({ items: full, summary: 44 })
+
+      for (const n of [1, 2, 3]) await done(store, settle(n, delivered()))
+      await done(store, take({ after: 300, upTo: 301, items: [item(301)] }))
+      expect(await waiting(store)).toEqual({ items: full.slice(3), summary: 45 })
+
+      const summaryAt = OUTBOX_ITEMS + 1
+      await done(store, settle(summaryAt, delivered(44)))
+      expect(await waiting(store)).toEqual({ items: full.slice(3), summary: 1 })
+      await done(store, settle(summaryAt, delivered(1)))
+      await done(store, take({ after: 301, upTo: 305, items: items(302, 305) }))
+      expect(await waiting(store)).toEqual({ items: [...full.slice(3), 302, 303, 304], summary: 1 })
+    })
+
+    test('counts what can no longer be read, and what can never be shown', async () => {
+      const { store } = await openForTest(open)
+      await done(store, take({ upTo: 2, items: items(1, 2) }))
+      await done(store, take({ after: 2, upTo: 50, skipped: 48 }))
+      await done(store, settle(1, { type: 'given_up' }))
+      expect(await waiting(store)).toEqual({ items: [2], summary: 49 })
+      await done(store, settle(50, { type: 'given_up' }))
+      await done(store, settle(2, { type: 'given_up' }))
+
+      expect(await waiting(store)).toEqual({ items: [], summary: 1 })
+    })
+
+    test('remembers with an approval which message announced it, and tells nobody', async () => {
+      const { store } = await openForTest(open)
+      const { waits } = await waitingSession(store, (run) => [newApproval(run)])
+      const id = waits[0]?.id ?? ''
+      const head = await store.feed.head()
+      const announced = (await store.feed.items(0, 100)).filter((one) => one.id === id)
+      for (const channel of ['slack', 'push']) {
+        await done(store, take({ channel, upTo: head, items: announced }))
+        await done(store, settle(announced[0]?.n ?? 0, delivered(1, `${channel} message`), channel))
+      }
+
+      const messageRefs = { slack: 'slack message', push: 'push message' }
+      expect(await store.waits.get(id)).toMatchObject({ status: 'pending', messageRefs })
+      expect(await store.feed.head()).toBe(head)
+    })
+  })
+}

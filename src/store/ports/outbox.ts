@@ -1,0 +1,43 @@
+// The outbox: what each channel still has to show its operators. It survives restarts, so nothing is lost while a channel is down.
+
+import type { Delivery } from '../../domain/delivery.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+
+export interface OutboxReads {
+  /** Number of the last item of the feed that the channel has looked at; null for a channel that has looked at none. */
+  cursor(channel: string): Promise<number | null>
+  /** What the channel still has to show, oldest first: at most `OUTBOX_ITEMS` items, and one summary. */
+  deliveries(channel: string): Promise<Delivery[]>
+}
+
+/** Items that wait for one channel. While there are more, a summary counts them. */
+export const OUTBOX_ITEMS = 256
+
+/**
+ * Synced. A channel has looked at the feed up to `upTo`, and has to show these items. What finds no room is counted in a summary,
+ * and so is everything that follows until the summary was delivered. Refused (`conflict`) when the channel is not at `after`.
+ */
+export interface TakeDeliveries {
+  type: 'take_deliveries'
+  channel: string
+  /** Where the channel was; null when it is new. */
+  after: number | null
+  upTo: number
+  items: readonly FeedItem[]
+  /** Items that can no longer be read, because the feed has removed them. */
+  skipped: number
+}
+
+/**
+ * Synced. Says what became of a try. `delivered`: the first `count` items of a summary; `ref` is how the channel finds the message of
+ * an approval again. `given_up`: it can never be shown, so the summary counts it. Refused (`conflict`) when there is no such delivery.
+ */
+export interface SettleDelivery {
+  type: 'settle_delivery'
+  channel: string
+  n: number
+  outcome:
+    | { type: 'delivered'; count: number; ref: string | null }
+    | { type: 'failed'; nextTryAt: number }
+    | { type: 'given_up' }
+}
