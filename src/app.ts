@@ -47,6 +47,8 @@ import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
 import { databaseIn, lockDataDir, openStore } from './open-store.ts'
+import type { CreateChannel } from './operators/operator.ts'
+import { createOutbox } from './operators/outbox.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import type { ProxyVariables } from './outgoing/proxy-choice.ts'
 import { createAgentCoreRoutes } from './protocols/ag-ui/agent-core/routes.ts'
@@ -465,6 +467,16 @@ async function startApp(
   undo.defer(() => approvals.close())
   const feed = createFeed({ store: store.feed, wake })
   undo.defer(() => feed.close())
+  const operatorChannels: readonly CreateChannel[] = []
+  const outbox = createOutbox({
+    channels: operatorChannels.map((create) => create({ approvals })),
+    feed,
+    store: store.outbox,
+    log: sessionLog,
+    clock,
+    logger: log,
+  })
+  undo.defer(() => outbox.close())
   const oversight = createOversight({ engine, store, log: sessionLog, clock })
   const janitor = createJanitor({
     engine,

@@ -21,7 +21,7 @@ const allowed: Record<string, readonly string[]> = {
   client: ['domain'],
   supervision: ['domain', 'json', 'engine', 'log/session-log.ts', 'store/store.ts', 'store/ports', 'tools/tool.ts'],
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
-  operators: ['domain', 'supervision', 'engine'],
+  operators: ['domain', 'supervision', 'engine', 'log/session-log.ts', 'store/ports'],
   http: ['domain', 'json'],
   protocols: ['domain', 'json', 'engine', 'supervision', 'http', 'files/file-keeper.ts', 'protocols/shared'],
 }

@@ -1,0 +1,46 @@
+// The port behind which the ways to reach operators stand: chat, push notifications, webhooks.
+
+import type { Delivery } from '../domain/delivery.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import type { Approvals } from '../supervision/approvals/approvals.ts'
+
+/** One way to reach operators. Every implementation passes `operator.contract.ts`. */
+export interface OperatorChannel {
+  /** The outbox is kept under this name, so it stays the same across restarts. */
+  readonly name: string
+  /** Whether the channel shows this change. Called once for each item of the feed, in order. */
+  concerns(item: FeedItem): boolean
+  /**
+   * Shows one change, or brings a message up to date that showed an earlier one. Resolves when the service has taken it. Gives
+   * what the channel needs to find the message again (it is kept in `Approval.messageRefs` under the channel's name), or null.
+   *
+   * Deliveries of one session come one after the other, in order. A delivery may come again after a crash: `channel` and `n` tell
+   * that it is the same, and it must not be shown twice. Throws `DeliveryFailed` when it should be tried again later or never; any
+   * other error is tried again. Rejects soon after the signal aborts.
+   */
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<string | null>
+  /** Takes no more answers, and ends its connections. */
+  close(): Promise<void>
+}
+
+/** What a channel answers with: it looks up what it shows, and hands in what people decide. */
+export interface OperatorDesk {
+  approvals: Pick<Approvals, 'get' | 'decide'>
+}
+
+export type CreateChannel = (desk: OperatorDesk) => OperatorChannel
+
+/** A delivery did not work, and the channel knows what to do about it. */
+export class DeliveryFailed extends Error {
+  /** Not before this many ms from now, as the service asked (`Retry-After`). */
+  readonly retryAfterMs: number
+  /** It will never work: the summary counts it. */
+  readonly giveUp: boolean
+
+  constructor(message: string, how: { retryAfterMs?: number; giveUp?: boolean; cause?: unknown } = {}) {
+    super(message, how.cause === undefined ? undefined : { cause: how.cause })
+    this.name = 'DeliveryFailed'
+    this.retryAfterMs = how.retryAfterMs ?? 0
+    this.giveUp = how.giveUp ?? false
+  }
+}

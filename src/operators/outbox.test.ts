@@ -1,0 +1,217 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ServerError } from '../domain/errors.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import { silentLogger } from '../domain/logger.ts'
+import { createFeed } from '../engine/feed.ts'
+import { createTestClock, openLog } from '../log/testing/open-log.ts'
+import { createLocalWake } from '../log/wake.ts'
+import { accept, create, finish, newSession } from '../store/contract/samples.contract.ts'
+import { FEED_MS } from '../store/ports/feed.ts'
+import type { OperatorDesk } from './operator.ts'
+import { createOutbox } from './outbox.ts'
+import { createRecordingChannel } from './testing/recording-channel.ts'
+
+/** Nothing here is about approvals; `operator.contract.ts` is. */
+const desk: OperatorDesk = {
+  approvals: { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) },
+}
+
+function openOutbox(concerns?: (item: FeedItem) => boolean) {
+  const clock = createTestClock()
+  const wake = createLocalWake({ clock, pollMs: null })
+  const { log, store } = openLog({ clock, wake })
+  const open = () => {
+    const feed = createFeed({ store: store.feed, wake })
+    const channel = createRecordingChannel(desk, concerns === undefined ? {} : { concerns })
+    const outbox = createOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
+    const close = async () => {
+      feed.close()
+      const closed = outbox.close()
+      await clock.advance(10)
+      await closed
+    }
+    onTestFinished(close)
+    return { channel, close }
+  }
+  /** Lets everything happen that needs no more than some milliseconds. */
+  const settle = async () => {
+    for (let i = 0; i < 12; i += 1) await clock.advance(2)
+  }
+  const newSessions = async (count: number, values = {}) => {
+    for (let i = 0; i < count; i += 1) void log.commit(create(newSession(values)))
+    await settle()
+  }
+  return { clock, log, store, open, settle, newSessions }
+}
+
+describe('the outbox', () => {
+  test('brings what happens from now on to a new channel, and what it is told by then is in the store', async () => {
+    const { open, settle, newSessions, store } = openOutbox()
+    await newSessions(2)
+    const { channel } = open()
+    await settle()
+    await newSessions(3)
+
+    expect(channel.messages()).toEqual(['session active', 'session active', 'session active'])
+    expect([await store.outbox.cursor('recording'), await store.outbox.deliveries('recording')]).toEqual([5, []])
+  })
+
+  test('asks the channel what concerns it', async () => {
+    const { open, settle, newSessions, log } = openOutbox(({ kind }) => kind === 'run')
+    const { channel } = open()
+    await settle()
+    await newSessions(2)
+    void log.commit(accept(newSession()))
+    await settle()
+
+    expect(channel.messages()).toEqual(['run running'])
+  })
+
+  test('keeps the order of a session, one at a time, while other sessions go on', async () => {
+    const { open, settle, newSessions, log, clock } = openOutbox(({ kind }) => kind !== 'wait')
+    const { channel } = open()
+    await settle()
+    channel.behave('fails')
+    const taken = log.commit(accept(newSession()))
+    await settle()
+    const { run } = await taken
+    void log.commit(finish(run ?? expect.fail('the run was not taken')))
+    await settle()
+    await newSessions(1)
+    expect([channel.messages(), channel.tries]).toEqual([['session active'], [1, 4]])
+    channel.behave('fails')
+    await clock.advance(1_000)
+    await settle()
+    expect(channel.tries).toEqual([1, 4, 1])
+    await clock.advance(2_000)
+    await settle()
+
+    expect(channel.tries).toEqual([1, 4, 1, 1, 2, 3])
+    expect(channel.messages()).toEqual(['session active', 'session active', 'run running', 'run completed'])
+    expect(channel.mostAtOnce()).toBe(1)
+  })
+
+  test('waits as long as the service asks', async () => {
+    const { open, settle, newSessions, clock } = openOutbox()
+    const { channel } = open()
+    await settle()
+    channel.behave({ retryAfterMs: 60_000 })
+    await newSessions(1)
+    await clock.advance(59_000)
+    expect(channel.tries.length).toBe(1)
+    await clock.advance(1_000)
+    await settle()
+
+    expect([channel.tries.length, channel.messages()]).toEqual([2, ['session active']])
+  })
+
+  test('gives a service that never answers half a minute, then tries again', async () => {
+    const { open, settle, newSessions, clock } = openOutbox()
+    const { channel } = open()
+    await settle()
+    channel.behave('hangs')
+    await newSessions(1)
+    await clock.advance(30_000)
+    await settle()
+    expect(channel.messages()).toEqual([])
+    await clock.advance(1_000)
+    await settle()
+
+    expect(channel.messages()).toEqual(['session active'])
+  })
+
+  test('counts what can never be shown', async () => {
+    const { open, settle, newSessions } = openOutbox()
+    const { channel } = open()
+    await settle()
+    channel.behave('refuses')
+    await newSessions(1)
+
+    expect(channel.messages()).toEqual(['1 more'])
+  })
+
+  test('shows everything once after a restart, also what happened meanwhile', async () => {
+    const { open, settle, newSessions, store, clock } = openOutbox()
+    const first = open()
+    await settle()
+    first.channel.behave('fails', 'hangs')
+    await newSessions(2)
+    expect((await store.outbox.deliveries('recording')).length).toBe(2)
+    await first.close()
+    await newSessions(1)
+    const second = open()
+    await settle()
+    await clock.advance(1_000)
+    await settle()
+
+    expect(first.channel.messages()).toEqual([])
+    expect([...second.channel.tries].sort()).toEqual([1, 2, 3])
+    expect(second.channel.messages().length).toBe(3)
+    expect(await store.outbox.deliveries('recording')).toEqual([])
+  })
+
+  test('sums up what a channel that is down for long cannot show one by one', async () => {
+    const { open, settle, newSessions, clock } = openOutbox()
+    const { channel } = open()
+    await settle()
+    channel.behave(...Array.from({ length: 8 }, () => 'hangs' as const))
+    await newSessions(300)
+    await clock.advance(31_000)
+    for (let i = 0; i < 20; i += 1) await settle()
+
+    const messages = channel.messages()
+    expect(messages.filter((text) => text === 'session active').length).toBe(256)
+    expect(messages.filter((text) => text !== 'session active')).toEqual(['44 more'])
+  })
+
+  test('says how much it has missed when the feed no longer has it', async () => {
+    const { open, settle, newSessions, log, clock } = openOutbox()
+    const first = open()
+    await settle()
+    await first.close()
+    await newSessions(4, { createdAt: 1 })
+    await newSessions(1, { createdAt: 2 * FEED_MS })
+    const purge = { type: 'purge_sessions', before: null, unlistedBefore: 0, unsentBefore: 0, limit: 10 } as const
+    void log.commit({ ...purge, now: 2 * FEED_MS })
+    await settle()
+    const { channel } = open()
+    await settle()
+    await clock.advance(1_000)
+    await newSessions(1)
+
+    expect(channel.messages()).toEqual(['5 more', 'session active'])
+  })
+
+  test('does not deliver again what it could not write down at once', async () => {
+    const { settle, log, store, clock } = openOutbox()
+    const wake = createLocalWake({ clock, pollMs: 1_000 })
+    const feed = createFeed({ store: store.feed, wake })
+    const channel = createRecordingChannel(desk)
+    let isBroken = true
+    const commit: typeof log.commit = (command) => {
+      if (command.type !== 'settle_delivery' || !isBroken) return log.commit(command)
+      isBroken = false
+      return Promise.reject(new ServerError('storage_full', 'The disk is full.'))
+    }
+    const outbox = createOutbox({
+      channels: [channel],
+      feed,
+      store: store.outbox,
+      log: { commit },
+      clock,
+      logger: silentLogger,
+    })
+    await settle()
+    void log.commit(create(newSession()))
+    await settle()
+    await clock.advance(1_000)
+    await settle()
+    await clock.advance(1_000)
+    await settle()
+
+    expect(channel.tries).toEqual([1])
+    expect(await store.outbox.deliveries('recording')).toEqual([])
+    feed.close()
+    await outbox.close()
+  })
+})

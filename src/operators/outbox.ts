@@ -1,0 +1,192 @@
+// Brings what the feed tells to the channels. What a channel has to show is written to the store first, so nothing is lost while a
+// channel, or this process, is down.
+
+import { type Clock, sleep } from '../domain/clock.ts'
+import type { Delivery } from '../domain/delivery.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Feed } from '../engine/feed.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { OutboxReads, SettleDelivery } from '../store/ports/outbox.ts'
+import { DeliveryFailed, type OperatorChannel } from './operator.ts'
+import { planDeliveries, retryDelay } from './schedule.ts'
+
+export interface Outbox {
+  /** Resolves when no delivery is under way any more. What was not delivered stays in the store. */
+  close(): Promise<void>
+}
+
+interface OutboxDeps {
+  channels: readonly OperatorChannel[]
+  feed: Feed
+  store: OutboxReads
+  log: Pick<SessionLog, 'commit'>
+  clock: Clock
+  logger: Logger
+}
+
+/** A try that takes longer than this has failed. */
+const DELIVERY_MS = 30_000
+/** A channel that wanted none of this many items writes down how far it has looked. */
+const CURSOR_EVERY = 1_000
+/** After a failure of the store. */
+const AGAIN_MS = 1_000
+
+/** Starts at once. A channel that is new begins with what happens from now on. */
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const closing = new AbortController()
+  const working = deps.channels.map((channel) => {
+    const sender = createSender(deps, channel, closing.signal)
+    return Promise.all([takeFromFeed(deps, channel, sender.look, closing.signal), sender.run()])
+  })
+  return {
+    async close() {
+      closing.abort()
+      await Promise.all(working)
+      await Promise.all(deps.channels.map((channel) => channel.close()))
+    },
+  }
+}
+
+/** Writes to the outbox what the channel has to show. Resolves when the signal aborts or the feed is closed; never rejects. */
+async function takeFromFeed(
+  { feed, store, log, clock, logger }: OutboxDeps,
+  channel: OperatorChannel,
+  onTaken: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let stored: number | null = null
+
+  async function take(upTo: number, items: readonly FeedItem[], skipped = 0): Promise<void> {
+    await log.commit({ type: 'take_deliveries', channel: channel.name, after: stored, upTo, items, skipped })
+    stored = upTo
+    onTaken()
+  }
+
+  async function follow(): Promise<void> {
+    stored = await store.cursor(channel.name)
+    if (stored === null) await take(await feed.head(), [])
+    const from = stored ?? 0
+    for await (const items of feed.follow(from, signal)) {
+      const upTo = items.at(-1)?.n ?? from
+      const wanted = items.filter((item) => channel.concerns(item))
+      if (wanted.length > 0 || upTo - (stored ?? 0) >= CURSOR_EVERY) await take(upTo, wanted)
+    }
+  }
+
+  for (;;) {
+    try {
+      return await follow()
+    } catch (error) {
+      if (signal.aborted) return
+      const isGone = error instanceof ServerError && error.code === 'events_gone'
+      logger.warn(isGone ? 'a channel has missed items of the feed' : 'a channel cannot read the feed just now', {
+        channel: channel.name,
+        error,
+      })
+      if (isGone) await skipToHead().catch(() => {})
+      await sleep(clock, AGAIN_MS, signal)
+      if (signal.aborted) return
+    }
+  }
+
+  /** The feed no longer has what follows the cursor. The summary says how many items the operators were not shown. */
+  async function skipToHead(): Promise<void> {
+    const head = await feed.head()
+    await take(head, [], Math.max(head - (stored ?? 0), 1))
+  }
+}
+
+/** Delivers what is in the outbox of a channel, as `schedule.ts` says. */
+function createSender({ store, log, clock, logger }: OutboxDeps, channel: OperatorChannel, signal: AbortSignal) {
+  const inFlight = new Map<number, Promise<void>>()
+  let hasNews = true
+  let resume = () => {}
+
+  function look(): void {
+    hasNews = true
+    resume()
+  }
+
+  /** Resolves when the delivery was tried and what became of it is written. Never rejects. */
+  async function attempt(delivery: Delivery): Promise<void> {
+    const outcome = await outcomeOf(delivery)
+    if (outcome === null) return
+    // Written again until it works: a delivery that is done must not be tried once more.
+    while (!signal.aborted && !(await settle(delivery, outcome))) await sleep(clock, AGAIN_MS, signal)
+  }
+
+  async function settle({ n }: Delivery, outcome: SettleDelivery['outcome']): Promise<boolean> {
+    try {
+      await log.commit({ type: 'settle_delivery', channel: channel.name, n, outcome })
+      return true
+    } catch (error) {
+      logger.warn('it could not be written what became of a delivery', { channel: channel.name, n, error })
+      // Another process has settled it.
+      return error instanceof ServerError && error.code === 'conflict'
+    }
+  }
+
+  /** Null: the server stops, and the delivery is tried again after its restart. */
+  async function outcomeOf(delivery: Delivery): Promise<SettleDelivery['outcome'] | null> {
+    const late = new AbortController()
+    const cancelTimer = clock.after(DELIVERY_MS, () => late.abort())
+    const end = AbortSignal.any([signal, late.signal])
+    try {
+      const ref = await unlessAborted(channel.deliver(delivery, end), end)
+      return { type: 'delivered', count: delivery.count, ref }
+    } catch (error) {
+      if (signal.aborted) return null
+      const { giveUp, retryAfterMs } = error instanceof DeliveryFailed ? error : { giveUp: false, retryAfterMs: 0 }
+      const failures = delivery.attempts + 1
+      const delay = retryDelay(failures, retryAfterMs)
+      const fields = { channel: channel.name, n: delivery.n, failures, error }
+      if (giveUp) logger.warn('a channel gave up a delivery', fields)
+      else logger.warn('a delivery failed and is tried again', { ...fields, retry_ms: delay })
+      return giveUp ? { type: 'given_up' } : { type: 'failed', nextTryAt: clock.now() + delay }
+    } finally {
+      cancelTimer()
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      hasNews = false
+      const deliveries = await store.deliveries(channel.name).catch(() => null)
+      const plan = deliveries === null ? null : planDeliveries(deliveries, new Set(inFlight.keys()), clock.now())
+      for (const delivery of plan?.due ?? []) {
+        const { n } = delivery
+        const trying = attempt(delivery).then(() => {
+          inFlight.delete(n)
+          look()
+        })
+        inFlight.set(n, trying)
+      }
+      if (hasNews || signal.aborted) continue
+      const waitMs = plan === null ? AGAIN_MS : plan.waitMs
+      await new Promise<void>((resolve) => {
+        const cancelTimer = waitMs === null ? () => {} : clock.after(waitMs, look)
+        signal.addEventListener('abort', look, { once: true })
+        resume = () => {
+          cancelTimer()
+          signal.removeEventListener('abort', look)
+          resolve()
+        }
+      })
+    }
+    await Promise.all(inFlight.values())
+  }
+
+  return { look, run }
+}
+
+/** A channel that does not listen to its signal must not hold up the others. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new DeliveryFailed('The delivery took too long.'))
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { Delivery } from '../domain/delivery.ts'
+import { planDeliveries, retryDelay } from './schedule.ts'
+
+const delivery = (n: number, sessionId: string | null, nextTryAt = 0): Delivery => ({
+  channel: 'slack',
+  n,
+  item:
+    sessionId === null
+      ? null
+      : { n, at: 0, kind: 'session', id: sessionId, sessionId, owner: 'ada', agent: 'tester', status: 'active' },
+  count: 1,
+  attempts: 0,
+  nextTryAt,
+})
+
+const plan = (deliveries: Delivery[], inFlight: number[] = [], now = 1_000_000) => {
+  const { due, waitMs } = planDeliveries(deliveries, new Set(inFlight), now)
+  return { due: due.map(({ n }) => n), waitMs }
+}
+
+test('each session has one delivery at a time, the oldest first, and a summary waits for nobody', () => {
+  const all = [delivery(1, 'a'), delivery(2, 'b'), delivery(3, 'a'), delivery(4, null)]
+
+  expect(plan(all)).toEqual({ due: [1, 2, 4], waitMs: null })
+  expect(plan(all, [1])).toEqual({ due: [2, 4], waitMs: null })
+  expect(plan(all.slice(1), [2, 4])).toEqual({ due: [3], waitMs: null })
+  expect(plan([])).toEqual({ due: [], waitMs: null })
+})
+
+test('a delivery that failed holds up its session alone', () => {
+  const all = [delivery(1, 'a', 1_005_000), delivery(2, 'a'), delivery(3, 'b', 1_003_000), delivery(4, 'c')]
+
+  expect(plan(all)).toEqual({ due: [4], waitMs: 3_000 })
+  expect(plan(all, [], 1_003_000)).toEqual({ due: [3, 4], waitMs: 2_000 })
+})
+
+test('few are under way at the same time', () => {
+  const all = Array.from({ length: 20 }, (_, i) => delivery(i, `session ${i}`))
+
+  expect(plan(all).due.length).toBe(8)
+  expect(plan(all, [0, 1, 2]).due).toEqual([3, 4, 5, 6, 7])
+})
+
+test('a clock that was set back delays nothing for longer than ten minutes', () => {
+  expect(plan([delivery(1, 'a', 5_000_000)])).toEqual({ due: [], waitMs: 600_000 })
+})
+
+test('tries come 1, 2, 4 … 30 seconds apart, or later if the service asks for it', () => {
+  expect([1, 2, 3, 4, 5, 6, 60].map((failures) => retryDelay(failures, 0))).toEqual([
+    1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000,
+  ])
+  expect([retryDelay(1, 7_000), retryDelay(6, 7_000), retryDelay(1, 86_400_000)]).toEqual([7_000, 30_000, 600_000])
+})

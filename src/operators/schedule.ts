@@ -1,0 +1,40 @@
+// Which deliveries of a channel may be tried now, and when the next one may. Pure: `outbox.ts` does the work.
+
+import type { Delivery } from '../domain/delivery.ts'
+
+/** Deliveries of one channel that are under way at the same time. */
+const MAX_IN_FLIGHT = 8
+const FIRST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 30_000
+/** A service that asks for more is tried earlier. Bounded also because the wall clock may have jumped since it asked. */
+const LONGEST_WAIT_MS = 10 * 60 * 1_000
+
+/** How long to wait after this many failures in a row: 1, 2, 4, … 30 seconds, or longer if the service asks for it. */
+export function retryDelay(failures: number, retryAfterMs: number): number {
+  const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LONGEST_RETRY_MS)
+  return Math.min(Math.max(delay, retryAfterMs), LONGEST_WAIT_MS)
+}
+
+export interface Plan {
+  /** To be tried now. */
+  due: Delivery[]
+  /** After this many ms more may be due; null: when something else happens. */
+  waitMs: number | null
+}
+
+/**
+ * One delivery at a time for each session, the oldest first, so that a session's changes are shown in order. Summaries are about no
+ * session and have a lane of their own.
+ */
+export function planDeliveries(deliveries: readonly Delivery[], inFlight: ReadonlySet<number>, now: number): Plan {
+  const lanes = new Map<string, Delivery>()
+  for (const delivery of deliveries) {
+    const lane = delivery.item?.sessionId ?? ''
+    if (!lanes.has(lane)) lanes.set(lane, delivery)
+  }
+  const ready = [...lanes.values()].filter(({ n }) => !inFlight.has(n))
+  const waitOf = ({ nextTryAt }: Delivery) => Math.min(Math.max(nextTryAt - now, 0), LONGEST_WAIT_MS)
+  const due = ready.filter((one) => waitOf(one) === 0).slice(0, Math.max(MAX_IN_FLIGHT - inFlight.size, 0))
+  const later = ready.map(waitOf).filter((ms) => ms > 0)
+  return { due, waitMs: later.length === 0 ? null : Math.min(...later) }
+}
