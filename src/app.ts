@@ -1,26 +1,21 @@
-// The only file that names concrete parts and wires them. A new provider, store, protocol, tool kind or operator is one new
-// folder and one line here.
+// The life of a server: what is prepared, in which order it starts, and how it ends. Together with `create-services.ts`,
+// `create-routes.ts` and `open-store.ts` it is the only place that names concrete parts and wires them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
+import { createRoutes, errorShapes } from './create-routes.ts'
+import { createServices } from './create-services.ts'
 import type { AgentDefinition, ModelSettings } from './domain/agent.ts'
-import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
+import { type ByteBudget, createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
-import { fileLimits } from './domain/file.ts'
 import { createIds, type Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
-import { createEngine, type EngineOptions } from './engine/create-engine.ts'
+import type { EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
-import { createFeed } from './engine/feed.ts'
-import { createEventLog } from './engine/middleware/event-log.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
-import { createJanitor } from './engine/sessions/janitor.ts'
-import { createAttachedFiles } from './files/attached-files.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
-import { createFileKeeper } from './files/keep/create-file-keeper.ts'
-import { createFileReader } from './files/reader/create-file-reader.ts'
 import { createAuth } from './http/auth/auth.ts'
 import { createFileKeySecret } from './http/auth/config-folder/file-key-secret.ts'
 import { createServerAddress, localUrl } from './http/auth/config-folder/server-address.ts'
@@ -28,18 +23,15 @@ import { createFileKeys } from './http/auth/file-keys.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/auth/tokens/tokens.ts'
 import { createTempFolder } from './http/body/temp-file.ts'
 import { healthRoutes } from './http/health/routes.ts'
-import { createMetrics, registerEngineMetrics, registerProcessMetrics } from './http/metrics/metrics.ts'
+import { createMetrics, type Metrics, registerEngineMetrics, registerProcessMetrics } from './http/metrics/metrics.ts'
 import { metricsRoutes } from './http/metrics/routes.ts'
-import { createOpenApiRoutes } from './http/open-api/routes.ts'
-import { createWelcomeRoutes } from './http/pages/welcome/routes.ts'
-import { problemShape } from './http/problem.ts'
 import type { Door, Route } from './http/route.ts'
 import { createGuard, type Guard } from './http/server/guard.ts'
 import type { ListenTarget } from './http/server/listen.ts'
-import { createHttpServer } from './http/server/server.ts'
+import { createHttpServer, type HttpServer } from './http/server/server.ts'
 import { readBasePath } from './http/server/target.ts'
 import { readTlsPair, type TlsPair } from './http/server/tls-pair.ts'
-import { createServerState } from './http/server-state.ts'
+import { createServerState, type ServerState } from './http/server-state.ts'
 import { createJsonCheck } from './json/json-schema.ts'
 import { createSessionLog } from './log/session-log.ts'
 import { createLocalWake } from './log/wake.ts'
@@ -47,40 +39,11 @@ import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
 import { databaseIn, lockDataDir, openStore } from './open-store.ts'
-import type { CreateChannel } from './operators/operator.ts'
-import { createOutbox } from './operators/outbox.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
-import type { ProxyVariables } from './outgoing/proxy-choice.ts'
-import { createAgentCoreRoutes } from './protocols/ag-ui/agent-core/routes.ts'
-import { createCopilotKitRoutes } from './protocols/ag-ui/copilotkit/routes.ts'
-import { agUiErrorShape, createAgUiRoutes } from './protocols/ag-ui/routes.ts'
-import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
-import { chatErrorShape } from './protocols/chat/error-shape.ts'
-import { createChatRoutes } from './protocols/chat/routes.ts'
-import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
-import { createEventRoutes } from './protocols/manage/events/routes.ts'
-import { createFileRoutes } from './protocols/manage/files/routes.ts'
-import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
-import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
-import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
-import { createToolRoutes } from './protocols/manage/tools/routes.ts'
-import { ErrorBodySchema } from './protocols/openai/describe.ts'
-import { openAiErrorShape } from './protocols/openai/error-shape.ts'
-import { createOpenAiRoutes } from './protocols/openai/routes.ts'
-import { joinChatRoutes } from './protocols/shared/chat-route/join-chat-routes.ts'
-import { createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
-import { createFileLinks } from './protocols/shared/request/file-links.ts'
-import { threadErrorShape } from './protocols/threads/error-shape.ts'
-import { createThreadRoutes } from './protocols/threads/routes.ts'
 import { makeFolder } from './store/make-folder.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/damage.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
-import { createCallRules } from './supervision/approvals/call-rules.ts'
-import { createApprovals } from './supervision/approvals/create-approvals.ts'
-import { createGate } from './supervision/approvals/create-gate.ts'
-import { createInbox } from './supervision/inbox/inbox.ts'
-import { createOversight } from './supervision/oversight/oversight.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
 import { createStartQueue } from './tools/mcp/start-queue.ts'
@@ -153,20 +116,6 @@ export interface OpenApp {
 export const DISK_FAILED = 74
 
 const isAskedOverHttp = ({ provider }: ModelSettings): boolean => provider !== 'demo' && provider !== 'scripted'
-
-/** Loaded only where files may be fetched. */
-async function fileFetcher(connections: Connections, proxyVariables: ProxyVariables | null): Promise<FetchFile> {
-  const { createFetchFile } = await import('./tools/http/service/fetch-file.ts')
-  const { createServiceHttp, systemLookup } = await import('./tools/http/service/service-http.ts')
-  return createFetchFile(
-    createServiceHttp({
-      connections,
-      proxied: proxyVariables === null ? null : connections.pool({ proxyVariables }),
-      lookup: systemLookup,
-      maxBytes: fileLimits.base64Bytes,
-    }),
-  )
-}
 
 /** Finds all that can be wrong with settings, keys and files; the data directory is touched by the start. */
 export async function createApp(options: AppOptions): Promise<App> {
@@ -296,120 +245,36 @@ interface Started {
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
 async function startApp(
   options: AppOptions,
-  { parts, answering, connections, tls, guard, strays, clock, ids, basePath }: Prepared,
+  prepared: Prepared,
   where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
+  const { parts, connections, tls, strays, clock, ids, basePath } = prepared
   await using undo = new AsyncDisposableStack()
 
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
   const { configDir, makeTokens = false } = options
   const kept = configDir === undefined ? null : { configDir, makeFolder }
-  const tokens = readTokens({
-    dataDir,
-    kept,
-    set: { user: settings.auth.token, operator: settings.auth.operatorToken },
-    clock,
-    ids,
-    log,
-  })
-  if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
-    throw new ServerError('config_invalid', noOperatorToken(dataDir))
-  }
-  const serverAddress = kept === null ? null : createServerAddress({ ...kept, dataDir })
-  // A server that was killed could not take it back.
-  serverAddress?.forget()
-  undo.defer(() => serverAddress?.forget())
+  const tokens = openTokens(options, prepared, kept)
+  // Commands on this machine find the server by it. A server that was killed has left its own.
+  const published = kept === null ? null : createServerAddress({ ...kept, dataDir })
+  published?.forget()
+  undo.defer(() => published?.forget())
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
   const whenOpen = Promise.withResolvers<Store>()
-  // They answer from the beginning on; the others need the engine.
-  const early = [
-    ...healthRoutes({
-      version,
-      agentName: answering.definition.name,
-      provider: answering.definition.model.provider,
-      checks: {
-        storage: async () => (await whenOpen.promise).check(),
-        model: async () => answering.model.check(AbortSignal.timeout(3_000)),
-      },
-      servers: () =>
-        parts.flatMap(({ definition, toolbox }) =>
-          toolbox.servers().map(({ name, trouble }) => ({ name: `mcp:${definition.name}/${name}`, trouble })),
-        ),
-      activeSessions: async () =>
-        (await whenOpen.promise).sessions.count(clock.now() - settings.sessions.ttlSeconds * 1000),
-      insecure: settings.auth.insecure,
-      state,
-      clock,
-      log,
-    }),
-    ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
-  ]
+  const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise })
   const room = createByteBudget(READERS_BYTES, clock)
-  const http = createHttpServer({
-    routes: early,
-    basePath,
-    auth: createAuth({
-      tokens: () => tokens.current(),
-      tokenRequired: settings.auth.required,
-      insecure: settings.auth.insecure,
-      clock,
-    }),
-    guard,
-    log,
-    clock,
-    ids,
-    metrics,
-    doors: settings.protocols satisfies readonly Door[],
-    state,
-    tempFolder: createTempFolder(join(dataDir, 'spool')),
-    room,
-    errorShapes: {
-      v1: openAiErrorShape,
-      threads: threadErrorShape,
-      tool_result: threadErrorShape,
-      // `POST /` is AG-UI's.
-      '': agUiErrorShape,
-      awp: agUiErrorShape,
-      agents: agUiErrorShape,
-      capabilities: agUiErrorShape,
-      copilotkit: agUiErrorShape,
-    },
-    limits: {
-      connections: 2 * settings.limits.activeRuns + 1_000,
-      bodyBytes: settings.limits.bodyBytes,
-      postsPerMinute: settings.limits.postsPerMinute,
-      streamsPerUser: settings.limits.streams,
-    },
-    ...(tls === null ? {} : { tls }),
-  })
+  const http = createServer(options, prepared, { routes: early, tokens, state, metrics, room })
   const address = where === null || where === 'mounted' ? null : await http.listen(where)
   undo.defer(() => http.close({ drainMs: 0 }))
-  if (address !== null) {
-    const local = localUrl(tls === null ? 'http' : 'https', address.host, address.port)
-    serverAddress?.tell(local + basePath, log)
-  }
+  if (address !== null)
+    published?.tell(localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath, log)
 
-  const fatal = (error: Error) => {
-    log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
-    options.exit(DISK_FAILED)
-  }
-  const damage: unknown[] = []
-  const damaged = (error: unknown) => {
-    // A start ends with it, and says so.
-    if (state.current === 'initializing') return void damage.push(error)
-    log.error(
-      `the database is damaged: nothing is stored any more; stop the server and restore it: ${HOW_TO_RESTORE}`,
-      {
-        path: databaseIn(dataDir),
-        error,
-      },
-    )
-  }
-  const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, fatal, damaged })
+  const disk = watchDisk(options, state)
+  const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, ...disk.listeners })
   undo.defer(() => store.close())
   whenOpen.resolve(store)
   // The lock of the data directory lets no other process write, so there is nothing to poll for.
@@ -420,134 +285,27 @@ async function startApp(
     make: makeTokens,
   })
   if (!tokens.current().some(({ role }) => role === 'operator')) log.warn(noOperatorToken(dataDir))
-  const keeper = createFileKeeper({
-    dir: join(dataDir, 'files'),
-    store: store.files,
-    commit: (command) => sessionLog.commit(command),
-    clock,
-    ids,
-    log,
-    unsent: { bytes: settings.files.unsentBytes, ttlSeconds: settings.files.unsentTtlSeconds },
-  })
-  const cacheDir = join(dataDir, 'extracts')
-  const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
-  undo.defer(() => reader.close())
-  const files = createAttachedFiles({ keeper, reader, cacheDir, store: store.files })
-  const supervision = {
-    rules: createCallRules({ grants: store.grants }),
-    agents: parts,
-    store,
-    log: sessionLog,
-    clock,
-    ids,
-    logger: log,
-  }
-  const engine = createEngine({
-    agents: parts,
-    store,
-    log: sessionLog,
-    wake,
-    // The lock of the data directory proves it.
-    isOnlyProcess: true,
-    clock,
-    ids,
-    logger: log,
-    files,
-    gate: createGate(supervision),
-    middleware: [...(options.middleware ?? []), ...(settings.log.content ? [createEventLog(log)] : [])],
-    limits: {
-      activeRuns: settings.limits.activeRuns,
-      sessions: settings.limits.sessions,
-      queuedRuns: settings.limits.queue,
-      disconnectGraceMs: settings.limits.disconnectGraceMs,
+  const secret = createFileKeySecret(kept === null ? null : { ...kept, dataDir }, log)
+  const fileKeys = createFileKeys({ secret, clock })
+  const wiring = { settings, fileKeys, dataDir, basePath, version, ids }
+  const services = await createServices(
+    {
+      ...wiring,
+      agents: parts,
+      store,
+      sessionLog,
+      wake,
+      connections,
+      middleware: options.middleware ?? [],
+      clock,
+      log,
     },
-  })
-  undo.defer(() => engine.close())
-  const approvals = createApprovals({ ...supervision, waits: engine.waits })
-  undo.defer(() => approvals.close())
-  const feed = createFeed({ store: store.feed, wake })
-  undo.defer(() => feed.close())
-  const operatorChannels: readonly CreateChannel[] = []
-  const outbox = createOutbox({
-    channels: operatorChannels.map((create) => create({ approvals })),
-    feed,
-    store: store.outbox,
-    log: sessionLog,
-    clock,
-    logger: log,
-  })
-  undo.defer(() => outbox.close())
-  const oversight = createOversight({ engine, store, log: sessionLog, clock })
-  const janitor = createJanitor({
-    engine,
-    files,
-    store,
-    log: sessionLog,
-    clock,
-    logger: log,
-    sessions: settings.sessions,
-    unsentFileSeconds: settings.files.unsentTtlSeconds,
-  })
-
-  const attachments = createAttachments({
-    files: keeper,
-    readable: async (file, signal) => void (await files.read(file, signal)),
-    fetchFile: settings.files.urls ? await fileFetcher(connections, settings.tools.proxy) : null,
-  })
-  const fileKeys = createFileKeys({
-    secret: createFileKeySecret(kept === null ? null : { ...kept, dataDir }, log),
-    clock,
-  })
-  const links = createFileLinks({ keys: fileKeys, basePath })
-  const services = { engine, approvals, feed, oversight, clock, version, attachments, links }
-  const documented = [
-    ...early,
-    ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
-    ...createAgUiRoutes(services),
-    ...createCopilotKitRoutes(services),
-    ...createSessionRoutes({ ...services, ids }),
-    ...createApprovalRoutes(services),
-    ...createEventRoutes(services),
-    ...createInboxRoutes({ ...services, inbox: createInbox(services) }),
-    ...createToolRoutes(services),
-    ...createTokenRoutes({ tokens, dataDir }),
-    ...createFileRoutes({ files: keeper, keys: fileKeys }),
-    ...createAgentRoutes({ ...services, ids }),
-    ...createAgentCoreRoutes(services),
-    ...joinChatRoutes(
-      [...createChatRoutes({ ...services, ids }), ...createThreadRoutes({ ...services, ids })],
-      settings.protocols,
-    ),
-    ...createOpenAiRoutes({ ...services, ids }),
-  ]
-  const routes = [
-    ...documented,
-    ...createOpenApiRoutes({
-      title: 'Quarterdeck',
-      version,
-      basePath,
-      routes: documented,
-      publicDocs: settings.publicDocs,
-      doors: settings.protocols,
-      errors: {
-        OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
-        'AG-UI': [{ shape: agUiErrorShape }],
-        CopilotKit: [{ shape: agUiErrorShape }],
-        Agent: [{ shape: agentErrorShape }],
-        'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }, { shape: threadErrorShape }],
-        'Chat and threads': [{ shape: problemShape }, { shape: threadErrorShape }],
-      },
-    }),
-  ]
+    undo,
+  )
+  const { engine, approvals, feed, janitor, keeper } = services
+  const routes = createRoutes({ ...wiring, services, early, tokens })
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
-  try {
-    await engine.recover()
-  } catch (error) {
-    if (damage.length === 0) throw error
-  }
-  const [error] = damage
-  if (error !== undefined)
-    throw databaseDamaged(databaseIn(dataDir), error instanceof Error ? error.message : String(error), error)
+  await disk.unlessDamaged(() => engine.recover())
   http.serve(routes)
   state.advance('ready')
   if (where !== null) {
@@ -575,12 +333,130 @@ async function startApp(
     address,
     async end(drainMs, crashed) {
       janitor.stop()
-      // New work is refused from here on; answers in work go on until the engine has ended or suspended their runs.
+      // New work is refused from here on. Open answers go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
       await engine.drain(drainMs, { crashed })
       feed.close()
       await closing
       await everything.disposeAsync()
+    },
+  }
+}
+
+type KeptTokens = Parameters<typeof readTokens>[0]['kept']
+
+function openTokens(
+  { settings, dataDir, log, makeTokens = false }: AppOptions,
+  { clock, ids }: Prepared,
+  kept: KeptTokens,
+) {
+  const set = { user: settings.auth.token, operator: settings.auth.operatorToken }
+  const tokens = readTokens({ dataDir, kept, set, clock, ids, log })
+  if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
+    throw new ServerError('config_invalid', noOperatorToken(dataDir))
+  }
+  return tokens
+}
+
+/** Health and metrics answer from the beginning; all other routes need the engine. */
+function earlyRoutes(
+  { settings, version, log }: AppOptions,
+  { parts, answering, clock }: Prepared,
+  { state, metrics, store }: { state: ServerState; metrics: Metrics; store: Promise<Store> },
+): Route[] {
+  return [
+    ...healthRoutes({
+      version,
+      agentName: answering.definition.name,
+      provider: answering.definition.model.provider,
+      checks: {
+        storage: async () => (await store).check(),
+        model: async () => answering.model.check(AbortSignal.timeout(3_000)),
+      },
+      servers: () =>
+        parts.flatMap(({ definition, toolbox }) =>
+          toolbox.servers().map(({ name, trouble }) => ({ name: `mcp:${definition.name}/${name}`, trouble })),
+        ),
+      activeSessions: async () => (await store).sessions.count(clock.now() - settings.sessions.ttlSeconds * 1000),
+      insecure: settings.auth.insecure,
+      state,
+      clock,
+      log,
+    }),
+    ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
+  ]
+}
+
+interface ServerParts {
+  routes: readonly Route[]
+  tokens: Tokens
+  state: ServerState
+  metrics: Metrics
+  room: ByteBudget
+}
+
+function createServer(
+  { settings, dataDir, log }: AppOptions,
+  { basePath, guard, tls, clock, ids }: Prepared,
+  { routes, tokens, state, metrics, room }: ServerParts,
+): HttpServer {
+  return createHttpServer({
+    routes,
+    basePath,
+    auth: createAuth({
+      tokens: () => tokens.current(),
+      tokenRequired: settings.auth.required,
+      insecure: settings.auth.insecure,
+      clock,
+    }),
+    guard,
+    log,
+    clock,
+    ids,
+    metrics,
+    doors: settings.protocols satisfies readonly Door[],
+    state,
+    tempFolder: createTempFolder(join(dataDir, 'spool')),
+    room,
+    errorShapes,
+    limits: {
+      connections: 2 * settings.limits.activeRuns + 1_000,
+      bodyBytes: settings.limits.bodyBytes,
+      postsPerMinute: settings.limits.postsPerMinute,
+      streamsPerUser: settings.limits.streams,
+    },
+    ...(tls === null ? {} : { tls }),
+  })
+}
+
+/** What happens when the disk fails to sync, or the database turns out to be damaged. */
+function watchDisk({ dataDir, log, exit }: AppOptions, state: ServerState) {
+  const damage: unknown[] = []
+  return {
+    listeners: {
+      fatal(error: Error) {
+        log.error('the disk failed to sync: nothing more can be promised, the server ends', { error })
+        exit(DISK_FAILED)
+      },
+      damaged(error: unknown) {
+        // The start fails with it, and says so.
+        if (state.current === 'initializing') return void damage.push(error)
+        log.error(
+          `the database is damaged: nothing is stored any more; stop the server and restore it: ${HOW_TO_RESTORE}`,
+          { path: databaseIn(dataDir), error },
+        )
+      },
+    },
+    /** Throws `storage_failed` with how to restore the database if damage was found by then. */
+    async unlessDamaged(work: () => Promise<void>): Promise<void> {
+      try {
+        await work()
+      } catch (error) {
+        if (damage.length === 0) throw error
+      }
+      const [error] = damage
+      if (error === undefined) return
+      throw databaseDamaged(databaseIn(dataDir), error instanceof Error ? error.message : String(error), error)
     },
   }
 }

@@ -1,0 +1,109 @@
+// The table of all routes. A new protocol is a folder in `protocols/` and one line here.
+
+import type { ServerSettings } from './config/settings/server-settings.ts'
+import type { Services } from './create-services.ts'
+import type { Ids } from './domain/ids.ts'
+import type { FileKeys } from './http/auth/file-keys.ts'
+import type { Tokens } from './http/auth/tokens/tokens.ts'
+import { createOpenApiRoutes } from './http/open-api/routes.ts'
+import { createWelcomeRoutes } from './http/pages/welcome/routes.ts'
+import { problemShape } from './http/problem.ts'
+import type { Route } from './http/route.ts'
+import { createAgentCoreRoutes } from './protocols/ag-ui/agent-core/routes.ts'
+import { createCopilotKitRoutes } from './protocols/ag-ui/copilotkit/routes.ts'
+import { agUiErrorShape, createAgUiRoutes } from './protocols/ag-ui/routes.ts'
+import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
+import { chatErrorShape } from './protocols/chat/error-shape.ts'
+import { createChatRoutes } from './protocols/chat/routes.ts'
+import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
+import { createEventRoutes } from './protocols/manage/events/routes.ts'
+import { createFileRoutes } from './protocols/manage/files/routes.ts'
+import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
+import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
+import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
+import { createToolRoutes } from './protocols/manage/tools/routes.ts'
+import { ErrorBodySchema } from './protocols/openai/describe.ts'
+import { openAiErrorShape } from './protocols/openai/error-shape.ts'
+import { createOpenAiRoutes } from './protocols/openai/routes.ts'
+import { joinChatRoutes } from './protocols/shared/chat-route/join-chat-routes.ts'
+import { threadErrorShape } from './protocols/threads/error-shape.ts'
+import { createThreadRoutes } from './protocols/threads/routes.ts'
+import { createInbox } from './supervision/inbox/inbox.ts'
+
+interface RouteParts {
+  services: Services
+  /** Routes that answered before the store was open. */
+  early: readonly Route[]
+  settings: ServerSettings
+  tokens: Tokens
+  fileKeys: FileKeys
+  dataDir: string
+  ids: Ids
+  version: string
+  basePath: string
+}
+
+export function createRoutes({
+  services,
+  early,
+  settings,
+  tokens,
+  fileKeys,
+  dataDir,
+  ids,
+  version,
+  basePath,
+}: RouteParts): Route[] {
+  const documented = [
+    ...early,
+    ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
+    ...createAgUiRoutes(services),
+    ...createCopilotKitRoutes(services),
+    ...createSessionRoutes({ ...services, ids }),
+    ...createApprovalRoutes(services),
+    ...createEventRoutes(services),
+    ...createInboxRoutes({ ...services, inbox: createInbox(services) }),
+    ...createToolRoutes(services),
+    ...createTokenRoutes({ tokens, dataDir }),
+    ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
+    ...createAgentRoutes({ ...services, ids }),
+    ...createAgentCoreRoutes(services),
+    ...joinChatRoutes(
+      [...createChatRoutes({ ...services, ids }), ...createThreadRoutes({ ...services, ids })],
+      settings.protocols,
+    ),
+    ...createOpenAiRoutes({ ...services, ids }),
+  ]
+  return [
+    ...documented,
+    ...createOpenApiRoutes({
+      title: 'Quarterdeck',
+      version,
+      basePath,
+      routes: documented,
+      publicDocs: settings.publicDocs,
+      doors: settings.protocols,
+      errors: {
+        OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
+        'AG-UI': [{ shape: agUiErrorShape }],
+        CopilotKit: [{ shape: agUiErrorShape }],
+        Agent: [{ shape: agentErrorShape }],
+        'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }, { shape: threadErrorShape }],
+        'Chat and threads': [{ shape: problemShape }, { shape: threadErrorShape }],
+      },
+    }),
+  ]
+}
+
+/** By the first segment of the path, so that an unknown route of a protocol answers in its shape too. Others answer problems. */
+export const errorShapes = {
+  v1: openAiErrorShape,
+  threads: threadErrorShape,
+  tool_result: threadErrorShape,
+  // `POST /` belongs to AG-UI.
+  '': agUiErrorShape,
+  awp: agUiErrorShape,
+  agents: agUiErrorShape,
+  capabilities: agUiErrorShape,
+  copilotkit: agUiErrorShape,
+}

@@ -1,0 +1,175 @@
+// What the doors stand on: files, engine, supervision and the channels to operators, wired on an open store. A new operator channel
+// is a folder in `operators/` and one line here.
+
+import { join } from 'node:path'
+import type { ServerSettings } from './config/settings/server-settings.ts'
+import type { Clock } from './domain/clock.ts'
+import { fileLimits } from './domain/file.ts'
+import type { Ids } from './domain/ids.ts'
+import type { Logger } from './domain/logger.ts'
+import { createEngine, type EngineOptions } from './engine/create-engine.ts'
+import type { Engine } from './engine/engine.ts'
+import { createFeed, type Feed } from './engine/feed.ts'
+import { createEventLog } from './engine/middleware/event-log.ts'
+import type { Middleware } from './engine/middleware/middleware.ts'
+import { createJanitor, type Janitor } from './engine/sessions/janitor.ts'
+import { createAttachedFiles } from './files/attached-files.ts'
+import type { FileKeeper } from './files/file-keeper.ts'
+import { createFileKeeper } from './files/keep/create-file-keeper.ts'
+import { createFileReader } from './files/reader/create-file-reader.ts'
+import type { FileKeys } from './http/auth/file-keys.ts'
+import type { SessionLog } from './log/session-log.ts'
+import type { Wake } from './log/wake.ts'
+import type { CreateChannel } from './operators/operator.ts'
+import { createOutbox } from './operators/outbox.ts'
+import type { Connections } from './outgoing/connections.ts'
+import type { ProxyVariables } from './outgoing/proxy-choice.ts'
+import { type Attachments, createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
+import { createFileLinks, type FileLinks } from './protocols/shared/request/file-links.ts'
+import type { Store } from './store/store.ts'
+import type { Approvals } from './supervision/approvals/approvals.ts'
+import { createCallRules } from './supervision/approvals/call-rules.ts'
+import { createApprovals } from './supervision/approvals/create-approvals.ts'
+import { createGate } from './supervision/approvals/create-gate.ts'
+import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
+
+export interface Services {
+  engine: Engine
+  approvals: Approvals
+  feed: Feed
+  oversight: Oversight
+  janitor: Janitor
+  keeper: FileKeeper
+  attachments: Attachments
+  links: FileLinks
+  clock: Clock
+  version: string
+}
+
+interface ServiceParts {
+  agents: EngineOptions['agents']
+  settings: ServerSettings
+  store: Store
+  sessionLog: SessionLog
+  wake: Wake
+  connections: Connections
+  fileKeys: FileKeys
+  middleware: readonly Middleware[]
+  dataDir: string
+  basePath: string
+  version: string
+  clock: Clock
+  ids: Ids
+  log: Logger
+}
+
+const operatorChannels: readonly CreateChannel[] = []
+
+/** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
+export async function createServices(parts: ServiceParts, undo: AsyncDisposableStack): Promise<Services> {
+  const { agents, settings, store, sessionLog, wake, clock, ids, log } = parts
+  const { keeper, files } = openFiles(parts, undo)
+  const supervision = {
+    rules: createCallRules({ grants: store.grants }),
+    agents,
+    store,
+    log: sessionLog,
+    clock,
+    ids,
+    logger: log,
+  }
+  const engine = createEngine({
+    agents,
+    store,
+    log: sessionLog,
+    wake,
+    // The lock of the data directory proves it.
+    isOnlyProcess: true,
+    clock,
+    ids,
+    logger: log,
+    files,
+    gate: createGate(supervision),
+    middleware: [...parts.middleware, ...(settings.log.content ? [createEventLog(log)] : [])],
+    limits: {
+      activeRuns: settings.limits.activeRuns,
+      sessions: settings.limits.sessions,
+      queuedRuns: settings.limits.queue,
+      disconnectGraceMs: settings.limits.disconnectGraceMs,
+    },
+  })
+  undo.defer(() => engine.close())
+  const approvals = createApprovals({ ...supervision, waits: engine.waits })
+  undo.defer(() => approvals.close())
+  const feed = createFeed({ store: store.feed, wake })
+  undo.defer(() => feed.close())
+  const outbox = createOutbox({
+    channels: operatorChannels.map((create) => create({ approvals })),
+    feed,
+    store: store.outbox,
+    log: sessionLog,
+    clock,
+    logger: log,
+  })
+  undo.defer(() => outbox.close())
+  const janitor = createJanitor({
+    engine,
+    files,
+    store,
+    log: sessionLog,
+    clock,
+    logger: log,
+    sessions: settings.sessions,
+    unsentFileSeconds: settings.files.unsentTtlSeconds,
+  })
+  const attachments = createAttachments({
+    files: keeper,
+    readable: async (file, signal) => void (await files.read(file, signal)),
+    fetchFile: settings.files.urls ? await fileFetcher(parts.connections, settings.tools.proxy) : null,
+  })
+  return {
+    engine,
+    approvals,
+    feed,
+    oversight: createOversight({ engine, store, log: sessionLog, clock }),
+    janitor,
+    keeper,
+    attachments,
+    links: createFileLinks({ keys: parts.fileKeys, basePath: parts.basePath }),
+    clock,
+    version: parts.version,
+  }
+}
+
+function openFiles(
+  { settings, store, sessionLog, dataDir, clock, ids, log }: ServiceParts,
+  undo: AsyncDisposableStack,
+) {
+  const keeper = createFileKeeper({
+    dir: join(dataDir, 'files'),
+    store: store.files,
+    commit: (command) => sessionLog.commit(command),
+    clock,
+    ids,
+    log,
+    unsent: { bytes: settings.files.unsentBytes, ttlSeconds: settings.files.unsentTtlSeconds },
+  })
+  const cacheDir = join(dataDir, 'extracts')
+  const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
+  undo.defer(() => reader.close())
+  return { keeper, files: createAttachedFiles({ keeper, reader, cacheDir, store: store.files }) }
+}
+
+/** Loaded only when the settings allow fetching files. */
+async function fileFetcher(connections: Connections, proxyVariables: ProxyVariables | null): Promise<FetchFile> {
+  const { createFetchFile } = await import('./tools/http/service/fetch-file.ts')
+  const { createServiceHttp, systemLookup } = await import('./tools/http/service/service-http.ts')
+  return createFetchFile(
+    createServiceHttp({
+      connections,
+      proxied: proxyVariables === null ? null : connections.pool({ proxyVariables }),
+      lookup: systemLookup,
+      maxBytes: fileLimits.base64Bytes,
+    }),
+  )
+}
