@@ -240,6 +240,25 @@ describe('a run that ends or is given back', () => {
       }
     }
   })
+
+  test('skips no further numbers when it is asked to stop before anybody claims it', async () => {
+    const { store } = openFile()
+    const { id: runId, fence } = await acceptedRun(store, accept(newSession()))
+    await done(store, { type: 'release_run', runId, fence })
+    const cancel = () => done(store, { type: 'request_cancel', runId, entries: [fact('cancel_requested')] })
+
+    const first = await cancel()
+    const second = await cancel()
+    const claimed = await done(store, {
+      type: 'claim_run',
+      runId,
+      fence: fence + 1,
+      leaseOwner: 'another',
+      entries: [fact('run_recovered')],
+    })
+
+    expect([second.firstSeq, claimed.firstSeq]).toEqual([first.firstSeq + 1, first.firstSeq + 2])
+  })
 })
 
 describe('a transaction that fails', () => {

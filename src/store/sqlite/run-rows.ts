@@ -62,7 +62,7 @@ export function createRunRows(db: DatabaseSync, state: LiveState, writer: EntryW
       if (isExecuted(run)) {
         // A run of a dead process is not ours until it is claimed.
         if (state.runs.has(run.id) || before.leaseOwner !== run.leaseOwner) state.own({ sid, record: run })
-      } else if (before.status === 'running') {
+      } else if (isExecuted(before)) {
         writer.seal(writer.live(run.sessionId, sid))
         state.disown(run.id)
         state.drop(run.sessionId)
