@@ -2,7 +2,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import type { ModelRequest } from '../../models/model.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, ClientTool, ServerTool } from '../../tools/tool.ts'
 import {
@@ -514,5 +516,24 @@ describe('a graceful stop', () => {
     expect(outline(await after.events(background)).at(-1)).toBe('RUN_FINISHED success')
     expect((await after.engine.runs.get('local_user', live.run.id)).status).toBe('interrupted')
     await after.close()
+  })
+
+  test('does not complain about a run that ends at the same moment', async () => {
+    const lines: LogLine[] = []
+    const fatal = (error: Error) => {
+      throw error
+    }
+    const store = createSqliteStore({ path: ':memory:', fatal })
+    const stopping: Promise<void>[] = []
+    const commit: typeof store.commit = (commands) => {
+      if (commands.some(({ type }) => type === 'finish_run')) stopping.push(server.engine.drain(0))
+      return store.commit(commands)
+    }
+    const server = openEngine({ store: { ...store, commit }, logger: recordingLogger(lines) })
+    await server.events(await server.start('go'))
+    await Promise.all(stopping)
+    await server.close()
+    expect(stopping).toHaveLength(1)
+    expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
   })
 })

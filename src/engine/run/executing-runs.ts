@@ -165,7 +165,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     const fact = { fact: 'stopping' as const, run: run.id, at: writer.timestamp() }
     writer.commit({ facts: [fact] }).catch((error: unknown) => {
       // It has just ended.
-      if (error instanceof ServerError && error.code === 'conflict') return
+      if (error instanceof ServerError && error.code === 'run_fenced') return
       runLogger(logger, run).warn('a run could not be told that the server stops', { error })
     })
   }
