@@ -44,10 +44,7 @@ export const parameters = () =>
       }
       for (const [name, schema] of Object.entries(value)) {
         if (!isRecord(schema)) {
-          report(
-            [name],
-            `expected what ${name} is, found ${describeValue(schema)}. Write e.g. ${name}: { type: string }`,
-          )
+          report([name], `expected a schema, found ${describeValue(schema)}. Write e.g. ${name}: { type: string }`)
           continue
         }
         const { optional, ...rest } = schema

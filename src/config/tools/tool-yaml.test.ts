@@ -346,7 +346,7 @@ describe('the parameters of a tool', () => {
   })
 
   test.each([
-    ['{ a: string }', 'a: expected what a is, found "string". Write e.g. a: { type: string }'],
+    ['{ a: string }', 'a: expected a schema, found "string". Write e.g. a: { type: string }'],
     [
       '{ a: { type: strng } }',
       'a.type: expected one of string, number, integer, boolean, object, array, null, found "strng". Did you mean string?',

@@ -245,29 +245,31 @@ describe('what is refused', () => {
     const file = moduleOf('/** Looks something up. */\nexport function look_up(city: string) {}')
     await expect(load({ file })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: `${file} tool look_up: look_up is a plain function and does not say which arguments it takes. Write in ${basename(file)}, with its own arguments in place of city:
+      message: `${file} tool look_up: look_up is a plain function and does not say which arguments it takes. Replace it in ${basename(file)}, with its own arguments in place of city:
     import { defineTool } from 'quarterdeck'
     import { z } from 'zod'
-    export const look_up = defineTool({ description: 'When to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => … })
-  or describe the arguments in agent.yaml: parameters: { city: { type: string } }`,
+    export const look_up = defineTool({ description: 'Say here when to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => city })
+  or keep it and describe it in agent.yaml:
+    description: Say here when to use it.
+    parameters: { city: { type: string } }`,
       details: { file, line: null, tool: 'look_up' },
     })
   })
 
-  test('the same for a default export, and for an object without parameters', async () => {
-    const messageOf = (text: string, name: string) =>
-      loadText(text, { export: name }).then(
-        () => '',
-        ({ message }: Error) => message,
-      )
-    expect(await messageOf('export default () => 1', 'default')).toContain(
-      "\n    export default defineTool({ description: 'When to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => … })\n",
+  test.each([
+    ['export const look_up = (place: string) => place', 'look_up', 'look_up is a plain function and does'],
+    ['export default () => 1', 'default', 'default is a plain function and does'],
+    ['export const look_up = { run: () => 1 }', 'look_up', 'look_up has no parameters, so it does'],
+  ])('the lines that the error shows work when they are pasted: %s', async (text, name, problem) => {
+    const { message } = await loadText(text, { export: name }).then(
+      () => new Error('it was loaded'),
+      (error: Error) => error,
     )
-    const object = await messageOf('export const look = { run: () => 1 }', 'look')
-    expect(object).toContain('look has no parameters, so it does not say which arguments it takes.')
-    expect(object).toContain(
-      '\n    export const look = defineTool({ parameters: z.object({ city: z.string() }), … })\n',
-    )
+    expect(message).toContain(`${problem} not say which arguments it takes.`)
+    const lines = message.split('\n').slice(1, 4).join('\n')
+    const tool = await loadText(lines, { export: name, description: null })
+    expect(tool.description).toBe('Say here when to use it.')
+    expect(tool.parameters).toMatchObject({ properties: { city: { type: 'string' } }, required: ['city'] })
   })
 
   test.each([

@@ -68,21 +68,24 @@ function parametersOf(settings: FunctionToolSettings, picked: PickedExport): Par
 const DESCRIBE_IN_YAML =
   'Or describe them with parameters: in agent.yaml for the model; a schema in the code still checks every call.'
 
+/** The lines work as they are when they replace the export: people paste them. */
 function hasNoSchema(settings: FunctionToolSettings, { plainText }: PickedExport): ServerError {
   const { export: name, file } = settings
-  const schema = 'parameters: z.object({ city: z.string() })'
   const declared = name === 'default' ? 'export default' : `export const ${name} =`
-  const isPlain = plainText !== null
-  const code = isPlain
-    ? `${declared} defineTool({ description: 'When to use it.', ${schema}, run: ({ city }) => … })`
-    : `${declared} defineTool({ ${schema}, … })`
-  const lines = ["import { defineTool } from 'quarterdeck'", "import { z } from 'zod'", code]
-  const what = isPlain ? 'is a plain function and does' : 'has no parameters, so it does'
+  const description = 'Say here when to use it.'
+  const lines = [
+    "import { defineTool } from 'quarterdeck'",
+    "import { z } from 'zod'",
+    `${declared} defineTool({ description: '${description}', parameters: z.object({ city: z.string() }), run: ({ city }) => city })`,
+  ]
+  const what = plainText === null ? 'has no parameters, so it does' : 'is a plain function and does'
   return toolConfigError(
     settings,
-    `${name} ${what} not say which arguments it takes. Write in ${basename(file)}, with its own arguments in place of city:\n` +
+    `${name} ${what} not say which arguments it takes. Replace it in ${basename(file)}, with its own arguments in place of city:\n` +
       lines.map((line) => `    ${line}\n`).join('') +
-      '  or describe the arguments in agent.yaml: parameters: { city: { type: string } }',
+      '  or keep it and describe it in agent.yaml:\n' +
+      `    description: ${description}\n` +
+      '    parameters: { city: { type: string } }',
   )
 }
 
