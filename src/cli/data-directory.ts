@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { variable } from '../config/source/env-file.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -48,6 +48,8 @@ export async function withStoredData<T>(
   try {
     stored = openStore({ dataDir: directory, readOnly: true })
   } catch (error) {
+    if (error instanceof ServerError && error.code === 'config_invalid')
+      throw unreadable(directory, error.details.reason)
     if (!(error instanceof ServerError) || error.code !== 'data_dir_older') throw error
     return await updateThenRead(directory, io, work, error)
   }
@@ -76,8 +78,20 @@ async function updateThenRead<T>(
 }
 
 function requireData(directory: string): void {
-  if (existsSync(databaseIn(directory))) return
-  throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
-    'Name the folder: --data-dir <folder> (a server prints it when it starts).',
-  ])
+  try {
+    statSync(databaseIn(directory))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(directory, code)
+    throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
+      'Name the folder: --data-dir <folder> (a server prints it when it starts).',
+    ])
+  }
 }
+
+/** Even a reader needs the right to write: SQLite keeps the list of its readers in a file beside the database. */
+const unreadable = (directory: string, reason: unknown): CliError =>
+  new CliError(exitCodes.usage.code, `The data in ${directory} cannot be read (${reason}).`, [
+    'Run this command as the user that the server runs as.',
+    'If the folder is read-only, copy it and name the copy: --data-dir <folder>',
+  ])

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -203,6 +203,27 @@ describe('quarterdeck sessions', () => {
     })
     lock.release()
     expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
+  })
+
+  test('says that data cannot be read, and does not claim that there is none', async () => {
+    const cwd = await tempFolder()
+    const dataDir = join(cwd, '.quarterdeck')
+    await mkdir(dataDir)
+    // Root may read everything, so a missing permission cannot be tested here. A link to itself cannot be opened either.
+    await symlink('quarterdeck.db', join(dataDir, 'quarterdeck.db'))
+    const refused = (reason: string) => ({
+      exitCode: 2,
+      out: '',
+      err:
+        `quarterdeck: The data in ${dataDir} cannot be read (${reason}).\n` +
+        '  Run this command as the user that the server runs as.\n' +
+        '  If the folder is read-only, copy it and name the copy: --data-dir <folder>\n',
+    })
+    expect(await sessions(cwd, ['list'])).toEqual(refused('ELOOP'))
+    await rm(join(dataDir, 'quarterdeck.db'))
+    expect((await sessions(cwd, ['import', '-'], archive(sampleSession(1)))).exitCode).toBe(0)
+    await mkdir(join(dataDir, 'quarterdeck.db-wal'))
+    expect(await sessions(cwd, ['list'])).toEqual(refused('EISDIR'))
   })
 
   test('creates no data directory where there is none to read', async () => {
