@@ -287,11 +287,13 @@ describe('quarterdeck chat with a server', () => {
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
 
     const left = main(['chat', server.url, '-m', 'pay'], io)
-    await io.until('This needs the operator’s token')
+    await io.until('Type the operator’s token')
     stdin.write('\r')
 
     expect(await left).toBe(0)
-    expect(io.complained()).toBe(`This needs the operator’s token (hidden while you type; Enter leaves it pending): 
+    expect(
+      io.complained(),
+    ).toBe(`A call needs approval. Type the operator’s token (it is not shown; Enter leaves the call pending): 
 The agent asks to call pay (risk high):
   amount: 5
   Approval a1
@@ -311,7 +313,7 @@ The agent asks to call pay (risk high):
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
 
     const left = main(['chat', server.url, '-m', 'pay'], io)
-    await io.until('leaves it pending): ')
+    await io.until('leaves the call pending): ')
     stdin.write('wrong\r')
     await io.until('Allow it?')
     stdin.write('y\r')
@@ -320,7 +322,7 @@ The agent asks to call pay (risk high):
       const said = () => (io.printed() + io.complained()).split(text).length - 1
       while (said() < count) await new Promise((resolve) => setImmediate(resolve))
     }
-    await times('leaves it pending): ', 2)
+    await times('leaves the call pending): ', 2)
     stdin.write('right\r')
     await times('Allow it?', 2)
     stdin.write('y\r')

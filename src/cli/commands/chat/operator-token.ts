@@ -17,7 +17,7 @@ export function createOperatorToken(known: string | null, io: Io): OperatorToken
     async ask(signal) {
       if (known !== null || typed !== null) return true
       typed = await askSecret(
-        'This needs the operator’s token (hidden while you type; Enter leaves it pending): ',
+        'A call needs approval. Type the operator’s token (it is not shown; Enter leaves the call pending): ',
         io,
         signal,
       )

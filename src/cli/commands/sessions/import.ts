@@ -41,7 +41,7 @@ export async function importSessions(store: Pick<Store, 'commit'>, file: string,
       ? new CliError(exitCodes.usage.code, `There is no file ${file}.`)
       : error
   }
-  const rest = refused === 0 ? '' : ` ${sessions(refused)} already existed and stayed as they were.`
+  const rest = refused === 0 ? '' : ` ${sessions(refused)} already existed and did not change.`
   io.stderr.write(`Imported ${sessions(imported)}.${rest}\n`)
   return refused === 0 ? exitCodes.ok.code : exitCodes.failed.code
 }
