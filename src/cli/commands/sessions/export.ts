@@ -27,7 +27,7 @@ export async function exportSessions(
   )
   const write = (into: Writable) => writeArchive(stored, ids, into, io)
   const count =
-    output === undefined ? await write(io.stdout) : await writeNewFile(resolve(io.cwd, output), output, write)
+    output === undefined ? await write(io.stdout) : await writeNewFile(resolve(io.cwd, output), output, io, write)
   io.stderr.write(
     `Exported ${count} ${count === 1 ? 'session' : 'sessions'}${owner === undefined ? '' : ` of ${owner}`}.\n`,
   )
@@ -92,10 +92,20 @@ function write(into: Writable, text: string): Promise<void> {
   })
 }
 
-/** Leaves a complete file or none. Only this user can read it: it holds conversations. */
-async function writeNewFile<T>(path: string, shown: string, fill: (file: Writable) => Promise<T>): Promise<T> {
+/** Leaves a complete file or none, also after Ctrl-C. Only this user can read it: it holds conversations. */
+async function writeNewFile<T>(path: string, shown: string, io: Io, fill: (file: Writable) => Promise<T>): Promise<T> {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   const closed = finished(file)
+  let created = false
+  file.once('open', () => {
+    created = true
+  })
+  let stopped: CliError | null = null
+  const stopListening = io.onSignal((signal) => {
+    const { code } = signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated
+    stopped = new CliError(code, `Stopped. ${shown} was not written.`)
+    file.destroy(stopped)
+  })
   try {
     const [result] = await Promise.all([fill(file).finally(() => file.end()), closed])
     return result
@@ -106,8 +116,10 @@ async function writeNewFile<T>(path: string, shown: string, fill: (file: Writabl
         'Choose another file: --output <file>',
       ])
     }
-    await rm(path, { force: true })
-    throw error
+    if (created) await rm(path, { force: true })
+    throw stopped ?? error
+  } finally {
+    stopListening()
   }
 }
 

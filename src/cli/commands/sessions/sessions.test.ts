@@ -205,6 +205,26 @@ describe('quarterdeck sessions', () => {
     expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
   })
 
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('leaves no part of an archive behind when %s stops an export', async (signal, exitCode) => {
+    const cwd = await tempFolder()
+    await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
+    const io = createTestIo({ cwd, clock: instantClock(SAMPLE_NOW) })
+    // The archive's first line asks for the time, just before it is written.
+    const clock = {
+      ...io.clock,
+      now: () => {
+        io.signal(signal)
+        return SAMPLE_NOW
+      },
+    }
+    expect(await main(['sessions', 'export', '-o', 'part.jsonl'], { ...io, clock })).toBe(exitCode)
+    expect(io.complained()).toBe('quarterdeck: Stopped. part.jsonl was not written.\n')
+    expect(await readdir(cwd)).toEqual(['.quarterdeck'])
+  })
+
   test('says that data cannot be read, and does not claim that there is none', async () => {
     const cwd = await tempFolder()
     const dataDir = join(cwd, '.quarterdeck')
