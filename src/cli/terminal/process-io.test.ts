@@ -53,6 +53,19 @@ test('a warning of Node is one line without flags of node, and needless warnings
   expect([stdout, stderr]).toEqual(['Warning: heard\n', 'warning: DeprecationWarning: this is old\n'])
 })
 
+test('output that cannot be written is reported, with the exit code for a full disk', async () => {
+  const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
+  const program = `
+    const { createProcessIo } = await import(${module})
+    createProcessIo(process)
+    const message = 'ENOSPC: no space left on device, write'
+    process.stdout.emit('error', Object.assign(new Error(message), { code: 'ENOSPC', syscall: 'write' }))`
+
+  await expect(
+    promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env: { PATH: process.env.PATH } }),
+  ).rejects.toMatchObject({ code: 74, stderr: 'quarterdeck: ENOSPC: no space left on device, write\n' })
+})
+
 test('a signal that follows at once is the same one, a later one is another', () => {
   let now = 1000
   let heard = 0

@@ -1,6 +1,7 @@
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { reportError } from '../report-error.ts'
 import type { Io } from './io.ts'
 import { openUrl } from './open-url.ts'
 import { terminalLine } from './terminal-text.ts'
@@ -28,7 +29,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
 
   // A reader that stops early, like `| head`, is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1)
+    process.exit(error.code === 'EPIPE' ? exitCodes.ok.code : reportError(error, io))
   })
 
   const crashListeners: ((error: unknown) => void)[] = []
@@ -56,7 +57,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
     })
   }
 
-  return {
+  const io: Io = {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
@@ -87,6 +88,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
     exit: (code) => process.exit(code),
     openUrl: (url) => openUrl(url, process.platform),
   }
+  return io
 }
 
 /** Calls `listener` once for a series of calls that are less than `ms` apart. */
