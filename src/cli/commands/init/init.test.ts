@@ -48,7 +48,7 @@ describe('quarterdeck init', () => {
     expect(await readFile(join(cwd, 'a', '.env.example'), 'utf8')).toContain('ANTHROPIC_API_KEY=\n')
     expect(out).toBe(
       'Made agent.yaml, tools.ts, package.json, .env.example, .gitignore, README.md in a.\n\nNext:\n  cd a\n' +
-        '  cp .env.example .env     # then write your key behind ANTHROPIC_API_KEY=\n' +
+        '  cp .env.example .env     # then write your key after ANTHROPIC_API_KEY=\n' +
         '  npx quarterdeck serve    # serve it, and open the address that is printed\n' +
         '  npx quarterdeck chat     # or talk to it here\n' +
         '  npx quarterdeck test     # run its test case\n',

@@ -128,7 +128,7 @@ function ignoreNote(gitignore: string): string {
 function nextSteps({ folder, provider }: InitAnswers): string {
   const keyName = starterProviders[provider].keyName
   const steps = folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}`]
-  if (keyName !== null) steps.push(`cp .env.example .env     # then write your key behind ${keyName}=`)
+  if (keyName !== null) steps.push(`cp .env.example .env     # then write your key after ${keyName}=`)
   steps.push(
     'npx quarterdeck serve    # serve it, and open the address that is printed',
     'npx quarterdeck chat     # or talk to it here',

@@ -75,7 +75,7 @@ const scalar = (text: string): string => stringify(text).trimEnd()
 
 function agentFile({ name, provider, model }: ProjectChoices, keyName: string | null): string {
   const lines = [
-    '# What answers. `quarterdeck validate` checks this file, `quarterdeck schema agent` lists every key.',
+    '# Describes the agent. `quarterdeck validate` checks this file, `quarterdeck schema agent` lists every key.',
     `name: ${scalar(name)}`,
     'description: Answers questions in a friendly and exact way.',
     '',
@@ -87,7 +87,7 @@ function agentFile({ name, provider, model }: ProjectChoices, keyName: string | 
     lines.push(`  # The key is read from ${keyName}, in the environment or in the file .env beside this one.`)
   if (provider === 'demo') {
     lines.push(
-      '  # The demo model needs no key and says that it is one. For a real model write for example:',
+      '  # The demo model needs no key. It is not a language model. For a real one, write for example:',
       '  #   provider: openai',
       `  #   name: ${starterProviders.openai.model}`,
       '  # and put OPENAI_API_KEY=… into the file .env beside this one.',
@@ -103,9 +103,9 @@ function agentFile({ name, provider, model }: ProjectChoices, keyName: string | 
     '  - type: function',
     '    name: get_time       # an export of tools.ts, which has its description and parameters',
     '    file: tools.ts',
-    '    effect: read         # it changes nothing, so nobody has to allow it',
+    '    effect: read         # it changes nothing, so no approval is needed',
     '',
-    '# `quarterdeck test` says these to the agent and looks at what it does.',
+    '# `quarterdeck test` sends these messages to the agent and checks what it does.',
     'test_cases:',
     '  - name: looks at the clock',
     '    input: Use get_time for Europe/Oslo.',
@@ -120,7 +120,7 @@ function envFile(keyName: string | null): string {
   const lines = ['# Copy this file to .env and fill it in. The real environment wins over it.']
   if (keyName === null) lines.push('# OPENAI_API_KEY=')
   else lines.push(`${keyName}=`)
-  lines.push('', '# Settings of the server can stand here too:', '# QUARTERDECK_PORT=8000', '')
+  lines.push('', '# You can also put settings of the server here:', '# QUARTERDECK_PORT=8000', '')
   return lines.join('\n')
 }
 
@@ -130,11 +130,11 @@ function readme({ name }: ProjectChoices, keyName: string | null): string {
     'npx quarterdeck chat     # talk to it here',
     'npx quarterdeck test     # run its test cases',
   ]
-  if (keyName !== null) steps.unshift(`cp .env.example .env     # then write your key behind ${keyName}=`)
+  if (keyName !== null) steps.unshift(`cp .env.example .env     # then write your key after ${keyName}=`)
   return [
     `# ${name}`,
     '',
-    'An agent served by Quarterdeck. `agent.yaml` says what it is, `tools.ts` has what it can call.',
+    'An agent served by Quarterdeck. `agent.yaml` describes it, `tools.ts` has its tools.',
     '',
     '```sh',
     ...steps,
