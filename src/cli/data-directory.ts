@@ -72,7 +72,7 @@ async function updateThenRead<T>(
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
     throw new CliError(exitCodes.cannotCreate.code, older.message, [
-      `A server of that version is using ${directory} now.`,
+      `A server of the older version is using ${directory} now. Stop it first.`,
     ])
   }
 }

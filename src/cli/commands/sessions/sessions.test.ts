@@ -199,7 +199,7 @@ describe('quarterdeck sessions', () => {
       err:
         `quarterdeck: The data directory was written by an older Quarterdeck (format 6, this one reads ${SCHEMA_VERSION}). ` +
         'Start the server of this version once: it updates the data.\n' +
-        `  A server of that version is using ${dataDir} now.\n`,
+        `  A server of the older version is using ${dataDir} now. Stop it first.\n`,
     })
     lock.release()
     expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
