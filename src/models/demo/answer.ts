@@ -145,7 +145,8 @@ function reply(asked: string, request: ModelRequest): string {
   if (/^\W*(hi|hello|hey|good (morning|afternoon|evening|day)|hallo|bonjour|hola|moin)\b/i.test(asked)) {
     return `Hello! Your server works: this answer was streamed, word by word, and is in the session's log.\n\n${help(request.tools)}`
   }
-  return `You wrote ${wordsOf(asked).length} words:\n\n${quoted(asked)}\n\nI cannot answer that, but whatever reads this stream can show it. Say \`help\` to see what I can do, or \`configure\` to see how to use a real model.`
+  const words = wordsOf(asked).length
+  return `You wrote ${words} ${words === 1 ? 'word' : 'words'}:\n\n${quoted(asked)}\n\nI cannot answer that, but whatever reads this stream can show it. Say \`help\` to see what I can do, or \`configure\` to see how to use a real model.`
 }
 
 const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '')

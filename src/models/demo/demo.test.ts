@@ -37,6 +37,7 @@ describe('demo answers', () => {
   })
 
   test('repeats what it cannot answer', () => {
+    expect(ask('life').text).toContain('You wrote 1 word:\n\n> life\n\n')
     expect(ask('the meaning\nof life').text).toContain('You wrote 4 words:\n\n> the meaning\n> of life\n\n')
   })
 
