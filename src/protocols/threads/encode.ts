@@ -44,87 +44,18 @@ const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([...foldedTypes, 
 /** `run` is the first run of the chain. */
 export function createThreadEncoder(session: SessionRecord, run: RunRecord): ThreadEncoder {
   const threadId = threadIdOf(session)
+  const shared: SharedFields = (timestamp) => ({ thread_id: threadId, timestamp: isoTime(timestamp) })
   const fold = createRunFold()
-  const calls = new Map<string, { name: string; args: string; endedAt: number; started: boolean }>()
-  const known = new Map<string, ClientCall>()
-  const requested = new Set<string>()
-  /** Requested, and not answered yet. */
-  const open = new Set<string>()
-  let speaking: string | null = null
-
-  const shared = (timestamp: number) => ({ thread_id: threadId, timestamp: isoTime(timestamp) })
-
-  // There is one per token. Everything but the text and the time is made once, and many tokens share a millisecond.
-  const tokenStart = `{"event":"token","thread_id":${JSON.stringify(threadId)},"timestamp":"`
-  let spoken = { at: Number.NaN, time: '' }
-
-  function token({ messageId, delta, timestamp = 0 }: RunEventOf<'TEXT_MESSAGE_CONTENT'>): string {
-    // All tokens together equal the content of the final message.
-    const gap = speaking === null || speaking === messageId ? '' : BETWEEN_MESSAGES
-    speaking = messageId
-    if (spoken.at !== timestamp) spoken = { at: timestamp, time: isoTime(timestamp) }
-    return `${tokenStart}${spoken.time}","token":${JSON.stringify(gap + delta)}}`
-  }
-
-  /** Only for a call that runs on the server. A call for the client, or one that waits for approval, has not started. */
-  function toolStart(toolCallId: string, timestamp: number): ThreadEvent[] {
-    const call = calls.get(toolCallId)
-    if (call === undefined || call.started) return []
-    call.started = true
-    const named = { tool_call_id: toolCallId, tool_name: call.name }
-    return [{ event: 'tool_start', ...shared(timestamp), ...named, arguments: parseArguments(call.args) }]
-  }
-
-  function toolEnd(event: RunEventOf<'TOOL_CALL_RESULT'>): ThreadEvent {
-    const { toolCallId, content, metadata, timestamp = 0 } = event
-    const call = calls.get(toolCallId)
-    const text = textOf(content)
-    return {
-      event: 'tool_end',
-      ...shared(timestamp),
-      tool_call_id: toolCallId,
-      tool_name: call?.name ?? '',
-      ...(isFailedResult(event) ? { result: null, error: text } : { result: resultValue(text) }),
-      execution_time_ms: durationIn(metadata) ?? Math.max(0, timestamp - (call?.endedAt ?? timestamp)),
-    }
-  }
+  const token = createTokenText(threadId)
+  const serverCalls = createServerCalls(shared)
+  const clientCalls = createClientCalls(shared)
 
   function toolResult(event: RunEventOf<'TOOL_CALL_RESULT'>): ThreadEvent[] {
     const { toolCallId, content, timestamp = 0 } = event
     // The client sent no result: the model gets this text instead.
-    if (open.has(toolCallId)) return complete([toolCallId], timestamp, textOf(content))
+    if (clientCalls.open.has(toolCallId)) return clientCalls.complete([toolCallId], timestamp, textOf(content))
     // Also for a call that was refused before it started.
-    return [...toolStart(toolCallId, timestamp), toolEnd(event)]
-  }
-
-  function request(callIds: readonly string[], timestamp: number): ThreadEvent[] {
-    return callIds.flatMap((callId): ThreadEvent[] => {
-      const call = known.get(callId)
-      if (call === undefined || requested.has(callId)) return []
-      requested.add(callId)
-      open.add(callId)
-      return [
-        {
-          event: 'tool_execution_request',
-          ...shared(timestamp),
-          execution_id: call.id,
-          tool_call_id: callId,
-          tool_name: call.tool,
-          arguments: parseArguments(call.arguments),
-        },
-      ]
-    })
-  }
-
-  function complete(callIds: readonly string[], timestamp: number, error?: string): ThreadEvent[] {
-    return callIds.flatMap((callId): ThreadEvent[] => {
-      const call = known.get(callId)
-      if (call === undefined || !open.delete(callId)) return []
-      const ids = { execution_id: call.id, tool_call_id: callId }
-      return [
-        { event: 'tool_execution_complete', ...shared(timestamp), ...ids, ...(error === undefined ? {} : { error }) },
-      ]
-    })
+    return [...serverCalls.start(toolCallId, timestamp), serverCalls.end(event)]
   }
 
   const failed = (code: string, message: string, timestamp: number): ThreadEvent => {
@@ -135,7 +66,7 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
   function finished(event: RunEventOf<'RUN_FINISHED'>): ThreadEvent[] {
     const { timestamp = 0, runId } = event
     const { clientCallIds } = waitsFor(event)
-    if (clientCallIds.length > 0) return request(clientCallIds, timestamp)
+    if (clientCallIds.length > 0) return clientCalls.request(clientCallIds, timestamp)
     const answer = fold.answer()
     if (answer === null) return []
     if (answer.outcome === 'cancelled') return [failed('cancelled', 'The run was stopped.', timestamp)]
@@ -143,7 +74,7 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
     const end = { event: 'message_complete' as const, ...shared(timestamp), message }
     if (answer.outcome !== 'waiting') return [end]
     // A decision takes time. The client can run its tools meanwhile.
-    const requests = request([...known.keys()], timestamp)
+    const requests = clientCalls.request([...clientCalls.known.keys()], timestamp)
     return [...requests, { ...end, status: 'waiting', run_id: runId, approval_ids: answer.approvalIds }]
   }
 
@@ -152,31 +83,19 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
     switch (event.type) {
       case 'RUN_STARTED': {
         const brought = event.input?.messages ?? []
-        return complete(
-          brought.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])),
-          timestamp,
-        )
+        const answered = brought.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : []))
+        return clientCalls.complete(answered, timestamp)
       }
       case 'STEP_STARTED':
         // The model continues only when nothing is open, so these results arrived while the run was active.
-        return complete([...open], timestamp)
+        return clientCalls.complete([...clientCalls.open], timestamp)
       case 'TOOL_CALL_START':
-        calls.set(event.toolCallId, { name: event.toolCallName, args: '', endedAt: timestamp, started: false })
+      case 'TOOL_CALL_ARGS':
+      case 'TOOL_CALL_END':
+        serverCalls.collect(event)
         return []
-      case 'TOOL_CALL_ARGS': {
-        const call = calls.get(event.toolCallId)
-        if (call !== undefined) call.args += event.delta
-        return []
-      }
-      case 'TOOL_CALL_END': {
-        const call = calls.get(event.toolCallId)
-        if (call !== undefined) call.endedAt = timestamp
-        // A call whose arguments broke off was never made.
-        if (isBrokenOff(event.metadata)) calls.delete(event.toolCallId)
-        return []
-      }
       case 'SUBAGENT_STARTED':
-        return event.parentToolCallId === undefined ? [] : toolStart(event.parentToolCallId, timestamp)
+        return event.parentToolCallId === undefined ? [] : serverCalls.start(event.parentToolCallId, timestamp)
       case 'TOOL_CALL_RESULT':
         return toolResult(event)
       case 'RUN_FINISHED':
@@ -192,18 +111,142 @@ export function createThreadEncoder(session: SessionRecord, run: RunRecord): Thr
 
   return {
     reads,
-    clientCalls: known,
+    clientCalls: clientCalls.known,
     encode(event) {
       fold.add(event)
       return event.type === 'TEXT_MESSAGE_CONTENT' ? [{ data: token(event) }] : frames(threadEvents(event))
     },
-    encodeFact: (fact) => (fact.fact === 'tool_intent' ? frames(toolStart(fact.call, fact.at)) : []),
+    encodeFact: (fact) => (fact.fact === 'tool_intent' ? frames(serverCalls.start(fact.call, fact.at)) : []),
     takeCalls(calls) {
-      for (const call of calls) known.set(call.callId, call)
+      for (const call of calls) clientCalls.known.set(call.callId, call)
     },
     takeResults(results) {
       for (const result of results) fold.addResult(result)
     },
     answer: () => fold.answer(),
+  }
+}
+
+/** The fields that all events have. */
+type SharedFields = (timestamp: number) => { thread_id: string; timestamp: string }
+
+/** Encodes a `token` event. There is one per token, so everything but the text and the time is made once. */
+function createTokenText(threadId: string): (event: RunEventOf<'TEXT_MESSAGE_CONTENT'>) => string {
+  const start = `{"event":"token","thread_id":${JSON.stringify(threadId)},"timestamp":"`
+  // Many tokens share a millisecond.
+  let spoken = { at: Number.NaN, time: '' }
+  let speaking: string | null = null
+
+  return ({ messageId, delta, timestamp = 0 }) => {
+    // All tokens together equal the content of the final message.
+    const gap = speaking === null || speaking === messageId ? '' : BETWEEN_MESSAGES
+    speaking = messageId
+    if (spoken.at !== timestamp) spoken = { at: timestamp, time: isoTime(timestamp) }
+    return `${start}${spoken.time}","token":${JSON.stringify(gap + delta)}}`
+  }
+}
+
+/** The calls that the model made, and the events of those that run on the server. */
+interface ServerCalls {
+  /** Takes the name, the arguments and the end of a call. */
+  collect(event: RunEventOf<'TOOL_CALL_START' | 'TOOL_CALL_ARGS' | 'TOOL_CALL_END'>): void
+  /** Only for a call that runs on the server. A call for the client, or one that waits for approval, has not started. */
+  start(toolCallId: string, timestamp: number): ThreadEvent[]
+  end(event: RunEventOf<'TOOL_CALL_RESULT'>): ThreadEvent
+}
+
+function createServerCalls(shared: SharedFields): ServerCalls {
+  const calls = new Map<string, { name: string; args: string; endedAt: number; started: boolean }>()
+
+  return {
+    collect(event) {
+      const { toolCallId, timestamp = 0 } = event
+      if (event.type === 'TOOL_CALL_START') {
+        calls.set(toolCallId, { name: event.toolCallName, args: '', endedAt: timestamp, started: false })
+        return
+      }
+      const call = calls.get(toolCallId)
+      if (call === undefined) return
+      if (event.type === 'TOOL_CALL_ARGS') {
+        call.args += event.delta
+        return
+      }
+      call.endedAt = timestamp
+      // A call whose arguments broke off was never made.
+      if (isBrokenOff(event.metadata)) calls.delete(toolCallId)
+    },
+
+    start(toolCallId, timestamp) {
+      const call = calls.get(toolCallId)
+      if (call === undefined || call.started) return []
+      call.started = true
+      const named = { tool_call_id: toolCallId, tool_name: call.name }
+      return [{ event: 'tool_start', ...shared(timestamp), ...named, arguments: parseArguments(call.args) }]
+    },
+
+    end(event) {
+      const { toolCallId, content, metadata, timestamp = 0 } = event
+      const call = calls.get(toolCallId)
+      const text = textOf(content)
+      return {
+        event: 'tool_end',
+        ...shared(timestamp),
+        tool_call_id: toolCallId,
+        tool_name: call?.name ?? '',
+        ...(isFailedResult(event) ? { result: null, error: text } : { result: resultValue(text) }),
+        execution_time_ms: durationIn(metadata) ?? Math.max(0, timestamp - (call?.endedAt ?? timestamp)),
+      }
+    },
+  }
+}
+
+/** The calls that the client executes, and their events. */
+interface ClientCalls {
+  /** By id. */
+  readonly known: Map<string, ClientCall>
+  /** The calls that were requested and are not answered yet. */
+  readonly open: ReadonlySet<string>
+  /** Asks the client to execute these calls. Skips calls that it was asked for before. */
+  request(callIds: readonly string[], timestamp: number): ThreadEvent[]
+  /** Reports that these calls have ended. Skips calls that are not open. */
+  complete(callIds: readonly string[], timestamp: number, error?: string): ThreadEvent[]
+}
+
+function createClientCalls(shared: SharedFields): ClientCalls {
+  const known = new Map<string, ClientCall>()
+  const requested = new Set<string>()
+  const open = new Set<string>()
+
+  return {
+    known,
+    open,
+
+    request: (callIds, timestamp) =>
+      callIds.flatMap((callId): ThreadEvent[] => {
+        const call = known.get(callId)
+        if (call === undefined || requested.has(callId)) return []
+        requested.add(callId)
+        open.add(callId)
+        return [
+          {
+            event: 'tool_execution_request',
+            ...shared(timestamp),
+            execution_id: call.id,
+            tool_call_id: callId,
+            tool_name: call.tool,
+            arguments: parseArguments(call.arguments),
+          },
+        ]
+      }),
+
+    complete: (callIds, timestamp, error) =>
+      callIds.flatMap((callId): ThreadEvent[] => {
+        const call = known.get(callId)
+        if (call === undefined || !open.delete(callId)) return []
+        const ids = { execution_id: call.id, tool_call_id: callId }
+        return [
+          { event: 'tool_execution_complete', ...shared(timestamp), ...ids, ...(error === undefined ? {} : { error }) },
+        ]
+      }),
   }
 }
