@@ -1,9 +1,13 @@
 // Writes the changes that the rules decided, inside the transaction of `sqlite-store.ts`.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Grant } from '../../domain/grant.ts'
 import { unreachable } from '../../domain/unreachable.ts'
+import type { Wait } from '../../domain/wait.ts'
+import type { StoredEntry } from '../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../ports/feed.ts'
-import type { Change } from '../rules/rows.ts'
+import type { Change, IdempotencyKey } from '../rules/rows.ts'
 import { createAuditTable } from './audit-table.ts'
 import type { EntryWriter } from './entry-writer.ts'
 import { createFeedTable } from './feed-table.ts'
@@ -25,39 +29,16 @@ export function createRowWriter(
   const sessions = createSessionRows(db)
   const runs = createRunRows(db, state, writer)
   const messages = createMessageRows(db)
-  const packed = createPackedEntries(db)
   const addAudit = createAuditTable(db)
   const outbox = createOutboxTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
-  const sql = {
-    setCompacted: db.prepare('UPDATE sessions SET compacted = 1 WHERE sid = ?'),
-    setCeiling: db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?'),
-    putKey: db.prepare(
-      'INSERT OR REPLACE INTO idempotency (owner, key, digest, run_id, expires_at) VALUES (?, ?, ?, ?, ?)',
-    ),
-    expireKeys: db.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
-    insertWait: db.prepare(
-      'INSERT INTO waits (id, sid, run_id, continuation_run_id, owner, kind, status, created_at, expires_at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    ),
-    updateWait: db.prepare(
-      'UPDATE waits SET run_id = ?, continuation_run_id = ?, status = ?, expires_at = ?, data = ? WHERE id = ?',
-    ),
-    insertGrant: db.prepare(
-      'INSERT INTO grants (id, agent, scope, created_at, expires_at, data) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    removeGrant: db.prepare('DELETE FROM grants WHERE id = ?'),
-    expireGrants: db.prepare('DELETE FROM grants WHERE expires_at <= ?'),
-    insertFile: db.prepare(
-      'INSERT INTO files (id, sid, owner, name, mime_type, bytes, sha256, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    ),
-    attachFile: db.prepare('UPDATE files SET sid = ? WHERE id = ? AND sid IS NULL'),
-    removeUnsent: db.prepare('DELETE FROM files WHERE sid IS NULL AND created_at < ?'),
-    endOtherLeases: db.prepare('DELETE FROM leases WHERE owner <> ?'),
-    renewLease: db.prepare(
-      'INSERT INTO leases (owner, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
-    ),
-  }
+  const log = createLogRows(db, state, writer)
+  const keys = createKeyRows(db)
+  const waits = createWaitRows(db)
+  const grants = createGrantRows(db)
+  const files = createFileRows(db)
+  const leases = createLeaseRows(db)
 
   function sid(sessionId: string): number {
     const found = session.sid(sessionId)
@@ -96,34 +77,19 @@ export function createRowWriter(
       case 'update_run':
         runs.update(sid(change.run.sessionId), change.before, change.run)
         return
-      case 'put_key': {
-        const { digest, runId, expiresAt } = change.value
-        sql.putKey.run(change.owner, change.key, digest, runId, expiresAt)
+      case 'put_key':
+        keys.put(change.owner, change.key, change.value)
         return
-      }
 
-      case 'append_entries': {
-        const id = sid(change.sessionId)
-        const live = session.isNew(change.sessionId)
-          ? writer.begun(change.sessionId, id)
-          : writer.live(change.sessionId, id)
-        if (change.inFlight) writer.appendText(live, change.runId, change.entries)
-        else writer.appendComplete(live, change.runId, change.entries)
+      case 'append_entries':
+        log.append(sid(change.sessionId), change, session.isNew(change.sessionId))
         return
-      }
-      case 'import_entries': {
-        const id = sid(change.sessionId)
-        packed.insert(id, change.entries)
-        sql.setCeiling.run((change.entries.at(-1)?.seq ?? 0) + SEQ_BLOCK, id)
+      case 'import_entries':
+        log.import(sid(change.sessionId), change.entries)
         return
-      }
-      case 'compact_entries': {
-        const id = sid(change.sessionId)
-        packed.replace(id, change.entries)
-        sql.setCompacted.run(id)
-        state.drop(change.sessionId)
+      case 'compact_entries':
+        log.compact(sid(change.sessionId), change)
         return
-      }
       case 'insert_messages':
         messages.insert(sid(change.sessionId), change.messages)
         return
@@ -131,49 +97,27 @@ export function createRowWriter(
         messages.supersede(sid(change.sessionId), change.after, change.byRun)
         return
 
-      case 'insert_wait': {
-        const { wait } = change
-        const { id, sessionId, runId, continuationRunId, owner, status, createdAt, expiresAt } = wait
-        const data = waitData(wait)
-        sql.insertWait.run(
-          id,
-          sid(sessionId),
-          runId,
-          continuationRunId,
-          owner,
-          wait.wait,
-          status,
-          createdAt,
-          expiresAt,
-          data,
-        )
+      case 'insert_wait':
+        waits.insert(sid(change.wait.sessionId), change.wait)
         return
-      }
-      case 'update_wait': {
-        const { id, runId, continuationRunId, status, expiresAt } = change.wait
-        sql.updateWait.run(runId, continuationRunId, status, expiresAt, waitData(change.wait), id)
+      case 'update_wait':
+        waits.update(change.wait)
         return
-      }
-      case 'insert_grant': {
-        const { id, agent, sessionId, createdAt, expiresAt } = change.grant
-        sql.insertGrant.run(id, agent, sessionId ?? EVERY_SESSION, createdAt, expiresAt, grantData(change.grant))
+      case 'insert_grant':
+        grants.insert(change.grant)
         return
-      }
       case 'remove_grant':
-        sql.removeGrant.run(change.id)
+        grants.remove(change.id)
         return
 
       case 'insert_file': {
-        const { id, sessionId, owner, name, mimeType, bytes, sha256, createdAt } = change.file
-        const at = sessionId === null ? null : sid(sessionId)
-        sql.insertFile.run(id, at, owner, name, mimeType, bytes, sha256, createdAt)
+        const { sessionId } = change.file
+        files.insert(sessionId === null ? null : sid(sessionId), change.file)
         return
       }
-      case 'attach_files': {
-        const id = sid(change.sessionId)
-        for (const fileId of change.ids) sql.attachFile.run(id, fileId)
+      case 'attach_files':
+        files.attach(sid(change.sessionId), change.ids)
         return
-      }
 
       case 'put_outbox_cursor':
         outbox.putCursor(change.channel, change.n)
@@ -189,22 +133,145 @@ export function createRowWriter(
         addAudit(change.records)
         return
       case 'renew_lease':
-        sql.renewLease.run(change.owner, change.until)
+        leases.renew(change.owner, change.until)
         return
       case 'end_other_leases':
-        sql.endOtherLeases.run(change.owner)
+        leases.endOthers(change.owner)
         return
       case 'add_to_feed':
         feed.add(change.items)
         return
       case 'remove_expired':
-        sql.expireKeys.run(change.now)
-        sql.expireGrants.run(change.now)
-        sql.removeUnsent.run(change.unsentBefore)
+        keys.removeExpired(change.now)
+        grants.removeExpired(change.now)
+        files.removeUnsent(change.unsentBefore)
         feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
         return
       default:
         unreachable(change)
     }
+  }
+}
+
+type ChangeOf<Write extends Change['write']> = Extract<Change, { write: Write }>
+
+function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) {
+  const packed = createPackedEntries(db)
+  const setCompacted = db.prepare('UPDATE sessions SET compacted = 1 WHERE sid = ?')
+  const setCeiling = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
+
+  return {
+    append(
+      sid: number,
+      { sessionId, runId, entries, inFlight }: ChangeOf<'append_entries'>,
+      isNewSession: boolean,
+    ): void {
+      const live = isNewSession ? writer.begun(sessionId, sid) : writer.live(sessionId, sid)
+      if (inFlight) writer.appendText(live, runId, entries)
+      else writer.appendComplete(live, runId, entries)
+    },
+    import(sid: number, entries: readonly StoredEntry[]): void {
+      packed.insert(sid, entries)
+      setCeiling.run((entries.at(-1)?.seq ?? 0) + SEQ_BLOCK, sid)
+    },
+    compact(sid: number, { sessionId, entries }: ChangeOf<'compact_entries'>): void {
+      packed.replace(sid, entries)
+      setCompacted.run(sid)
+      state.drop(sessionId)
+    },
+  }
+}
+
+function createKeyRows(db: DatabaseSync) {
+  const put = db.prepare(
+    'INSERT OR REPLACE INTO idempotency (owner, key, digest, run_id, expires_at) VALUES (?, ?, ?, ?, ?)',
+  )
+  const removeExpired = db.prepare('DELETE FROM idempotency WHERE expires_at <= ?')
+
+  return {
+    put(owner: string, key: string, { digest, runId, expiresAt }: IdempotencyKey): void {
+      put.run(owner, key, digest, runId, expiresAt)
+    },
+    removeExpired(now: number): void {
+      removeExpired.run(now)
+    },
+  }
+}
+
+function createWaitRows(db: DatabaseSync) {
+  const insert = db.prepare(
+    'INSERT INTO waits (id, sid, run_id, continuation_run_id, owner, kind, status, created_at, expires_at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const update = db.prepare(
+    'UPDATE waits SET run_id = ?, continuation_run_id = ?, status = ?, expires_at = ?, data = ? WHERE id = ?',
+  )
+
+  return {
+    insert(sid: number, wait: Wait): void {
+      const { id, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt } = wait
+      const data = waitData(wait)
+      insert.run(id, sid, runId, continuationRunId, owner, kind, status, createdAt, expiresAt, data)
+    },
+    update(wait: Wait): void {
+      const { id, runId, continuationRunId, status, expiresAt } = wait
+      update.run(runId, continuationRunId, status, expiresAt, waitData(wait), id)
+    },
+  }
+}
+
+function createGrantRows(db: DatabaseSync) {
+  const insert = db.prepare(
+    'INSERT INTO grants (id, agent, scope, created_at, expires_at, data) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const remove = db.prepare('DELETE FROM grants WHERE id = ?')
+  const removeExpired = db.prepare('DELETE FROM grants WHERE expires_at <= ?')
+
+  return {
+    insert(grant: Grant): void {
+      const { id, agent, sessionId, createdAt, expiresAt } = grant
+      insert.run(id, agent, sessionId ?? EVERY_SESSION, createdAt, expiresAt, grantData(grant))
+    },
+    remove(id: string): void {
+      remove.run(id)
+    },
+    removeExpired(now: number): void {
+      removeExpired.run(now)
+    },
+  }
+}
+
+function createFileRows(db: DatabaseSync) {
+  const insert = db.prepare(
+    'INSERT INTO files (id, sid, owner, name, mime_type, bytes, sha256, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const attach = db.prepare('UPDATE files SET sid = ? WHERE id = ? AND sid IS NULL')
+  const removeUnsent = db.prepare('DELETE FROM files WHERE sid IS NULL AND created_at < ?')
+
+  return {
+    insert(sid: number | null, { id, owner, name, mimeType, bytes, sha256, createdAt }: FileRecord): void {
+      insert.run(id, sid, owner, name, mimeType, bytes, sha256, createdAt)
+    },
+    attach(sid: number, ids: readonly string[]): void {
+      for (const id of ids) attach.run(sid, id)
+    },
+    removeUnsent(before: number): void {
+      removeUnsent.run(before)
+    },
+  }
+}
+
+function createLeaseRows(db: DatabaseSync) {
+  const renew = db.prepare(
+    'INSERT INTO leases (owner, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
+  )
+  const endOthers = db.prepare('DELETE FROM leases WHERE owner <> ?')
+
+  return {
+    renew(owner: string, until: number): void {
+      renew.run(owner, until)
+    },
+    endOthers(owner: string): void {
+      endOthers.run(owner)
+    },
   }
 }
