@@ -29,64 +29,19 @@ export interface EntryWriter {
   recoverTail(): void
 }
 
-const JOINED_AT_ONCE = 16
-
 export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalSync | null): EntryWriter {
   const insertRow = db.prepare(
     'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, NULL)',
   )
-  const insertTail = db.prepare('INSERT INTO tail (tid, data) VALUES (?, ?)')
-  const deleteTail = db.prepare('DELETE FROM tail WHERE tid < ?')
-  const reserve = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
-  const loadHead = db.prepare(
-    `SELECT seq_ceiling, (SELECT max(last_seq) FROM entries WHERE sid = ?1),
-            EXISTS (SELECT 1 FROM runs WHERE sid = ?1 AND status = 'running' AND ${OPEN})
-     FROM sessions WHERE sid = ?1`,
-  )
-  loadHead.setReturnArrays(true)
-
-  let nextTid = 1
-  let deletedTid = 1
-  let tail: string[] = []
-  let reserved: LiveSession[] = []
-  /** Sessions with seqs beyond those that are surely reserved on disk. */
-  let exhausted: LiveSession[] = []
-
-  /** The session's state from the tables. */
-  function load(sid: number): LiveSession {
-    const [ceiling, lastSeq, isAbandoned] = loadHead.get(sid) as unknown as [number, number | null, number]
-    const found = lastSeq ?? 0
-    // A run of this process would be in memory, so the process of this one died. It may have sent more than the disk kept.
-    const head = isAbandoned === 1 ? Math.max(found, ceiling) : found
-    return { sid, head, ceiling, syncedCeiling: ceiling, segment: null, changedIn: 0 }
-  }
+  const load = createSessionLoader(db)
+  const seqs = createSeqs(db, sync)
+  const tail = createTail(db, state)
 
   function keep(sessionId: string, live: LiveSession): LiveSession {
     state.sessions.set(sessionId, live)
     state.onRollback(() => state.sessions.delete(sessionId))
     state.touch(live)
     return live
-  }
-
-  function take(live: LiveSession, count: number): number {
-    const firstSeq = live.head + 1
-    live.head += count
-    if (live.head > live.ceiling - SEQ_BLOCK / 2) {
-      live.ceiling = live.head + SEQ_BLOCK
-      reserve.run(live.ceiling, live.sid)
-      reserved.push(live)
-    }
-    return firstSeq
-  }
-
-  function extend(segment: Segment, count: number, data: string): void {
-    segment.count += count
-    segment.pieces.push(data)
-    segment.length += data.length
-    // V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string.
-    if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
-    segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
-    segment.joined += 1
   }
 
   function seal(live: LiveSession): void {
@@ -97,20 +52,10 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     live.segment = null
   }
 
-  function trimTail(): void {
-    let oldest = nextTid
-    for (const live of state.sessions.values()) {
-      if (live.segment !== null && live.segment.tid < oldest) oldest = live.segment.tid
-    }
-    if (oldest > deletedTid) deleteTail.run(oldest)
-    deletedTid = oldest
-  }
-
   return {
     begin() {
-      tail = []
-      reserved = []
-      exhausted = []
+      seqs.begin()
+      tail.begin()
     },
 
     live(sessionId, sid) {
@@ -124,39 +69,31 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
       keep(sessionId, { sid, head: 0, ceiling: 0, syncedCeiling: 0, segment: null, changedIn: 0 }),
 
     appendText(live, runId, entries) {
-      const firstSeq = take(live, entries.length)
-      if (live.head > live.syncedCeiling) exhausted.push(live)
+      const count = entries.length
+      const firstSeq = seqs.takeForText(live, count)
       const data = packLines(entries)
       const segment = live.segment
-      if (segment !== null && segment.runId === runId && segment.firstSeq + segment.count === firstSeq) {
-        extend(segment, entries.length, data)
+      if (segment !== null && continues(segment, runId, firstSeq)) {
+        extend(segment, count, data)
         if (segment.length > SEGMENT_LIMIT) {
           seal(live)
           return firstSeq
         }
       } else {
         seal(live)
-        live.segment = {
-          firstSeq,
-          count: entries.length,
-          runId,
-          pieces: [data],
-          joined: 0,
-          length: data.length,
-          tid: nextTid,
-        }
+        live.segment = { firstSeq, count, runId, pieces: [data], joined: 0, length: data.length, tid: tail.nextTid }
       }
-      tail.push(`#${live.sid} ${firstSeq} ${entries.length} ${runId}`, data)
+      tail.add(`#${live.sid} ${firstSeq} ${count} ${runId}`, data)
       return firstSeq
     },
 
     appendComplete(live, runId, entries) {
       const segment = live.segment
       if (entries.length === 0) return 0
-      const firstSeq = take(live, entries.length)
+      const firstSeq = seqs.take(live, entries.length)
       const data = packLines(entries)
       // One row together with the text before it, if that belongs to the same run.
-      if (segment !== null && segment.runId === runId && segment.firstSeq + segment.count === firstSeq) {
+      if (segment !== null && continues(segment, runId, firstSeq)) {
         extend(segment, entries.length, data)
         seal(live)
       } else {
@@ -167,13 +104,78 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     },
 
     seal,
+    finish: () => tail.finish(),
+    committed: () => seqs.committed(),
+    trimTail: () => tail.trim(),
 
-    finish() {
-      if (tail.length > 0) {
-        insertTail.run(nextTid, tail.join('\n'))
-        nextTid += 1
+    recoverTail() {
+      db.exec('BEGIN IMMEDIATE')
+      for (const { sid, firstSeq, count, runId, data } of textInFlight(db)) {
+        insertRow.run(sid, firstSeq, firstSeq + count - 1, runId, data)
       }
-      if (nextTid - deletedTid > 256) trimTail()
+      db.exec('DELETE FROM tail')
+      db.exec('COMMIT')
+    },
+  }
+}
+
+/** Reads a session's state from the tables. */
+function createSessionLoader(db: DatabaseSync): (sid: number) => LiveSession {
+  const loadHead = db.prepare(
+    `SELECT seq_ceiling, (SELECT max(last_seq) FROM entries WHERE sid = ?1),
+            EXISTS (SELECT 1 FROM runs WHERE sid = ?1 AND status = 'running' AND ${OPEN})
+     FROM sessions WHERE sid = ?1`,
+  )
+  loadHead.setReturnArrays(true)
+
+  return (sid) => {
+    const [ceiling, lastSeq, isAbandoned] = loadHead.get(sid) as unknown as [number, number | null, number]
+    const found = lastSeq ?? 0
+    // A run of this process would be in memory, so the process of this one died. It may have sent more than the disk kept.
+    const head = isAbandoned === 1 ? Math.max(found, ceiling) : found
+    return { sid, head, ceiling, syncedCeiling: ceiling, segment: null, changedIn: 0 }
+  }
+}
+
+/** Assigns seqs, and reserves them in blocks. */
+interface Seqs {
+  begin(): void
+  /** Takes the next `count` seqs. Returns the first one. */
+  take(live: LiveSession, count: number): number
+  /** The same, for text, which readers see before it is synced. */
+  takeForText(live: LiveSession, count: number): number
+  committed(): void
+}
+
+function createSeqs(db: DatabaseSync, sync: WalSync | null): Seqs {
+  const reserve = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
+  let reserved: LiveSession[] = []
+  /** Sessions with seqs beyond those that are surely reserved on disk. */
+  let exhausted: LiveSession[] = []
+
+  function take(live: LiveSession, count: number): number {
+    const firstSeq = live.head + 1
+    live.head += count
+    if (live.head > live.ceiling - SEQ_BLOCK / 2) {
+      live.ceiling = live.head + SEQ_BLOCK
+      reserve.run(live.ceiling, live.sid)
+      reserved.push(live)
+    }
+    return firstSeq
+  }
+
+  return {
+    begin() {
+      reserved = []
+      exhausted = []
+    },
+
+    take,
+
+    takeForText(live, count) {
+      const firstSeq = take(live, count)
+      if (live.head > live.syncedCeiling) exhausted.push(live)
+      return firstSeq
     },
 
     committed() {
@@ -190,16 +192,69 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
         })
       }
     },
-
-    trimTail,
-
-    recoverTail() {
-      db.exec('BEGIN IMMEDIATE')
-      for (const { sid, firstSeq, count, runId, data } of textInFlight(db)) {
-        insertRow.run(sid, firstSeq, firstSeq + count - 1, runId, data)
-      }
-      db.exec('DELETE FROM tail')
-      db.exec('COMMIT')
-    },
   }
+}
+
+/** Writes the table `tail`: one row for all the text of a commit. */
+interface Tail {
+  /** The row that this commit writes. */
+  readonly nextTid: number
+  begin(): void
+  add(head: string, data: string): void
+  finish(): void
+  trim(): void
+}
+
+function createTail(db: DatabaseSync, state: LiveState): Tail {
+  const insert = db.prepare('INSERT INTO tail (tid, data) VALUES (?, ?)')
+  const deleteBefore = db.prepare('DELETE FROM tail WHERE tid < ?')
+  let nextTid = 1
+  let deletedTid = 1
+  let lines: string[] = []
+
+  function trim(): void {
+    let oldest = nextTid
+    for (const live of state.sessions.values()) {
+      if (live.segment !== null && live.segment.tid < oldest) oldest = live.segment.tid
+    }
+    if (oldest > deletedTid) deleteBefore.run(oldest)
+    deletedTid = oldest
+  }
+
+  return {
+    get nextTid() {
+      return nextTid
+    },
+    begin() {
+      lines = []
+    },
+    add(head, data) {
+      lines.push(head, data)
+    },
+    finish() {
+      if (lines.length > 0) {
+        insert.run(nextTid, lines.join('\n'))
+        nextTid += 1
+      }
+      if (nextTid - deletedTid > 256) trim()
+    },
+    trim,
+  }
+}
+
+/** True when an entry with this seq comes right after the segment, in the same run. */
+function continues(segment: Segment, runId: string | null, seq: number): boolean {
+  return segment.runId === runId && segment.firstSeq + segment.count === seq
+}
+
+const JOINED_AT_ONCE = 16
+
+function extend(segment: Segment, count: number, data: string): void {
+  segment.count += count
+  segment.pieces.push(data)
+  segment.length += data.length
+  // V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string.
+  if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
+  segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
+  segment.joined += 1
 }
