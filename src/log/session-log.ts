@@ -54,21 +54,112 @@ export function createSessionLog({
   room = createByteBudget(READERS_BYTES, clock),
   wake = createLocalWake({ clock, pollMs: null }),
 }: SessionLogOptions): SessionLog {
+  const horizon = createHorizon()
+  const commits = createGroupCommits(store, clock, settle)
+  const readers = createReaders({ store, room, horizon, settled: commits.settled })
+  const otherLogs = wake.join('entries', readers.lookAgain)
+  const feedReaders = wake.join('feed', () => {})
+  // Sessions with entries that were not pushed because they lie beyond the horizon.
+  const hidden = new Set<string>()
+  let closed = false
+
+  function settle(group: readonly Waiting[], results: readonly Result[], synced: Promise<void>): void {
+    const later: (() => void)[] = []
+    for (const [i, one] of group.entries()) {
+      const result = results[i]
+      if (result === undefined || !result.ok) {
+        one.reject(result?.error ?? new Error('the store gave no result'))
+        continue
+      }
+      const sessionId = sessionOf(one.command, result)
+      const entries = newEntries(one.command, result)
+      if (needsSync(one.command)) {
+        if (result.firstSeq > 0) horizon.hold(sessionId, result.firstSeq)
+        later.push(() => {
+          if (result.firstSeq > 0) horizon.release(sessionId, result.firstSeq)
+          publish(sessionId, runOf(one.command), result.firstSeq, entries)
+          if (one.command.type === 'delete_session') {
+            readers.closeAll(sessionId)
+            otherLogs.notify(sessionId)
+          }
+          one.resolve(result)
+        })
+      } else {
+        publish(sessionId, runOf(one.command), result.firstSeq, entries)
+        one.resolve(result)
+      }
+    }
+    if (later.length === 0) return
+    void synced.then(() => {
+      for (const done of later) done()
+      // All items of the feed are of the synced class, so this is when they may be shown.
+      feedReaders.notify('')
+    })
+  }
+
+  function publish(sessionId: string, runId: string | null, firstSeq: number, entries: readonly NewEntry[]): void {
+    if (entries.length === 0) return
+    const end = horizon.of(sessionId)
+    // The sync that moves the horizon tells the readers to look.
+    if (firstSeq >= end) {
+      hidden.add(sessionId)
+      return
+    }
+    const isLook = hidden.has(sessionId)
+    if (end === Number.POSITIVE_INFINITY) hidden.delete(sessionId)
+    otherLogs.notify(sessionId)
+    const watching = readers.of(sessionId)
+    if (watching === undefined) return
+    const batch = isLook ? [] : entries.map(({ kind, data }, i): Entry => ({ seq: firstSeq + i, runId, kind, data }))
+    for (const reader of watching) reader.push(batch)
+  }
+
+  return {
+    commit(command) {
+      if (closed) return Promise.reject(new ServerError('shutting_down', 'The server is stopping.'))
+      return commits.add(command)
+    },
+
+    async synced(sessionId) {
+      await commits.settled()
+      await horizon.cleared(sessionId)
+    },
+
+    watch: readers.watch,
+
+    get watchers() {
+      return readers.count
+    },
+
+    async close() {
+      closed = true
+      await commits.idle()
+      otherLogs.leave()
+      feedReaders.leave()
+    },
+  }
+}
+
+/** Collects commands and commits them in groups, one group after the other. */
+interface GroupCommits {
+  add(command: Command): Promise<Done>
+  /** Resolves when the commit that is under way is settled. */
+  settled(): Promise<void>
+  /** Resolves when every command is committed. */
+  idle(): Promise<void>
+}
+
+function createGroupCommits(
+  store: Pick<Journal, 'commit'>,
+  clock: Clock,
+  settle: (group: readonly Waiting[], results: readonly Result[], synced: Promise<void>) => void,
+): GroupCommits {
   let waiting: Waiting[] = []
   let scheduled = false
   let committing = false
-  let closed = false
   let lastCommit = Number.NEGATIVE_INFINITY
-  let watcherCount = 0
-  const watchers = new Map<string, Set<WatcherHandle>>()
-  const horizon = createHorizon()
-  // Sessions with entries that were not pushed because they lie beyond the horizon.
-  const hidden = new Set<string>()
-  // Resolves when the commit that is under way is settled.
   let underWay: Promise<void> = Promise.resolve()
   const idle: (() => void)[] = []
-  const otherLogs = wake.join('entries', lookAgain)
-  const feedReaders = wake.join('feed', () => {})
 
   function schedule(): void {
     if (scheduled || committing) return
@@ -98,71 +189,49 @@ export function createSessionLog({
     else for (const resolve of idle.splice(0)) resolve()
   }
 
-  function settle(group: readonly Waiting[], results: readonly Result[], synced: Promise<void>): void {
-    const later: (() => void)[] = []
-    for (const [i, one] of group.entries()) {
-      const result = results[i]
-      if (result === undefined || !result.ok) {
-        one.reject(result?.error ?? new Error('the store gave no result'))
-        continue
-      }
-      const sessionId = sessionOf(one.command, result)
-      const entries = newEntries(one.command, result)
-      if (needsSync(one.command)) {
-        if (result.firstSeq > 0) horizon.hold(sessionId, result.firstSeq)
-        later.push(() => {
-          if (result.firstSeq > 0) horizon.release(sessionId, result.firstSeq)
-          publish(sessionId, runOf(one.command), result.firstSeq, entries)
-          if (one.command.type === 'delete_session') {
-            closeReaders(sessionId)
-            otherLogs.notify(sessionId)
-          }
-          one.resolve(result)
-        })
-      } else {
-        publish(sessionId, runOf(one.command), result.firstSeq, entries)
-        one.resolve(result)
-      }
-    }
-    if (later.length === 0) return
-    void synced.then(() => {
-      for (const done of later) done()
-      // All items of the feed are of the synced class, so this is when they may be shown.
-      feedReaders.notify('')
-    })
+  return {
+    add: (command) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ command, resolve, reject })
+        schedule()
+      }),
+    settled: () => underWay,
+    async idle() {
+      while (waiting.length > 0 || committing || scheduled) await new Promise<void>((resolve) => idle.push(resolve))
+    },
   }
+}
 
-  function publish(sessionId: string, runId: string | null, firstSeq: number, entries: readonly NewEntry[]): void {
-    if (entries.length === 0) return
-    const end = horizon.of(sessionId)
-    // The sync that moves the horizon tells the readers to look.
-    if (firstSeq >= end) {
-      hidden.add(sessionId)
-      return
-    }
-    const isLook = hidden.has(sessionId)
-    if (end === Number.POSITIVE_INFINITY) hidden.delete(sessionId)
-    otherLogs.notify(sessionId)
-    const readers = watchers.get(sessionId)
-    if (readers === undefined) return
-    const batch = isLook ? [] : entries.map(({ kind, data }, i): Entry => ({ seq: firstSeq + i, runId, kind, data }))
-    for (const reader of readers) reader.push(batch)
-  }
-
+/** The open readers of all sessions. */
+interface Readers {
+  readonly count: number
+  of(sessionId: string): ReadonlySet<WatcherHandle> | undefined
+  watch: SessionLog['watch']
   /** The session is deleted: nothing will ever be added to it. */
-  function closeReaders(sessionId: string): void {
-    for (const reader of watchers.get(sessionId) ?? []) reader.close()
-  }
-
+  closeAll(sessionId: string): void
   /** Another log of the same store has written to this session; null: perhaps to any. */
-  function lookAgain(sessionId: string | null): void {
-    for (const id of sessionId === null ? [...watchers.keys()] : [sessionId]) if (watchers.has(id)) void lookInto(id)
+  lookAgain(sessionId: string | null): void
+}
+
+interface ReadersDeps {
+  store: Pick<Journal, 'entries'> & Pick<Store, 'sessions'>
+  room: ByteBudget
+  horizon: Pick<Horizon, 'of'>
+  settled: GroupCommits['settled']
+}
+
+function createReaders({ store, room, horizon, settled }: ReadersDeps): Readers {
+  const watchers = new Map<string, Set<WatcherHandle>>()
+  let count = 0
+
+  function closeAll(sessionId: string): void {
+    for (const reader of watchers.get(sessionId) ?? []) reader.close()
   }
 
   async function lookInto(sessionId: string): Promise<void> {
     try {
       const session = await store.sessions.get(sessionId)
-      if (session === null || session.status === 'terminated') closeReaders(sessionId)
+      if (session === null || session.status === 'terminated') closeAll(sessionId)
       else for (const reader of watchers.get(sessionId) ?? []) reader.push([])
     } catch {
       // The store cannot be read just now. The readers stay; the next wake or poll looks again.
@@ -170,18 +239,11 @@ export function createSessionLog({
   }
 
   return {
-    commit(command) {
-      if (closed) return Promise.reject(new ServerError('shutting_down', 'The server is stopping.'))
-      return new Promise((resolve, reject) => {
-        waiting.push({ command, resolve, reject })
-        schedule()
-      })
+    get count() {
+      return count
     },
 
-    async synced(sessionId) {
-      await underWay
-      await horizon.cleared(sessionId)
-    },
+    of: (sessionId) => watchers.get(sessionId),
 
     watch(sessionId, after, holder) {
       const handle = createWatcher({
@@ -189,14 +251,14 @@ export function createSessionLog({
         read: async (seq, limit, maxChars) => {
           const entries = await store.entries(sessionId, seq, limit, maxChars)
           // The commit that is under way may have written some of these. The horizon knows about them once it is settled.
-          await underWay
+          await settled()
           const end = horizon.of(sessionId)
           return entries.filter((entry) => entry.seq < end)
         },
         room,
         holder,
         onClose() {
-          watcherCount -= 1
+          count -= 1
           const readers = watchers.get(sessionId)
           readers?.delete(handle)
           if (readers?.size === 0) watchers.delete(sessionId)
@@ -205,19 +267,14 @@ export function createSessionLog({
       const readers = watchers.get(sessionId) ?? new Set()
       readers.add(handle)
       watchers.set(sessionId, readers)
-      watcherCount += 1
+      count += 1
       return handle
     },
 
-    get watchers() {
-      return watcherCount
-    },
+    closeAll,
 
-    async close() {
-      closed = true
-      while (waiting.length > 0 || committing || scheduled) await new Promise<void>((resolve) => idle.push(resolve))
-      otherLogs.leave()
-      feedReaders.leave()
+    lookAgain(sessionId) {
+      for (const id of sessionId === null ? [...watchers.keys()] : [sessionId]) if (watchers.has(id)) void lookInto(id)
     },
   }
 }
