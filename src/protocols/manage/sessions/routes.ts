@@ -40,8 +40,12 @@ export interface SessionRoutesDeps {
 }
 
 const RUNS = { max: 100, fallback: 20 }
+const shared = { door: null, role: 'user' } as const
 
-export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
+/** Sessions and their runs. */
+export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [...sessionRoutes(deps), ...runRoutes(deps)]
+
+function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   const { engine, oversight, ids, attachments } = deps
 
   async function postMessage(request: Request, reply: Reply): Promise<void> {
@@ -88,26 +92,6 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     reader.stream.end()
   }
 
-  async function runEvents(request: Request, reply: Reply): Promise<void> {
-    const run = await oversight.run(viewerOf(request.principal), idOf(request))
-    reply.note({ session_id: run.sessionId, run_id: run.id })
-    const { seq } = cursorOf(request, run.sessionId)
-    const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
-    // 204 tells an EventSource to stop. After an empty 200 it would reconnect forever.
-    if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
-    const reader = await openEventStream(request, reply, '1.x')
-    await streamRun(deps, run, Math.max(seq, beforeFirst(run)), reader)
-    reader.stream.end()
-  }
-
-  async function showRun(request: Request, reply: Reply): Promise<void> {
-    const { owner } = request.principal
-    const run = await oversight.run(viewerOf(request.principal), idOf(request))
-    reply.note({ session_id: run.sessionId, run_id: run.id })
-    const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
-    reply.json(200, { ...(await viewOf(run, owner)), answer: answer?.outcome === 'completed' ? answer.text : null })
-  }
-
   async function listRuns(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const { limit, before } = decodePage(request, RUNS)
@@ -132,13 +116,6 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     throw queryProblem({ pointer: 'before', detail: 'Send the id of the last run of the previous page.' })
   }
 
-  async function cancelRun(request: Request, reply: Reply): Promise<void> {
-    const viewer = viewerOf(request.principal)
-    const run = await oversight.run(viewer, idOf(request))
-    reply.note({ session_id: run.sessionId, run_id: run.id })
-    reply.json(200, await viewOf(await oversight.cancel(viewer, run), viewer.owner))
-  }
-
   async function deleteSession(request: Request, reply: Reply): Promise<void> {
     const session = await ownSession(request).catch((error: unknown) => {
       // Somebody else's session looks like a deleted one: the caller has nothing left to delete.
@@ -152,13 +129,9 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const viewOf = async (run: RunRecord, owner: string) =>
-    run.owner === owner ? runView(run, await engine.sessions.find(owner, run.sessionId)) : foreignRunView(run)
-
   const ownSession = (request: Request): Promise<SessionRecord> =>
     engine.sessions.get(request.principal.owner, idOf(request))
 
-  const shared = { door: null, role: 'user' } as const
   return [
     {
       ...shared,
@@ -196,6 +169,43 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route[] {
       describe: describeRuns,
       handle: listRuns,
     },
+  ]
+}
+
+function runRoutes(deps: SessionRoutesDeps): Route[] {
+  const { engine, oversight } = deps
+
+  async function showRun(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const run = await oversight.run(viewerOf(request.principal), idOf(request))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
+    reply.json(200, { ...(await viewOf(run, owner)), answer: answer?.outcome === 'completed' ? answer.text : null })
+  }
+
+  async function runEvents(request: Request, reply: Reply): Promise<void> {
+    const run = await oversight.run(viewerOf(request.principal), idOf(request))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const { seq } = cursorOf(request, run.sessionId)
+    const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
+    // 204 tells an EventSource to stop. After an empty 200 it would reconnect forever.
+    if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
+    const reader = await openEventStream(request, reply, '1.x')
+    await streamRun(deps, run, Math.max(seq, beforeFirst(run)), reader)
+    reader.stream.end()
+  }
+
+  async function cancelRun(request: Request, reply: Reply): Promise<void> {
+    const viewer = viewerOf(request.principal)
+    const run = await oversight.run(viewer, idOf(request))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    reply.json(200, await viewOf(await oversight.cancel(viewer, run), viewer.owner))
+  }
+
+  const viewOf = async (run: RunRecord, owner: string) =>
+    run.owner === owner ? runView(run, await engine.sessions.find(owner, run.sessionId)) : foreignRunView(run)
+
+  return [
     {
       ...shared,
       method: 'GET',
