@@ -15,7 +15,7 @@ import { silentLogger } from './domain/logger.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
 import { createLogger } from './http/logging/logger.ts'
 import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
-import { lockDataDir } from './store/sqlite/data-dir-lock.ts'
+import { lockDataDir } from './store/sqlite/disk/data-dir-lock.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
 const certificate = join(import.meta.dirname, 'http', 'testing', 'localhost-cert.pem')

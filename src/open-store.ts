@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServerError } from './domain/errors.ts'
-import { type DataDirLock, lockDataDir } from './store/sqlite/data-dir-lock.ts'
+import { type DataDirLock, lockDataDir } from './store/sqlite/disk/data-dir-lock.ts'
 import { examineDatabase, openReadOnlyStore } from './store/sqlite/read-only-store.ts'
 import { createSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'

@@ -96,7 +96,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     'dist/cli/main.js',
     'dist/client/client.js',
     'dist/files/reader/child/main.js',
-    'dist/store/sqlite/wal-writeback-worker.js',
+    'dist/store/sqlite/disk/wal-writeback-worker.js',
     ...pages,
   ]
   for (const path of litter) {

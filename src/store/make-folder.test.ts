@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from './make-folder.ts'
-import { makeDataDir } from './sqlite/private-file.ts'
+import { makeDataDir } from './sqlite/disk/private-file.ts'
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-folder-'))

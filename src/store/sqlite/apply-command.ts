@@ -5,9 +5,9 @@ import { type Done, decideNow } from '../rules/rows.ts'
 import { isTextAlone, ownedRun } from '../rules/run-rules.ts'
 import type { EntryWriter } from './entry-writer.ts'
 import type { LiveState } from './live-sessions.ts'
-import { createRowReader } from './row-reader.ts'
-import { createRowWriter } from './row-writer.ts'
-import { createCommandSession, createSessionIds } from './session-ids.ts'
+import { createRowReader } from './rows/row-reader.ts'
+import { createRowWriter } from './rows/row-writer.ts'
+import { createCommandSession, createSessionIds } from './rows/session-ids.ts'
 
 /** Applies commands inside the transaction of `sqlite-store.ts`. Throws a `ServerError` if one is refused, before anything is written. */
 export function createApplyCommand(

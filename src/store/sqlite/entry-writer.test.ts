@@ -21,8 +21,8 @@ import {
   text,
 } from '../contract/samples.contract.ts'
 import type { Store } from '../store.ts'
+import type { FileSync } from './disk/wal-sync.ts'
 import { createSqliteStore } from './sqlite-store.ts'
-import type { FileSync } from './wal-sync.ts'
 
 const fatal = (error: Error) => {
   throw error

@@ -2,10 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { NewEntry } from '../ports/entry.ts'
+import type { WalSync } from './disk/wal-sync.ts'
 import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
-import { OPEN, packLines } from './rows.ts'
+import { OPEN, packLines } from './rows/rows.ts'
 import { textInFlight } from './text-in-flight.ts'
-import type { WalSync } from './wal-sync.ts'
 
 export interface EntryWriter {
   begin(): void

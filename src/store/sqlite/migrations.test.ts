@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import { verifyChain } from '../audit-chain.ts'
 import { addFile, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
 import { createApplyCommand } from './apply-command.ts'
-import { createAuditTable } from './audit-table.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { migrate, SCHEMA_VERSION } from './migrations.ts'
-import { createReads } from './reads.ts'
+import { createAuditTable } from './rows/audit-table.ts'
+import { createReads } from './rows/reads.ts'
 
 /** A database of an earlier version, with a session and its message. */
 function databaseOf(version: number) {

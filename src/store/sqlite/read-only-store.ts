@@ -3,12 +3,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
 import { type ReadOnlyStore, type StoreReads, wrapReads } from '../store-reads.ts'
-import { checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './damage.ts'
+import { checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './disk/damage.ts'
+import { unusable } from './disk/private-file.ts'
+import { errcodeOf, storageError } from './disk/storage-error.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
 import { readVersion, SCHEMA_VERSION } from './migrations.ts'
-import { unusable } from './private-file.ts'
-import { createReads } from './reads.ts'
-import { errcodeOf, storageError } from './storage-error.ts'
+import { createReads } from './rows/reads.ts'
 import { textInFlight } from './text-in-flight.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { SessionQuery } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'
 import { createLiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
-import { createReads } from './reads.ts'
+import { createReads } from './rows/reads.ts'
 import { createSqliteStore } from './sqlite-store.ts'
 
 const SESSIONS = 100_000

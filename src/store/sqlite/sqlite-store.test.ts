@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { accept, acceptedRun, done, NOW, newSession, PROCESS } from '../contract/samples.contract.ts'
 import { describeStore } from '../store.contract.ts'
 import type { Store } from '../store.ts'
+import type { FileSync } from './disk/wal-sync.ts'
 import { createSqliteStore } from './sqlite-store.ts'
-import type { FileSync } from './wal-sync.ts'
 
 const fatal = (error: Error) => {
   throw error

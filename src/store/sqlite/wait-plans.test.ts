@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import type { WaitQuery } from '../ports/waits.ts'
 import { migrate } from './migrations.ts'
+import { createGrantReads, createWaitReads } from './rows/wait-reads.ts'
 import { watchPlans } from './testing/watched-plans.ts'
-import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 function openWatched() {
   const db = new DatabaseSync(':memory:')

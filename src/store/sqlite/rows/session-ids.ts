@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { LiveState } from './live-sessions.ts'
+import type { LiveState } from '../live-sessions.ts'
 
 /** The number that a session has in the tables, null when there is no such session. */
 export type SessionIds = (sessionId: string) => number | null

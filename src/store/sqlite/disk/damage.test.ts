@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ServerError } from '../../domain/errors.ts'
-import type { Store } from '../store.ts'
-import { createSqliteStore } from './sqlite-store.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import type { Store } from '../../store.ts'
+import { createSqliteStore } from '../sqlite-store.ts'
 
 const PAGE = 4096
 const fatal = (error: Error) => {

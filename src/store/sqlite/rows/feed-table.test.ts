@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { NOW, newSession } from '../contract/samples.contract.ts'
-import { FEED_ITEMS } from '../ports/feed.ts'
-import { createApplyCommand } from './apply-command.ts'
-import { createEntryWriter } from './entry-writer.ts'
-import { createLiveState } from './live-sessions.ts'
-import { migrate } from './migrations.ts'
+import { NOW, newSession } from '../../contract/samples.contract.ts'
+import { FEED_ITEMS } from '../../ports/feed.ts'
+import { createApplyCommand } from '../apply-command.ts'
+import { createEntryWriter } from '../entry-writer.ts'
+import { createLiveState } from '../live-sessions.ts'
+import { migrate } from '../migrations.ts'
 
 function open(db: DatabaseSync) {
   const state = createLiveState()

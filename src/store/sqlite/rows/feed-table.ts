@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FeedItem, NewFeedItem } from '../../domain/feed.ts'
-import type { FeedReads } from '../ports/feed.ts'
-import type { LiveState } from './live-sessions.ts'
+import type { FeedItem, NewFeedItem } from '../../../domain/feed.ts'
+import type { FeedReads } from '../../ports/feed.ts'
+import type { LiveState } from '../live-sessions.ts'
 import type { Row } from './rows.ts'
 
 /** Adds items to the feed and removes old ones. */

@@ -1,7 +1,7 @@
 // Turns SQLite's failures into errors of the store. A failed sync is special: the kernel may have dropped the pages, so a second
 // sync would succeed and prove nothing.
 
-import { ServerError } from '../../domain/errors.ts'
+import { ServerError } from '../../../domain/errors.ts'
 
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Delivery } from '../../domain/delivery.ts'
+import type { Delivery } from '../../../domain/delivery.ts'
 import type { Row } from './rows.ts'
 
 /** What channels still have to show, and how far each has looked at the feed. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type AuditRecord, MAIN_CHAIN } from '../../domain/audit.ts'
-import { EMPTY_CHAIN, nextEntry } from '../audit-chain.ts'
-import type { AuditReads } from '../ports/audit.ts'
+import { type AuditRecord, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { EMPTY_CHAIN, nextEntry } from '../../audit-chain.ts'
+import type { AuditReads } from '../../ports/audit.ts'
 
 /** Adds records to the audit trail, which has one chain here. Reads its end from the table each time, so a rollback leaves no gap. */
 export function createAuditTable(db: DatabaseSync): (records: readonly AuditRecord[]) => void {

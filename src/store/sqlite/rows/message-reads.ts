@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../ports/messages.ts'
+import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import { type Row, toMark, toMessage } from './rows.ts'
 import type { SessionIds } from './session-ids.ts'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Wait } from '../../domain/wait.ts'
-import type { GrantReads, WaitQuery, WaitReads } from '../ports/waits.ts'
+import type { Wait } from '../../../domain/wait.ts'
+import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
 import { EVERY_SESSION, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
 
 const KINDS: readonly Wait['wait'][] = ['approval', 'client_call']

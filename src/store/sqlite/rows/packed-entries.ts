@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredEntry } from '../ports/entry.ts'
+import type { StoredEntry } from '../../ports/entry.ts'
 import { packLayout, packLines, unpackRow } from './rows.ts'
 
 /** Writes a session's whole log, for imports and compaction. `entry-writer.ts` appends to it. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { isFinished } from '../../domain/run.ts'
-import type { RunReads } from '../ports/runs.ts'
+import { isFinished } from '../../../domain/run.ts'
+import type { RunReads } from '../../ports/runs.ts'
 import { OPEN, RUN_COLUMNS, toRun, toRunSummary } from './rows.ts'
 
 const SUMMARY_COLUMNS = `runs.id, runs.owner, runs.agent, wire_id, parent_run_id, runs.status, origin, runs.created_at, started_at,

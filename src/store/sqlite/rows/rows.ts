@@ -1,15 +1,15 @@
 // Converts rows of the tables to the domain's records, and back.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Entry, EntryKind } from '../../domain/entry.ts'
-import type { FileRecord } from '../../domain/file.ts'
-import type { Grant } from '../../domain/grant.ts'
-import type { MessageMark, StoredMessage } from '../../domain/message.ts'
-import type { RunRecord, RunSummary } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
-import { jsonLimits } from '../../json/json-limits.ts'
-import type { NewEntry, StoredEntry } from '../ports/entry.ts'
+import type { Entry, EntryKind } from '../../../domain/entry.ts'
+import type { FileRecord } from '../../../domain/file.ts'
+import type { Grant } from '../../../domain/grant.ts'
+import type { MessageMark, StoredMessage } from '../../../domain/message.ts'
+import type { RunRecord, RunSummary } from '../../../domain/run.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Wait } from '../../../domain/wait.ts'
+import { jsonLimits } from '../../../json/json-limits.ts'
+import type { NewEntry, StoredEntry } from '../../ports/entry.ts'
 
 /** Exactly the condition of the partial index `runs_open`: otherwise SQLite does not use the index. */
 export const OPEN = `status IN ('queued', 'running', 'waiting')`

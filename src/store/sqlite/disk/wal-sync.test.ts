@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { accept, append, fact, newSession, text } from '../contract/samples.contract.ts'
-import { createSqliteStore } from './sqlite-store.ts'
+import { accept, append, fact, newSession, text } from '../../contract/samples.contract.ts'
+import { createSqliteStore } from '../sqlite-store.ts'
 import { createWalSync, type FileSync } from './wal-sync.ts'
 
 /** A disk on which the test finishes each sync. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { SessionPatch } from '../rules/rows.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { SessionPatch } from '../../rules/rows.ts'
 
 /** Writes the rows of sessions. */
 export interface SessionRows {

@@ -3,8 +3,8 @@
 
 import { chmodSync, chownSync, closeSync, lstatSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ServerError } from '../../domain/errors.ts'
-import { makeFolder } from '../make-folder.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { makeFolder } from '../../make-folder.ts'
 import { diskFull, isDiskFull } from './storage-error.ts'
 
 const STICKY = 0o1000

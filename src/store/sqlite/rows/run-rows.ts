@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { RunRecord } from '../../domain/run.ts'
-import type { EntryWriter } from './entry-writer.ts'
-import type { LiveState } from './live-sessions.ts'
+import type { RunRecord } from '../../../domain/run.ts'
+import type { EntryWriter } from '../entry-writer.ts'
+import type { LiveState } from '../live-sessions.ts'
 
 /** Writes the rows of runs, and remembers the runs that this process executes. */
 export interface RunRows {

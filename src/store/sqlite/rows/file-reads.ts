@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FileReads } from '../ports/files.ts'
+import type { FileReads } from '../../ports/files.ts'
 import { FILE_COLUMNS, toFile } from './rows.ts'
 
 export function createFileReads(db: DatabaseSync): FileReads {

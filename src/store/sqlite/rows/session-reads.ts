@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { SessionQuery, SessionReads } from '../ports/sessions.ts'
+import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
 import { OPEN, prepareSessions, readSession } from './rows.ts'
 
 export function createSessionReads(db: DatabaseSync): SessionReads {

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { verifyChain } from '../audit-chain.ts'
-import { newAudit } from '../contract/samples.contract.ts'
+import { verifyChain } from '../../audit-chain.ts'
+import { newAudit } from '../../contract/samples.contract.ts'
+import { migrate } from '../migrations.ts'
 import { createAuditReads, createAuditTable } from './audit-table.ts'
-import { migrate } from './migrations.ts'
 
 test('a transaction that is rolled back leaves no gap and no hash in the trail', async () => {
   const db = new DatabaseSync(':memory:')

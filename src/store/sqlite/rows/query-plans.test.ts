@@ -2,12 +2,12 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { createApplyCommand } from './apply-command.ts'
-import { createEntryWriter } from './entry-writer.ts'
-import { createLiveState } from './live-sessions.ts'
-import { migrate } from './migrations.ts'
+import { createApplyCommand } from '../apply-command.ts'
+import { createEntryWriter } from '../entry-writer.ts'
+import { createLiveState } from '../live-sessions.ts'
+import { migrate } from '../migrations.ts'
+import { watchPlans } from '../testing/watched-plans.ts'
 import { createReads } from './reads.ts'
-import { watchPlans } from './testing/watched-plans.ts'
 
 /** Every statement that the store prepares when it opens, with its query plan. */
 function plansOfStore(): Map<string, string[]> {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredMessage } from '../../domain/message.ts'
+import type { StoredMessage } from '../../../domain/message.ts'
 import { isPlainText, messageExtra } from './rows.ts'
 
 /** Writes the rows of messages. */

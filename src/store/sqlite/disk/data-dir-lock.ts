@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ServerError } from '../../domain/errors.ts'
+import { ServerError } from '../../../domain/errors.ts'
 import { claimDataDir, claimFile, makeDataDir, unusable } from './private-file.ts'
 import { errcodeOf } from './storage-error.ts'
 

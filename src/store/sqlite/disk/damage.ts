@@ -3,7 +3,7 @@
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { ServerError } from '../../domain/errors.ts'
+import { ServerError } from '../../../domain/errors.ts'
 import { unusable } from './private-file.ts'
 import { errcodeOf } from './storage-error.ts'
 

@@ -1,12 +1,12 @@
 // Reads the rows that the rules ask for, inside the transaction of `sqlite-store.ts`.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { MessageRole } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionStatus } from '../../domain/session.ts'
-import type { RowReads } from '../rules/rows.ts'
-import type { EntryWriter } from './entry-writer.ts'
-import type { LiveState } from './live-sessions.ts'
+import type { MessageRole } from '../../../domain/message.ts'
+import type { RunRecord } from '../../../domain/run.ts'
+import type { SessionStatus } from '../../../domain/session.ts'
+import type { RowReads } from '../../rules/rows.ts'
+import type { EntryWriter } from '../entry-writer.ts'
+import type { LiveState } from '../live-sessions.ts'
 import { createOutboxTable } from './outbox-table.ts'
 import {
   FILE_COLUMNS,

@@ -1,13 +1,13 @@
 // All reads of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredEntry } from '../ports/entry.ts'
-import type { Journal } from '../ports/journal.ts'
-import type { StoreReads } from '../store-reads.ts'
+import type { StoredEntry } from '../../ports/entry.ts'
+import type { Journal } from '../../ports/journal.ts'
+import type { StoreReads } from '../../store-reads.ts'
+import type { LiveState } from '../live-sessions.ts'
 import { createAuditReads } from './audit-table.ts'
 import { createFeedReads } from './feed-table.ts'
 import { createFileReads } from './file-reads.ts'
-import type { LiveState } from './live-sessions.ts'
 import { createMessageReads } from './message-reads.ts'
 import { createOutboxTable } from './outbox-table.ts'
 import { unpackRow } from './rows.ts'
