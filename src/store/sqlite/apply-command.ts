@@ -7,7 +7,7 @@ import type { EntryWriter } from './entry-writer.ts'
 import type { LiveState } from './live-sessions.ts'
 import { createRowReader } from './rows/row-reader.ts'
 import { createRowWriter } from './rows/row-writer.ts'
-import { createCommandSession, createSessionIds } from './rows/session-ids.ts'
+import { createCommandSession, createSessionIds } from './rows/session-table.ts'
 
 /** Applies commands inside the transaction of `sqlite-store.ts`. Throws a `ServerError` if one is refused, before anything is written. */
 export function createApplyCommand(

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
 import type { Grant } from '../../domain/grant.ts'
-import { policyVersion } from '../policy/policy-version.ts'
+import { policyVersion } from '../policy/apply-policy.ts'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
 import { createCallRules, type RuledCall } from './call-rules.ts'
 

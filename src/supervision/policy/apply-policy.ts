@@ -1,8 +1,10 @@
 // What the rules say about a call. A pure function; in doubt it asks.
 
-import type { ApprovalRule, PolicyRule } from '../../domain/approval-rule.ts'
+import type { ApprovalRule, ApprovalSettings, PolicyRule } from '../../domain/approval-rule.ts'
 import { globMatches } from '../../domain/glob.ts'
 import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
+import { policyVersionOf } from '../../json/digest.ts'
+import type { BoundTool } from '../../tools/tool.ts'
 import { fits } from './argument-conditions.ts'
 import type { PathContext } from './path-conditions.ts'
 
@@ -56,4 +58,15 @@ function ruling(call: RuledCall): Ruling {
     default:
       return 'ask'
   }
+}
+
+type RuledTool = Pick<BoundTool, 'approval' | 'risk' | 'effect' | 'description' | 'parameters' | 'binding'>
+
+/**
+ * Names the rules under which a person is asked, and the tool: its description and what it does. With another version an
+ * approval is void, because the person approved something else.
+ */
+export function policyVersion(settings: ApprovalSettings, tool: RuledTool): string {
+  const { approval, risk, effect, description, parameters, binding } = tool
+  return policyVersionOf({ settings, approval, risk }, { effect, description, parameters, binding })
 }

@@ -6,10 +6,8 @@ import { describe, expect, test } from 'vitest'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { jsonReport } from './json-report.ts'
-import { junitReport } from './junit-report.ts'
 import { createTestProgress } from './progress.ts'
-import { openTestReport } from './report.ts'
+import { jsonReport, junitReport, openTestReport } from './report.ts'
 import { testTable } from './table-report.ts'
 
 const result = (given: Partial<CaseResult>): CaseResult => ({

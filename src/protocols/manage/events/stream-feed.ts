@@ -1,16 +1,17 @@
 // One stream over several sources: the feed, and the logs of the named sessions.
 
+import { isoTime } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { FeedItem } from '../../../domain/feed.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import { unreachable } from '../../../domain/unreachable.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { feedId } from './cursor.ts'
-import { feedView } from './encode.ts'
 
 interface StreamFeedDeps {
   feed: Feed
@@ -115,4 +116,21 @@ function errorFrame(error: unknown, log: Logger): string {
           message: 'The stream failed. The log of the server has the reason under the correlation id.',
         }
   return sseFrame({ data: JSON.stringify({ type: 'error', code, message }) })
+}
+
+/** An item of the feed as it is sent. It never holds what people, agents or tools said. */
+function feedView(item: FeedItem) {
+  const { sessionId: session_id, owner, agent, status } = item
+  const head = { type: 'feed', id: feedId(item.n), at: isoTime(item.at) }
+  const subject = { session_id, owner, agent, status }
+  switch (item.kind) {
+    case 'session':
+      return { ...head, kind: item.kind, ...subject }
+    case 'run':
+      return { ...head, kind: item.kind, run_id: item.id, parent_run_id: item.parentRunId, ...subject }
+    case 'wait':
+      return { ...head, kind: item.type, approval_id: item.id, risk: item.risk, ...subject }
+    default:
+      return unreachable(item)
+  }
 }

@@ -2,18 +2,17 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredEntry } from '../../ports/entry.ts'
+import type { FileReads } from '../../ports/files.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { StoreReads } from '../../store-reads.ts'
 import type { LiveState } from '../live-sessions.ts'
 import { createAuditReads } from './audit-table.ts'
 import { createFeedReads } from './feed-table.ts'
-import { createFileReads } from './file-reads.ts'
-import { createMessageReads } from './message-reads.ts'
+import { createMessageReads } from './message-table.ts'
 import { createOutboxTable } from './outbox-table.ts'
-import { unpackRow } from './rows.ts'
-import { createRunReads } from './run-reads.ts'
-import { createSessionIds, type SessionIds } from './session-ids.ts'
-import { createSessionReads } from './session-reads.ts'
+import { FILE_COLUMNS, toFile, unpackRow } from './rows.ts'
+import { createRunReads } from './run-table.ts'
+import { createSessionIds, createSessionReads, type SessionIds } from './session-table.ts'
 import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
@@ -81,6 +80,36 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
       if (live !== undefined) return live.head
       const id = sid(sessionId)
       return id === null ? 0 : Number(head.get(id)?.head ?? 0)
+    },
+  }
+}
+
+function createFileReads(db: DatabaseSync): FileReads {
+  const fileById = db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`)
+  const ofSession = db.prepare(
+    `SELECT ${FILE_COLUMNS} WHERE files.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY files.fid`,
+  )
+  const unsent = db.prepare(
+    `SELECT total(n) AS files, total(bytes) AS bytes, min(oldest) AS oldest FROM (
+       SELECT count(*) AS n, max(bytes) AS bytes, min(created_at) AS oldest FROM files
+       WHERE owner = ? AND sid IS NULL GROUP BY sha256)`,
+  )
+  const known = db.prepare('SELECT DISTINCT sha256 FROM files WHERE sha256 IN (SELECT value FROM json_each(?))')
+
+  return {
+    async get(id) {
+      const row = fileById.get(id)
+      return row === undefined ? null : toFile(row)
+    },
+    async ofSession(sessionId) {
+      return ofSession.all(sessionId).map(toFile)
+    },
+    async unsent(owner) {
+      const { files = 0, bytes = 0, oldest = null } = unsent.get(owner) ?? {}
+      return { files: Number(files), bytes: Number(bytes), oldest: oldest === null ? null : Number(oldest) }
+    },
+    async knownHashes(hashes) {
+      return hashes.length === 0 ? [] : known.all(JSON.stringify(hashes)).map((row) => String(row.sha256))
     },
   }
 }

@@ -20,7 +20,7 @@ import {
   toWait,
   WAIT_COLUMNS,
 } from './rows.ts'
-import type { CommandSession } from './session-ids.ts'
+import type { CommandSession } from './session-table.ts'
 
 export function createRowReader(
   db: DatabaseSync,

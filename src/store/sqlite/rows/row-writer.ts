@@ -12,13 +12,13 @@ import type { EntryWriter } from '../entry-writer.ts'
 import { type LiveState, SEQ_BLOCK } from '../live-sessions.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createFeedTable } from './feed-table.ts'
-import { createMessageRows } from './message-rows.ts'
+import { createMessageRows } from './message-table.ts'
 import { createOutboxTable } from './outbox-table.ts'
 import { createPackedEntries } from './packed-entries.ts'
 import { EVERY_SESSION, grantData, waitData } from './rows.ts'
-import { createRunRows } from './run-rows.ts'
-import type { CommandSession } from './session-ids.ts'
-import { createSessionRows } from './session-rows.ts'
+import { createRunRows } from './run-table.ts'
+import type { CommandSession } from './session-table.ts'
+import { createSessionRows } from './session-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
-import { policyVersion } from './policy-version.ts'
+import { policyVersion } from './apply-policy.ts'
 
 const versionOf = (change: Parameters<typeof gatedCall>[0] = {}) => {
   const { agent, tool } = gatedCall(change)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { similarity } from './similarity.ts'
+import { similarity } from './check-answer.ts'
 
 describe('similarity', () => {
   test.each([
