@@ -57,7 +57,7 @@ export function createKnownIds(agent: string): KnownIds {
 /** A stream that does not end is left after this silence. */
 const SILENCE_MS = 30
 const STREAM_LIMIT_MS = 15_000
-const ENDLESS = 'getSessionsIdEvents'
+const ENDLESS = new Set(['getSessionsIdEvents', 'getEvents', 'getInboxEvents'])
 
 /** What is wrong with the answer. */
 export async function exchange(url: string, asked: Asked, api: Api, known: KnownIds): Promise<string[]> {
@@ -80,7 +80,7 @@ export async function exchange(url: string, asked: Asked, api: Api, known: Known
   })
   const { status } = response
   const type = baseType(response.headers.get('content-type') ?? '')
-  const text = await readAll(response, status === 200 && operation.id === ENDLESS, abort)
+  const text = await readAll(response, status === 200 && ENDLESS.has(operation.id), abort)
   const where = `${operation.method} ${path} → ${status} ${type}: ${text.slice(0, 300)}`
   if (status >= 500 && status !== 501) return [`${where}: the server failed`]
   const described = operation.responses.get(status)
@@ -89,7 +89,7 @@ export async function exchange(url: string, asked: Asked, api: Api, known: Known
   if (text === '' && described.content === undefined) return []
   if (media === undefined) return [`${where}: the media type is not documented`]
   if (type === 'text/event-stream')
-    return streamProblems(text, media.schema ?? {}, api, known, operation.id !== ENDLESS).map(
+    return streamProblems(text, media.schema ?? {}, api, known, !ENDLESS.has(operation.id)).map(
       (one) => `${where}: ${one}`,
     )
   if (!type.endsWith('json')) return []

@@ -135,8 +135,10 @@ describe('quarterdeck validate', () => {
       [
         "    import { defineTool } from 'quarterdeck'",
         "    import { z } from 'zod'",
-        "    export const look_up = defineTool({ description: 'When to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => … })",
-        '  or describe the arguments in agent.yaml: parameters: { city: { type: string } }',
+        "    export const look_up = defineTool({ description: 'Say here when to use it.', parameters: z.object({ city: z.string() }), run: ({ city }) => city })",
+        '  or keep it and describe it in agent.yaml:',
+        '    description: Say here when to use it.',
+        '    parameters: { city: { type: string } }',
         '',
         '1 problem',
       ],
