@@ -6,6 +6,7 @@ import type { ServerSettings } from '../../../config/settings/server-settings.ts
 import type { AgentDefinition, ModelSettings } from '../../../domain/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createModel } from '../../../models/create-model.ts'
 import { createModelHttp } from '../../../models/wire/model-http.ts'
@@ -125,8 +126,10 @@ async function isQuarterdeck(host: string, port: number): Promise<boolean> {
   try {
     const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
     const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}/health`
-    const answer: unknown = await (await fetch(url, { signal: AbortSignal.timeout(1000) })).json()
-    return typeof answer === 'object' && answer !== null && 'agent_ready' in answer
+    const response = await fetch(url, { signal: AbortSignal.timeout(1000) })
+    const answer: unknown = await response.json()
+    // Without a token a server that asks for one says only its status.
+    return isRecord(answer) && typeof answer.status === 'string' && response.headers.has('x-correlation-id')
   } catch {
     return false
   }

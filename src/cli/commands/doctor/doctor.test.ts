@@ -127,7 +127,9 @@ ok    Clock   N
     const address = other.address()
     const taken = typeof address === 'object' && address !== null ? address.port : 0
     const ours = await startFakeServer((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"healthy","agent_ready":true}')
+      const headers = { 'content-type': 'application/json', 'x-correlation-id': 'c' }
+      // What a server says to a caller without a token.
+      response.writeHead(200, headers).end('{"status":"healthy"}')
     })
     onTestFinished(() => ours.close())
 
