@@ -57,14 +57,14 @@ export interface AppOptions {
   dataDir: string
   /** Where tokens are kept, as hashes. Left out: nowhere, and `OpenApp.tokens.operatorToken` lives in memory alone. */
   configDir?: string
-  /** Make tokens where none is kept: somebody is there who sees them, once. */
+  /** Make tokens when none are kept yet, because somebody is there to see them once. */
   makeTokens?: boolean
   version: string
   log: Logger
-  /** Ends the process: a disk that cannot sync is no place for promises. */
+  /** Ends the process when the disk cannot sync: nothing can be promised then. */
   exit: (code: number) => never
   clock?: Clock
-  /** Whoever hears of errors that nobody caught asks it first whether one is a tool's. */
+  /** Finds the tool call that an uncaught error belongs to. */
   strays?: StrayErrors
   /** Tools given in code, by agent, beside those of the agent files. */
   tools?: Readonly<Record<string, readonly Tool[]>>
@@ -99,17 +99,17 @@ export interface OpenApp {
   /** Answers a request that another program's server has taken: see `HttpServer`. */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
   readonly tokens: Tokens
-  /** What this start has made. They are to be shown, and cannot be had again. */
+  /** The tokens that this start made. Show them now: they cannot be read again. */
   readonly madeTokens: MadeTokens | null
   /** What is attached to messages. */
   readonly files: FileKeeper
-  /** The open ones that lead somewhere. */
+  /** The open doors that have at least one route. */
   readonly doors: readonly Door[]
   /** The whole table, closed doors included. */
   readonly routes: readonly Route[]
-  /** Those that are open. */
+  /** How many connections are open. */
   connections(): number
-  /** Nothing happens just now: lets go of memory that is held for speed alone. */
+  /** Call it when the server is idle: frees memory that is held for speed alone. */
   rest(): void
 }
 
@@ -117,7 +117,7 @@ export const DISK_FAILED = 74
 
 const isAskedOverHttp = ({ provider }: ModelSettings): boolean => provider !== 'demo' && provider !== 'scripted'
 
-/** Finds all that can be wrong with settings, keys and files; the data directory is touched by the start. */
+/** Finds everything that can be wrong with settings, keys and files. Only the start touches the data directory. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { agents, settings, version, log } = options
   const clock = options.clock ?? createSystemClock()

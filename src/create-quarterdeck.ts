@@ -25,7 +25,7 @@ export interface QuarterdeckOptions {
   agent?: string | readonly string[]
   /** In front of every path, like `/agent`. Default: none. */
   basePath?: string
-  /** Beside those of the agent's file. */
+  /** Tools in addition to those of the agent's file. */
   tools?: readonly CodeTool[]
   /** Sees every event of a run before it is stored, and may change or drop it; the first one first. */
   middleware?: readonly Middleware[]
@@ -57,9 +57,9 @@ export interface Quarterdeck {
 /** Reads the files and throws a `ConfigError` for all that is wrong in them. Nothing is started yet. */
 export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck {
   const { agent = [], settings = {}, middleware = [], env = process.env } = options
-  const surroundings = { cwd: process.cwd(), env, stderr: process.stderr, clock: createSystemClock() }
-  const config = loadConfig({ files: [agent].flat(), flags: {}, code: settings }, surroundings)
-  const log = options.log ?? createServerLog(config, surroundings)
+  const io = { cwd: process.cwd(), env, stderr: process.stderr, clock: createSystemClock() }
+  const config = loadConfig({ files: [agent].flat(), flags: {}, code: settings }, io)
+  const log = options.log ?? createServerLog(config, io)
   const strays = createStrayErrors()
   const tools = toolsByAgent(options.tools ?? [], config.agents, strays)
   const basePath = readBasePath(options.basePath ?? '')
