@@ -27,7 +27,7 @@ export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | '
 export interface Approval {
   approval_id: string
   status: ApprovalStatus
-  kind: 'tool_call'
+  kind: 'tool_call' | 'diff' | 'permission' | 'policy'
   title: string
   description: string
   risk: 'low' | 'high' | 'critical'

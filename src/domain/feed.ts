@@ -4,20 +4,23 @@
 import type { RunStatus } from './run.ts'
 import type { SessionStatus } from './session.ts'
 import type { Risk } from './tool-settings.ts'
-import type { Approval, ApprovalStatus } from './wait.ts'
+import type { ClientCall, Wait } from './wait.ts'
 
 export type FeedItem = NewFeedItem & {
   /** Grows with every item and is never used twice. On the wire it is `f.<n>`. */
   n: number
 }
 
-/** A new session, run or approval, or one whose status changed. */
+/** What a person answers. */
+export type PersonWait = Exclude<Wait, ClientCall>
+
+/** A new session, run or wait, or one whose status changed. */
 export type NewFeedItem = FeedSubject &
   (
     | { kind: 'session'; status: SessionStatus }
     | { kind: 'run'; status: RunStatus; parentRunId: string | null }
     /** Only what a person is asked: a call that the client has to make is no item. */
-    | { kind: 'wait'; type: Approval['wait']; status: ApprovalStatus; risk: Risk }
+    | { kind: 'wait'; type: PersonWait['wait']; status: PersonWait['status']; risk: Risk | null }
   )
 
 interface FeedSubject {

@@ -1,10 +1,12 @@
+import type { Supervision } from './supervision.ts'
+
 /** created → active → paused | terminated | interrupted; paused → active | …; interrupted → active. */
 export type SessionStatus = 'created' | 'active' | 'paused' | 'terminated' | 'interrupted'
 
 export interface SessionRecord {
   /** Canonical UUIDv7. It can be printed as a ULID too. */
   id: string
-  /** The user whose token started the session, or `local_user`. Never changes. */
+  /** The user whose token started the session, or `local_user`. Changes only when a supervised session is handed over. */
   owner: string
   /** Name of the agent that owns this session. */
   agent: string
@@ -26,6 +28,8 @@ export interface SessionRecord {
   state: unknown
   /** Not shown in lists, and deleted a day after the last activity. */
   unlisted: boolean
+  /** Set for an agent that works elsewhere. Its own status is in there; `status` only says whether the session was deleted. */
+  supervision?: Supervision
 }
 
 /** Owner of everything that clients without a token start. */

@@ -2,9 +2,10 @@
 // store, not a timer or a socket: an answer through any door, at any later time, starts the continuation of the run.
 
 import type { AnswerableBy } from './approval-rule.ts'
+import type { ProgressItem } from './supervision.ts'
 import type { Risk } from './tool-settings.ts'
 
-export type Wait = Approval | ClientCall
+export type Wait = Approval | ClientCall | Prompt | InstructionWait | Alert
 
 /** What every record has that waits for an answer, whether or not a run of ours waits for it. */
 interface OpenRecord {
@@ -28,7 +29,7 @@ interface DecidedRecord {
 }
 
 interface WaitBase extends OpenRecord {
-  /** The run that waits; while its continuation runs, the continuation. */
+  /** The run that waits; while its continuation runs, the continuation. For an agent elsewhere: the run of the log in which it asked. */
   runId: string
   callId: string
   tool: string
@@ -50,7 +51,8 @@ export type ApprovalStatus = (typeof approvalStatuses)[number]
 export interface Approval extends WaitBase, DecidedRecord {
   wait: 'approval'
   status: ApprovalStatus
-  kind: 'tool_call'
+  /** `diff`, `permission` and `policy` come from agents elsewhere: a change of a file, a call of the host's own tools, a policy file. */
+  kind: 'tool_call' | 'diff' | 'permission' | 'policy'
   title: string
   description: string
   risk: Risk
@@ -65,7 +67,96 @@ export interface Approval extends WaitBase, DecidedRecord {
   /** Arguments that replace the model's. They came with the answer, or with an earlier answer that no longer counts. */
   editedArguments: string | null
   consumedAt: number | null
+  /** What an approval has that an agent elsewhere asked for. */
+  supervised?: AskedElsewhere & {
+    /** Of a `diff`: what it does to which file. The bytes are its `Proposal`. */
+    change: ChangeSummary | null
+    /** The decision allows the change to overwrite a file that has changed meanwhile. */
+    mayForce: boolean
+    /** An operator edited it before they approved it. */
+    isEdited: boolean
+    /** A `diff` that is consumed is being written; from here on the file is on disk. */
+    appliedAt: number | null
+  }
 }
+
+/** What lets an agent find its question again. */
+interface AskedElsewhere {
+  host: string
+  /** Digest of what was asked. The same question finds this record while it waits, or until its answer was returned once. */
+  contentKey: string
+  /** When the answer was returned to the agent; null: never. */
+  returnedAt: number | null
+}
+
+/** What a proposed change does to one file. */
+export interface ChangeSummary {
+  /** Relative to the workspace, with slashes. */
+  path: string
+  kind: 'create' | 'modify' | 'delete'
+  addedLines: number
+  removedLines: number
+  warnings: string[]
+  protectedBecause: string | null
+  hasHiddenText: boolean
+}
+
+export const promptTypes = ['continuation', 'clarification', 'error_recovery', 'resource_warning'] as const
+export type PromptType = (typeof promptTypes)[number]
+export type PromptDecision = 'continue' | 'refine' | 'stop'
+
+/** A question that an agent elsewhere forwards to its operator. */
+export interface Prompt extends WaitBase, DecidedRecord {
+  wait: 'prompt'
+  status: 'pending' | 'decided' | 'interrupted'
+  supervised: AskedElsewhere
+  promptText: string
+  promptType: PromptType
+  elapsedSeconds: number | null
+  actionsTaken: number | null
+  decision: PromptDecision | null
+  /** With `refine`. */
+  instruction: string | null
+}
+
+/** An agent elsewhere stands by until an operator tells it what to do next. */
+export interface InstructionWait extends WaitBase, DecidedRecord {
+  wait: 'instruction'
+  status: 'pending' | 'resumed' | 'timeout' | 'interrupted'
+  supervised: AskedElsewhere
+  message: string
+  timeoutSeconds: number
+  instruction: string | null
+}
+
+export type AlertStatus = 'pending' | 'nudged' | 'self_recovered' | 'escalated' | 'dismissed'
+
+/** An agent elsewhere has been silent for too long. */
+export interface Alert extends WaitBase, DecidedRecord {
+  wait: 'alert'
+  status: AlertStatus
+  supervised: Pick<AskedElsewhere, 'host'>
+  lastTool: string | null
+  lastActivityAt: number
+  /** At the time of the alert. */
+  idleSeconds: number
+  nudgeCount: number
+  nudgeMessage: string | null
+  lastNudgeAt: number | null
+  /** How the last nudge reached the agent; null: nothing was open, so it waits for the agent's next call. */
+  nudgedBy: string | null
+  progressSnapshot: ProgressItem[] | null
+}
+
+/** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
+export type SupervisedWait = Prompt | InstructionWait | Alert | (Approval & { supervised: object })
+
+export const isSupervised = (wait: Wait): wait is SupervisedWait =>
+  wait.wait !== 'client_call' && wait.supervised !== undefined
+
+/** Whether the record still wants something of a person. */
+export const isWaiting = (wait: Wait): boolean =>
+  wait.status === 'pending' || (wait.wait === 'alert' && (wait.status === 'nudged' || wait.status === 'escalated'))
 
 export interface ClientCall extends WaitBase {
   wait: 'client_call'

@@ -6,6 +6,7 @@ import type { MessageReads } from './ports/messages.ts'
 import type { OutboxReads } from './ports/outbox.ts'
 import type { RunReads } from './ports/runs.ts'
 import type { SessionReads } from './ports/sessions.ts'
+import type { SupervisedReads } from './ports/supervised.ts'
 import type { GrantReads, WaitReads } from './ports/waits.ts'
 
 /**
@@ -20,6 +21,7 @@ export interface Store extends Journal {
   runs: RunReads
   waits: WaitReads
   grants: GrantReads
+  supervised: SupervisedReads
   files: FileReads
   audit: AuditReads
   feed: FeedReads

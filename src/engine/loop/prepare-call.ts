@@ -38,6 +38,7 @@ export async function prepareCall(
 ): Promise<PreparedCall> {
   const refused = (reason: string): PreparedCall => ({ call, type: 'refused', reason })
   if (wait?.wait === 'client_call') return afterClientCall(call, wait)
+  if (wait !== null && wait.wait !== 'approval') throw new Error(`Call ${call.id} waits for a ${wait.wait}.`)
   if (wait?.status === 'pending') return { call, type: 'wait', wait, isNew: false }
   if (wait !== null && wait.status !== 'approved' && wait.status !== 'consumed') return refused(refusal(wait))
 

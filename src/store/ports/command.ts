@@ -24,6 +24,7 @@ import type {
   PurgeSessions,
   UpdateSession,
 } from './sessions.ts'
+import type { Supervise } from './supervised.ts'
 import type { Answered, AskAgain, RevokeGrant, SettleWaits } from './waits.ts'
 
 export type Command =
@@ -38,6 +39,7 @@ export type Command =
   | SettleWaits
   | AskAgain
   | RevokeGrant
+  | Supervise
   | CreateSession
   | UpdateSession
   | DeleteSession

@@ -30,7 +30,7 @@ export interface TakeDeliveries {
 
 /**
  * Synced. Says what became of a try. `delivered`: the first `count` items of a summary; `ref` is how the channel finds the message of
- * an approval again. `given_up`: it can never be shown, so the summary counts it. Refused (`conflict`) when there is no such delivery.
+ * a wait again. `given_up`: it can never be shown, so the summary counts it. Refused (`conflict`) when there is no such delivery.
  */
 export interface SettleDelivery {
   type: 'settle_delivery'

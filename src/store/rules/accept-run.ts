@@ -29,6 +29,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   if (known !== null && (known.owner !== run.owner || known.status === 'terminated')) {
     throw sessionNotFound(command.session.id)
   }
+  if (known?.supervision !== undefined) throw supervisedElsewhere(known.id)
   if (known === null) yield* refuseBeyond(command.maxSessions)
   else {
     const same = yield* ask('runByWireId', known.id, run.wireId)
@@ -51,6 +52,13 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   refuseBusy(command, open)
   return open.length === 0 ? yield* takeIn(changes, command, known) : yield* enqueue(command, known)
 }
+
+const supervisedElsewhere = (id: string): ServerError =>
+  new ServerError(
+    'session_supervised',
+    `An agent elsewhere works in this session, so it takes no messages. Send it an instruction with POST /sessions/${id}/steer, and answer its questions at /inbox.`,
+    { details: { session_id: id } },
+  )
 
 function* findByKey(
   owner: string,

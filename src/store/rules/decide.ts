@@ -17,6 +17,7 @@ import {
   purgeSessions,
   updateSession,
 } from './session-rules.ts'
+import { supervise } from './supervise.ts'
 import { askAgain, revokeGrant, settleWaits } from './wait-rules.ts'
 
 export function* decide(command: Command): Rule<Decision> {
@@ -48,6 +49,8 @@ function ruleOf(command: Command): Rule<Decision> {
       return askAgain(command)
     case 'revoke_grant':
       return revokeGrant(command)
+    case 'supervise':
+      return supervise(command)
     case 'create_session':
       return createSession(command)
     case 'update_session':

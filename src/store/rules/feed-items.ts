@@ -2,7 +2,7 @@
 
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { SessionStatus } from '../../domain/session.ts'
+import type { SessionRecord, SessionStatus } from '../../domain/session.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { Command } from '../ports/command.ts'
 import type { Change, PurgedSession } from './rows.ts'
@@ -20,7 +20,11 @@ export function feedItems(command: Command, changes: readonly Change[]): NewFeed
 function itemOf(change: Change, command: Command): NewFeedItem | null {
   switch (change.write) {
     case 'insert_session':
-      return sessionItem(change.session, change.session.status, timeOf(command))
+      return sessionItem(change.session, statusOf(change.session), timeOf(command))
+    case 'update_supervision':
+      return statusOf(change.before) === statusOf(change.session)
+        ? null
+        : sessionItem(change.session, statusOf(change.session), timeOf(command))
     case 'bury_session':
     case 'remove_session':
       // A session that was deleted before the purge already has its item.
@@ -37,6 +41,8 @@ function itemOf(change: Change, command: Command): NewFeedItem | null {
       return null
   }
 }
+
+const statusOf = ({ status, supervision }: SessionRecord): SessionStatus => supervision?.status ?? status
 
 const sessionItem = ({ id, owner, agent }: PurgedSession, status: SessionStatus, at: number): NewFeedItem => ({
   kind: 'session',
@@ -60,8 +66,9 @@ const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord
 })
 
 function waitItem(wait: Wait, at: number): NewFeedItem | null {
-  if (wait.wait !== 'approval') return null
-  const { id, sessionId, owner, agent, status, risk } = wait
+  if (wait.wait === 'client_call') return null
+  const { id, sessionId, owner, agent, status } = wait
+  const risk = wait.wait === 'approval' ? wait.risk : null
   return { kind: 'wait', at, id, sessionId, owner, agent, type: wait.wait, status, risk }
 }
 
@@ -81,6 +88,7 @@ function timeOf(command: Command): number {
     case 'start_run':
     case 'finish_run':
     case 'settle_waits':
+    case 'supervise':
     case 'delete_session':
     case 'purge_sessions':
       return command.now

@@ -40,7 +40,7 @@ export function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<D
         return done([put({ ...delivery, ...fresh, count: delivery.count - outcome.count })])
       }
       const wait = item?.kind === 'wait' && outcome.ref !== null ? yield* ask('wait', item.id) : null
-      if (wait?.wait !== 'approval' || outcome.ref === null) return done([remove])
+      if (wait === null || wait.wait === 'client_call' || outcome.ref === null) return done([remove])
       const messageRefs = { ...wait.messageRefs, [channel]: outcome.ref }
       return done([remove, { write: 'update_wait', before: wait, wait: { ...wait, messageRefs } }])
     }

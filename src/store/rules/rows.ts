@@ -12,7 +12,8 @@ import type { Grant } from '../../domain/grant.ts'
 import type { MessageMark, MessageRole, StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Approval, Wait } from '../../domain/wait.ts'
+import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision.ts'
+import type { Approval, SupervisedWait, Wait } from '../../domain/wait.ts'
 import type { Result } from '../ports/command.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
@@ -51,6 +52,13 @@ export interface RowReads {
   pendingWaits(runId: string): Wait[]
   /** Approvals that this run got and has not used, in the order in which they were written. */
   unusedApprovals(runId: string): Approval[]
+  /** Records of a supervised session that still want something of a person, in the order in which they were written. */
+  pendingRecords(sessionId: string): SupervisedWait[]
+  /** Ids of the supervised sessions that are open, oldest first. */
+  openSupervised(): string[]
+  instruction(id: string): Instruction | null
+  /** Those that wait for the same agent (steering), or in the same workspace for the same owner (task). */
+  waitingInstructions(like: Pick<Instruction, 'kind' | 'sessionId' | 'owner' | 'workspaceRoot'>): Instruction[]
   hasGrant(id: string): boolean
   file(id: string): FileRecord | null
   /** How far the channel has looked at the feed (null: it is new), and what it still has to show, oldest first. */
@@ -69,6 +77,8 @@ export interface IdempotencyKey {
 export type Change =
   | { write: 'insert_session'; session: SessionRecord }
   | { write: 'update_session'; id: string; patch: SessionPatch }
+  /** Writes `supervision`, `owner`, `lastActivity` and `lastTool`. */
+  | { write: 'update_supervision'; before: SessionRecord; session: SessionRecord }
   /** Removes all content of the session, and leaves a tombstone. */
   | { write: 'bury_session'; session: SessionRecord; at: number }
   /** Removes the session with all its content. */
@@ -95,6 +105,13 @@ export type Change =
   | { write: 'supersede_messages'; sessionId: string; after: string; byRun: string }
   | { write: 'insert_wait'; wait: Wait }
   | { write: 'update_wait'; before: Wait; wait: Wait }
+  /** Inserts it, or replaces the one of the same approval. */
+  | { write: 'put_proposal'; sessionId: string; proposal: Proposal }
+  | { write: 'insert_instruction'; instruction: Instruction }
+  | { write: 'update_instruction'; instruction: Instruction }
+  | { write: 'insert_checkpoint'; checkpoint: Checkpoint }
+  /** Replaces the pin of its workspace. */
+  | { write: 'put_pin'; pin: PolicyPin }
   | { write: 'insert_grant'; grant: Grant }
   | { write: 'remove_grant'; id: string }
   | { write: 'insert_file'; file: FileRecord }

@@ -2,6 +2,7 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { isOpen } from '../../domain/supervision.ts'
 import type { AddFile } from '../ports/files.ts'
 import type {
   CompactSession,
@@ -48,6 +49,12 @@ export function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision
   if (session === null || session.status === 'terminated') return { result: nothing, changes: [] }
   if ((yield* ask('openRuns', sessionId)).length > 0) {
     throw new ServerError('conflict', 'The session has an open run. End the run, then delete the session.')
+  }
+  if (session.supervision !== undefined && isOpen(session.supervision)) {
+    throw new ServerError(
+      'conflict',
+      'An agent elsewhere works in this session. Terminate the session, then delete it.',
+    )
   }
   return { result: nothing, changes: [{ write: 'bury_session', session, at: now }] }
 }

@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { Approval, Wait, WaitAnswer } from '../../domain/wait.ts'
+import { type Approval, isSupervised, type Wait, type WaitAnswer } from '../../domain/wait.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
 
@@ -40,7 +40,8 @@ export const appliedOf = (answered: readonly Answered[]): Wait[] =>
 /** The wait after the answer. Null if the answer came too late or does not fit this kind of wait. */
 function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wait | null {
   const { outcome, at } = answer
-  if (wait.status !== 'pending') return null
+  // An agent elsewhere waits for it, so it changes only with that agent's session (`supervise.ts`).
+  if (wait.status !== 'pending' || isSupervised(wait)) return null
   if (outcome.type !== 'expired' && wait.expiresAt !== null && at >= wait.expiresAt) return null
   if (wait.wait === 'client_call') {
     if (outcome.type === 'answered') return { ...wait, status: 'answered', answeredAt: at, continuationRunId: takenBy }
@@ -66,11 +67,11 @@ function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wai
   }
 }
 
-/** The run ended before anybody answered. */
+/** The run, or the session of an agent elsewhere, ended before anybody answered. */
 export function interruptWait(wait: Wait, at: number): Wait {
-  return wait.wait === 'approval'
-    ? { ...wait, status: 'interrupted', decidedAt: at }
-    : { ...wait, status: 'interrupted' }
+  if (wait.wait === 'client_call') return { ...wait, status: 'interrupted' }
+  if (wait.wait === 'alert') return { ...wait, status: 'dismissed', decidedAt: at }
+  return { ...wait, status: 'interrupted', decidedAt: at }
 }
 
 /** An approval that can no longer be used, because its run ended before the call began. It still says who approved. */

@@ -219,6 +219,55 @@ const migrations: readonly string[] = [
     PRIMARY KEY (channel, n)
   ) STRICT, WITHOUT ROWID;
   `,
+  // `supervision` holds what a session of an agent elsewhere has beyond other sessions, `supervised_status` is its status.
+  `
+  ALTER TABLE sessions ADD COLUMN supervision TEXT;
+  ALTER TABLE sessions ADD COLUMN supervised_status TEXT;
+  CREATE INDEX sessions_supervised ON sessions (supervised_status, last_activity) WHERE supervised_status IS NOT NULL;
+
+  CREATE TABLE proposals (
+    approval_id TEXT PRIMARY KEY,
+    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    diff TEXT NOT NULL,
+    after BLOB
+  ) STRICT;
+  CREATE INDEX proposals_session ON proposals (sid);
+
+  CREATE TABLE instructions (
+    iid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    sid INTEGER REFERENCES sessions (sid) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    text TEXT NOT NULL,
+    source TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    delivered_at INTEGER
+  ) STRICT;
+  CREATE INDEX instructions_session ON instructions (sid) WHERE sid IS NOT NULL;
+  CREATE INDEX instructions_tasks ON instructions (workspace, owner) WHERE sid IS NULL;
+
+  CREATE TABLE checkpoints (
+    cid INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX checkpoints_session ON checkpoints (sid);
+  CREATE INDEX checkpoints_owner ON checkpoints (owner, created_at);
+  CREATE INDEX checkpoints_newest ON checkpoints (created_at);
+
+  CREATE TABLE policy_pins (
+    workspace TEXT PRIMARY KEY,
+    sha256 TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL
+  ) STRICT;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -10,6 +10,7 @@ import type { StoreReads } from '../../../src/store/store-reads.ts'
 import type { MemoryDisk } from './memory-disk.ts'
 import {
   headOf,
+  instructionsOf,
   isGrantedAt,
   isShown,
   type MemorySession,
@@ -176,6 +177,36 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
           .filter((grant) => agent === undefined || grant.agent === agent)
           .filter((grant) => sessionId === undefined || grant.sessionId === null || grant.sessionId === sessionId)
           .sort(byAge),
+    },
+
+    supervised: {
+      sessions: ({ owner, workspaceRoot, tokenId, statuses, limit }) =>
+        [...state.sessions.values()]
+          .map(({ record }) => record)
+          .filter(({ supervision }) => supervision !== undefined)
+          .filter((record) => owner === undefined || record.owner === owner)
+          .filter(({ supervision }) => workspaceRoot === undefined || supervision?.workspaceRoot === workspaceRoot)
+          .filter(({ supervision }) => tokenId === undefined || supervision?.tokenId === tokenId)
+          .filter(
+            ({ supervision }) =>
+              statuses === undefined || (supervision !== undefined && statuses.includes(supervision.status)),
+          )
+          .sort(newestFirst)
+          .slice(0, limit)
+          .map((record) => ({ ...record, state: undefined })),
+      proposal(approvalId) {
+        const found = state.proposals.get(approvalId)
+        return found === undefined ? null : { approvalId, diff: found.diff, after: found.after }
+      },
+      instructions: (query) => instructionsOf(state, query),
+      checkpoint: (id) => state.checkpoints.get(id) ?? null,
+      checkpoints: ({ sessionId, owner, limit }) =>
+        [...state.checkpoints.values()]
+          .filter((one) => sessionId === undefined || one.sessionId === sessionId)
+          .filter((one) => owner === undefined || one.owner === owner)
+          .reverse()
+          .slice(0, limit),
+      pin: (workspaceRoot) => state.pins.get(workspaceRoot) ?? null,
     },
 
     files: {

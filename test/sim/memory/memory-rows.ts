@@ -5,7 +5,9 @@ import type { Delivery } from '../../../src/domain/delivery.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
 import type { RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
+import { isOpen } from '../../../src/domain/supervision.ts'
 import { unreachable } from '../../../src/domain/unreachable.ts'
+import { isSupervised, isWaiting } from '../../../src/domain/wait.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'
@@ -13,6 +15,7 @@ import type { Change, RowReads } from '../../../src/store/rules/rows.ts'
 import { patched } from '../../../src/store/rules/run-rules.ts'
 import {
   headOf,
+  instructionsOf,
   isGrantedAt,
   isShown,
   type MemorySession,
@@ -39,6 +42,7 @@ export function createRowReader(state: MemoryState): RowReads {
         .filter(({ record: { unlisted, lastActivity, terminatedAt } }) =>
           unlisted ? lastActivity < unlistedBefore : Math.max(lastActivity, terminatedAt ?? 0) < (before ?? 0),
         )
+        .filter(({ record }) => record.supervision === undefined || !isOpen(record.supervision))
         .filter((session) => openRunsOf(session).length === 0)
         .map(({ record }) => record)
         .sort((a, b) => a.lastActivity - b.lastActivity)
@@ -83,6 +87,20 @@ export function createRowReader(state: MemoryState): RowReads {
       [...state.waits.values()].flatMap((wait) =>
         wait.wait === 'approval' && wait.continuationRunId === runId && wait.status === 'approved' ? [wait] : [],
       ),
+    pendingRecords: (sessionId) =>
+      [...state.waits.values()].filter(isSupervised).filter((wait) => wait.sessionId === sessionId && isWaiting(wait)),
+    openSupervised: () =>
+      [...state.sessions.values()].flatMap(({ record: { id, supervision } }) =>
+        supervision !== undefined && isOpen(supervision) ? [id] : [],
+      ),
+    instruction: (id) => state.instructions.get(id) ?? null,
+    waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>
+      instructionsOf(state, {
+        kind,
+        ...(kind === 'steering' && sessionId !== null ? { sessionId } : { workspace: { owner, root: workspaceRoot } }),
+        isWaiting: true,
+        limit: Number.POSITIVE_INFINITY,
+      }),
     hasGrant: (id) => state.grants.has(id),
     file: (id) => state.files.get(id) ?? null,
     outbox: (channel) => state.outboxes.get(channel) ?? { cursor: null, deliveries: [] },
@@ -99,10 +117,22 @@ export function writeRow(state: MemoryState, change: Change): void {
       session.record = patched(session.record, change.patch)
       return
     }
+    case 'update_supervision': {
+      const { owner, lastActivity, lastTool, supervision } = change.session
+      const session = sessionOf(state, change.session.id)
+      session.record = {
+        ...session.record,
+        owner,
+        lastActivity,
+        lastTool,
+        ...(supervision === undefined ? {} : { supervision }),
+      }
+      return
+    }
     case 'bury_session': {
       const session = sessionOf(state, change.session.id)
       erase(state, session)
-      const { label: _, ...rest } = session.record
+      const { label: _, supervision: __, ...rest } = session.record
       session.record = {
         ...rest,
         activeAgent: null,
@@ -164,6 +194,19 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'insert_wait':
     case 'update_wait':
       state.waits.set(change.wait.id, change.wait)
+      return
+    case 'put_proposal':
+      state.proposals.set(change.proposal.approvalId, { ...change.proposal, sessionId: change.sessionId })
+      return
+    case 'insert_instruction':
+    case 'update_instruction':
+      state.instructions.set(change.instruction.id, change.instruction)
+      return
+    case 'insert_checkpoint':
+      state.checkpoints.set(change.checkpoint.id, change.checkpoint)
+      return
+    case 'put_pin':
+      state.pins.set(change.pin.workspaceRoot, change.pin)
       return
     case 'insert_grant':
       state.grants.set(change.grant.id, change.grant)
@@ -297,6 +340,9 @@ function erase(state: MemoryState, session: MemorySession): void {
   for (const [waitId, { sessionId }] of state.waits) if (sessionId === id) state.waits.delete(waitId)
   for (const [grantId, { sessionId }] of state.grants) if (sessionId === id) state.grants.delete(grantId)
   for (const [fileId, { sessionId }] of state.files) if (sessionId === id) state.files.delete(fileId)
+  for (const one of [state.proposals, state.instructions, state.checkpoints]) {
+    for (const [key, { sessionId }] of one) if (sessionId === id) one.delete(key)
+  }
   session.entries = []
   session.messages.clear()
   session.runs = []

@@ -9,8 +9,10 @@ import type { Grant } from '../../../src/domain/grant.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
+import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../../src/domain/supervision.ts'
 import type { Wait } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
+import type { InstructionQuery } from '../../../src/store/ports/supervised.ts'
 
 // Ids and names come from clients. Maps, not objects: "__proto__" must be an ordinary key.
 export interface MemoryState {
@@ -28,6 +30,12 @@ export interface MemoryState {
   grants: Map<string, Grant>
   /** In the order of their upload. */
   files: Map<string, FileRecord>
+  proposals: Map<string, Proposal & { sessionId: string }>
+  /** In the order in which they were written. */
+  instructions: Map<string, Instruction>
+  checkpoints: Map<string, Checkpoint>
+  /** By workspace. */
+  pins: Map<string, PolicyPin>
   audit: AuditEntry[]
   /** How many batches of the disk the state includes. */
   batches: number
@@ -63,6 +71,10 @@ export const createMemoryState = (): MemoryState => ({
   waits: new Map(),
   grants: new Map(),
   files: new Map(),
+  proposals: new Map(),
+  instructions: new Map(),
+  checkpoints: new Map(),
+  pins: new Map(),
   audit: [],
   batches: 0,
   feed: [],
@@ -96,6 +108,17 @@ export function reserve(session: MemorySession): void {
   const last = session.nextSeq - 1
   if (!session.runs.some((run) => run.status === 'running')) session.reservedTo = last
   else if (last >= session.reservedTo) session.reservedTo = last + SEQ_BLOCK
+}
+
+/** As a query asks for them, oldest first. */
+export function instructionsOf(state: MemoryState, query: InstructionQuery): Instruction[] {
+  const { kind, sessionId, workspace, isWaiting = false, limit } = query
+  return [...state.instructions.values()]
+    .filter((one) => kind === undefined || one.kind === kind)
+    .filter((one) => sessionId === undefined || one.sessionId === sessionId)
+    .filter((one) => workspace === undefined || (one.owner === workspace.owner && one.workspaceRoot === workspace.root))
+    .filter((one) => !isWaiting || (one.deliveredAt === null && (workspace === undefined || one.sessionId === null)))
+    .slice(0, limit)
 }
 
 /** In the session's own conversation: not superseded, not a sub-agent's. */

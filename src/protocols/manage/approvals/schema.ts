@@ -75,7 +75,7 @@ export const ApprovalSchema = z
   .strictObject({
     approval_id: z.string(),
     status: z.enum(approvalStatuses),
-    kind: z.literal('tool_call'),
+    kind: z.enum(['tool_call', 'diff', 'permission', 'policy']),
     title: z.string(),
     description: z.string(),
     risk: z.enum(['low', 'high', 'critical']),

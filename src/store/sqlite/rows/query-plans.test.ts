@@ -34,6 +34,8 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
     // Stops at the first item that is young enough, so it reads only what is removed.
     'SELECT n FROM feed WHERE at >= ? ORDER BY n LIMIT 1': ['SCAN feed'],
+    // In the order of the list, so it stops at its limit.
+    'SELECT checkpoints.*, sessions.id AS session_id FROM checkpo': ['SCAN checkpoints USING INDEX checkpoints_newest'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
     'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
   })

@@ -13,6 +13,7 @@ import { createOutboxTable } from './outbox-table.ts'
 import { FILE_COLUMNS, toFile, unpackRow } from './rows.ts'
 import { createRunReads } from './run-table.ts'
 import { createSessionIds, createSessionReads, type SessionIds } from './session-table.ts'
+import { createSupervisedReads } from './supervised-table.ts'
 import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
@@ -26,6 +27,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     runs: createRunReads(db),
     waits: createWaitReads(db),
     grants: createGrantReads(db),
+    supervised: createSupervisedReads(db),
     files: createFileReads(db),
     feed: createFeedReads(db, state),
     outbox: {

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { MessageRole } from '../../../domain/message.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionStatus } from '../../../domain/session.ts'
+import { isSupervised } from '../../../domain/wait.ts'
 import type { RowReads } from '../../rules/rows.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import type { LiveState } from '../live-sessions.ts'
@@ -21,6 +22,10 @@ import {
   WAIT_COLUMNS,
 } from './rows.ts'
 import type { CommandSession } from './session-table.ts'
+import { createSupervisedTable } from './supervised-table.ts'
+
+/** More than ever wait in one place. */
+const MOST_INSTRUCTIONS = 1_000
 
 export function createRowReader(
   db: DatabaseSync,
@@ -30,6 +35,7 @@ export function createRowReader(
 ): RowReads {
   const sidOf = session.sid
   const outbox = createOutboxTable(db)
+  const supervised = createSupervisedTable(db)
   const sql = {
     session: prepareSessions(db, 'id = ?'),
     sessionByAlias: prepareSessions(db, 'owner = ? AND alias = ?'),
@@ -38,6 +44,7 @@ export function createRowReader(
       `SELECT id, owner, agent, status FROM sessions
        WHERE (?4 IS NULL OR agent = ?4)
          AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < ?1) OR (unlisted = 1 AND last_activity < ?2))
+         AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
        ORDER BY last_activity LIMIT ?3`,
     ),
@@ -59,6 +66,12 @@ export function createRowReader(
     ),
     unusedApprovals: db.prepare(
       `SELECT ${WAIT_COLUMNS} WHERE waits.continuation_run_id = ? AND +waits.status = 'approved' ORDER BY wid`,
+    ),
+    pendingRecords: db.prepare(
+      `SELECT ${WAIT_COLUMNS} WHERE waits.sid = ? AND waits.status IN ('pending', 'nudged', 'escalated') ORDER BY wid`,
+    ),
+    openSupervised: db.prepare(
+      `SELECT id FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,
     ),
     grant: db.prepare('SELECT 1 FROM grants WHERE id = ?'),
     file: db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`),
@@ -136,6 +149,18 @@ export function createRowReader(
         .all(runId)
         .map(toWait)
         .filter((wait) => wait.wait === 'approval'),
+    pendingRecords: (sessionId) => sql.pendingRecords.all(sidOf(sessionId)).map(toWait).filter(isSupervised),
+    openSupervised: () => sql.openSupervised.all().map((row) => String(row.id)),
+    instruction: supervised.instruction,
+    waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>
+      kind === 'steering' && sessionId !== null
+        ? supervised.instructions({ kind, sessionId, isWaiting: true, limit: MOST_INSTRUCTIONS })
+        : supervised.instructions({
+            kind,
+            workspace: { owner, root: workspaceRoot },
+            isWaiting: true,
+            limit: MOST_INSTRUCTIONS,
+          }),
     hasGrant: (id) => sql.grant.get(id) !== undefined,
     file(id) {
       const row = sql.file.get(id)

@@ -19,6 +19,7 @@ import { EVERY_SESSION, grantData, waitData } from './rows.ts'
 import { createRunRows } from './run-table.ts'
 import type { CommandSession } from './session-table.ts'
 import { createSessionRows } from './session-table.ts'
+import { createSupervisedRows } from './supervised-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
@@ -36,6 +37,7 @@ export function createRowWriter(
   const log = createLogRows(db, state, writer)
   const keys = createKeyRows(db)
   const waits = createWaitRows(db)
+  const supervised = createSupervisedRows(db)
   const grants = createGrantRows(db)
   const files = createFileRows(db)
   const leases = createLeaseRows(db)
@@ -53,6 +55,9 @@ export function createRowWriter(
         return
       case 'update_session':
         sessions.update(sid(change.id), change.patch)
+        return
+      case 'update_supervision':
+        sessions.updateSupervision(sid(change.session.id), change.session)
         return
       case 'bury_session': {
         const id = sid(change.session.id)
@@ -102,6 +107,25 @@ export function createRowWriter(
         return
       case 'update_wait':
         waits.update(change.wait)
+        return
+      case 'put_proposal':
+        supervised.putProposal(sid(change.sessionId), change.proposal)
+        return
+      case 'insert_instruction': {
+        const { sessionId } = change.instruction
+        supervised.insertInstruction(sessionId === null ? null : sid(sessionId), change.instruction)
+        return
+      }
+      case 'update_instruction': {
+        const { sessionId } = change.instruction
+        supervised.updateInstruction(sessionId === null ? null : sid(sessionId), change.instruction)
+        return
+      }
+      case 'insert_checkpoint':
+        supervised.insertCheckpoint(sid(change.checkpoint.sessionId), change.checkpoint)
+        return
+      case 'put_pin':
+        supervised.putPin(change.pin)
         return
       case 'insert_grant':
         grants.insert(change.grant)
@@ -203,7 +227,7 @@ function createWaitRows(db: DatabaseSync) {
     'INSERT INTO waits (id, sid, run_id, continuation_run_id, owner, kind, status, created_at, expires_at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const update = db.prepare(
-    'UPDATE waits SET run_id = ?, continuation_run_id = ?, status = ?, expires_at = ?, data = ? WHERE id = ?',
+    'UPDATE waits SET run_id = ?, continuation_run_id = ?, owner = ?, status = ?, expires_at = ?, data = ? WHERE id = ?',
   )
 
   return {
@@ -213,8 +237,8 @@ function createWaitRows(db: DatabaseSync) {
       insert.run(id, sid, runId, continuationRunId, owner, kind, status, createdAt, expiresAt, data)
     },
     update(wait: Wait): void {
-      const { id, runId, continuationRunId, status, expiresAt } = wait
-      update.run(runId, continuationRunId, status, expiresAt, waitData(wait), id)
+      const { id, runId, continuationRunId, owner, status, expiresAt } = wait
+      update.run(runId, continuationRunId, owner, status, expiresAt, waitData(wait), id)
     },
   }
 }

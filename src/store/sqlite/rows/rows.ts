@@ -27,7 +27,7 @@ const stateOf = (value: Value | undefined): unknown =>
   typeof value === 'string' && value.length > jsonLimits.bytes ? undefined : json(value)
 
 const SESSION_COLUMNS =
-  'sid, id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted'
+  'sid, id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision'
 type SessionRow = [
   sid: number,
   id: string,
@@ -44,6 +44,7 @@ type SessionRow = [
   label: string | null,
   messageCount: number,
   unlisted: number,
+  supervision: string | null,
   state?: string | null,
 ]
 
@@ -75,6 +76,7 @@ export function readSession(row: unknown): { sid: number; session: SessionRecord
     label,
     messageCount,
     unlisted,
+    supervision,
     state = null,
   ] = row as SessionRow
   const session: SessionRecord = {
@@ -93,8 +95,19 @@ export function readSession(row: unknown): { sid: number; session: SessionRecord
     messageCount,
     state: stateOf(state),
     unlisted: unlisted === 1,
+    ...(supervision === null ? {} : { supervision: JSON.parse(supervision) }),
   }
   return { sid, session }
+}
+
+/** Prepares each SQL text once. */
+export function keepPrepared(db: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
 }
 
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'

@@ -10,6 +10,7 @@ export interface SessionRows {
   /** Returns the session's number. */
   insert(session: SessionRecord): number
   update(sid: number, patch: SessionPatch): void
+  updateSupervision(sid: number, session: SessionRecord): void
   /** Leaves a tombstone. */
   bury(sid: number, at: number): void
   remove(sid: number): void
@@ -19,8 +20,8 @@ export interface SessionRows {
 
 export function createSessionRows(db: DatabaseSync): SessionRows {
   const insert = db.prepare(
-    `INSERT INTO sessions (id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, state, unlisted, seq_ceiling, compacted)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1)`,
+    `INSERT INTO sessions (id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, state, unlisted, supervision, supervised_status, seq_ceiling, compacted)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1)`,
   )
   const addMessagesAt = db.prepare(
     'UPDATE sessions SET last_activity = max(last_activity, ?), message_count = message_count + ?, compacted = 0 WHERE sid = ?',
@@ -31,8 +32,11 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
   const setState = db.prepare('UPDATE sessions SET state = ? WHERE sid = ?')
   const setTool = db.prepare('UPDATE sessions SET last_tool = ? WHERE sid = ?')
   const setActiveAgent = db.prepare('UPDATE sessions SET active_agent = ? WHERE sid = ?')
+  const setSupervision = db.prepare(
+    'UPDATE sessions SET owner = ?, last_activity = ?, last_tool = ?, supervision = ?, supervised_status = ? WHERE sid = ?',
+  )
   const bury = db.prepare(
-    `UPDATE sessions SET status = 'terminated', terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0 WHERE sid = ?`,
+    `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0 WHERE sid = ?`,
   )
   const remove = db.prepare('DELETE FROM sessions WHERE sid = ?')
   const content = [
@@ -40,6 +44,9 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     'DELETE FROM entries WHERE sid = ?',
     'DELETE FROM messages WHERE sid = ?',
     'DELETE FROM waits WHERE sid = ?',
+    'DELETE FROM proposals WHERE sid = ?',
+    'DELETE FROM instructions WHERE sid = ?',
+    'DELETE FROM checkpoints WHERE sid = ?',
     'DELETE FROM grants WHERE scope = (SELECT id FROM sessions WHERE sid = ?)',
     'DELETE FROM files WHERE sid = ?',
     'DELETE FROM runs WHERE sid = ?',
@@ -63,6 +70,8 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
         session.messageCount,
         session.state === undefined ? null : JSON.stringify(session.state),
         session.unlisted ? 1 : 0,
+        session.supervision === undefined ? null : JSON.stringify(session.supervision),
+        session.supervision?.status ?? null,
       )
       return Number(lastInsertRowid)
     },
@@ -78,6 +87,10 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
       if (activeAgent !== undefined) setActiveAgent.run(activeAgent, sid)
     },
 
+    updateSupervision(sid, { owner, lastActivity, lastTool, supervision }) {
+      const data = supervision === undefined ? null : JSON.stringify(supervision)
+      setSupervision.run(owner, lastActivity, lastTool, data, supervision?.status ?? null, sid)
+    },
     bury: (sid, at) => void bury.run(at, sid),
     remove: (sid) => void remove.run(sid),
     eraseContent(sid) {

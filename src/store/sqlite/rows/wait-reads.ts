@@ -1,9 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Wait } from '../../../domain/wait.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
-import { EVERY_SESSION, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
+import { EVERY_SESSION, keepPrepared, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
 
-const KINDS: readonly Wait['wait'][] = ['approval', 'client_call']
+const KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
 
 export function createWaitReads(db: DatabaseSync): WaitReads {
   const waitById = db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`)
@@ -79,16 +79,6 @@ export function createGrantReads(db: DatabaseSync): GrantReads {
         .all(...values)
         .map(toGrant)
     },
-  }
-}
-
-/** Prepares each SQL text once. */
-function keepPrepared(db: DatabaseSync): (sql: string) => StatementSync {
-  const statements = new Map<string, StatementSync>()
-  return (sql) => {
-    const statement = statements.get(sql) ?? db.prepare(sql)
-    statements.set(sql, statement)
-    return statement
   }
 }
 

@@ -1,0 +1,126 @@
+// A supervised session: an agent that works elsewhere (Claude Code, Codex, any MCP host), reports to us and asks us.
+
+export const supervisedStatuses = ['created', 'active', 'paused', 'terminated', 'interrupted'] as const
+export type SupervisedStatus = (typeof supervisedStatuses)[number]
+
+const next: Readonly<Record<SupervisedStatus, readonly SupervisedStatus[]>> = {
+  created: ['active', 'terminated', 'interrupted'],
+  active: ['paused', 'terminated', 'interrupted'],
+  paused: ['active', 'terminated', 'interrupted'],
+  interrupted: ['active', 'terminated'],
+  terminated: [],
+}
+
+export const mayBecome = (from: SupervisedStatus, to: SupervisedStatus): boolean => next[from].includes(to)
+
+/** Open sessions count against `max_concurrent_sessions`. */
+export const openStatuses: readonly SupervisedStatus[] = ['created', 'active', 'paused']
+export const isOpen = ({ status }: Pick<Supervision, 'status'>): boolean => openStatuses.includes(status)
+
+export const operationalModes = ['remote', 'local', 'hybrid'] as const
+/** Which channels show what the agent asks. HTTP and the console show it in every mode. */
+export type OperationalMode = (typeof operationalModes)[number]
+
+export interface ProgressItem {
+  label: string
+  status: 'done' | 'in_progress' | 'pending'
+}
+
+/** What a session has beyond a session of our own agents. */
+export interface Supervision {
+  status: SupervisedStatus
+  /** Raised by every change. A change that was made from an older version is refused, so nobody overwrites what they have not seen. */
+  version: number
+  /** Name of the program that the agent runs in: `claude-code`, `codex`, … A hint, not an identity. */
+  host: string
+  /** Real path of the folder that the agent works in. Never changes. */
+  workspaceRoot: string
+  channelId: string | null
+  mode: OperationalMode
+  title: string | null
+  /** What the agent was started with, if we started it. */
+  prompt: string | null
+  /** When the agent last called, reported or was answered. */
+  updatedAt: number
+  /** Set when it is terminated or interrupted. */
+  terminatedAt: number | null
+  lastTool: string | null
+  /** Nudges since the agent was last active. */
+  nudgeCount: number
+  /** The stall timer is paused while the server works for the agent. */
+  stallPaused: boolean
+  progressSnapshot: ProgressItem[] | null
+  /** The agent token that opened it. */
+  tokenId: string
+  /** The connection that opened it, so that two windows of the same host are two sessions. */
+  connectionId: string | null
+  /** The run on the wire that is open in the session's log; null: none. */
+  openRun: string | null
+  /** The run on the wire before it. */
+  lastRun: string | null
+  /** Continuation prompts that were answered in a row without a person. */
+  continuesAlone: number
+  /** The checkpoint that this session was restored from. */
+  restoredFrom: string | null
+  /** The process that we started for it; null: the agent came by itself. */
+  spawned: { pid: number; startedAt: number } | null
+}
+
+/** Text that the agent gets with the results of its calls. */
+export interface Instruction {
+  id: string
+  /** A steering message is for one session. A task is for the next session of its owner in its workspace. */
+  kind: 'steering' | 'task'
+  /** For a task: the session that took it, null while it waits. */
+  sessionId: string | null
+  owner: string
+  workspaceRoot: string
+  text: string
+  /** Who sent it, and through which channel: `ada via ctl`. */
+  source: string
+  createdAt: number
+  /** Set when the agent's next call proves that it has it. */
+  deliveredAt: number | null
+}
+
+/** A session's state and its workspace's files at one moment. The list of files lies in a manifest on disk, named by its hash. */
+export interface Checkpoint {
+  id: string
+  sessionId: string
+  owner: string
+  label: string | null
+  workspaceRoot: string
+  /** SHA-256 of the manifest. */
+  manifest: string
+  files: number
+  bytes: number
+  /** Whether the contents are kept, so that files can be brought back. */
+  hasContents: boolean
+  sessionState: { status: SupervisedStatus; mode: OperationalMode; title: string | null; lastTool: string | null }
+  progressSnapshot: ProgressItem[] | null
+  createdAt: number
+}
+
+/** A workspace policy that an operator allowed, by its exact text. */
+export interface PolicyPin {
+  workspaceRoot: string
+  sha256: string
+  text: string
+  at: number
+  by: string
+}
+
+/** The bytes behind the approval of a change. Kept apart from the record, because they may be large. */
+export interface Proposal {
+  approvalId: string
+  /** What people are shown: a unified diff that the server made. */
+  diff: string
+  /** The whole file after the change; null: the change deletes it. */
+  after: Uint8Array | null
+}
+
+/** The most steering messages that wait for one session, and tasks for one workspace. */
+export const MOST_STEERING = 50
+export const MOST_TASKS = 100
+/** Questions of a host's permission hook that may wait side by side in one session. */
+export const MOST_PERMISSIONS = 16

@@ -1,0 +1,90 @@
+// Sessions of agents elsewhere: reads of what belongs to them, and the one command that changes them.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type {
+  Checkpoint,
+  Instruction,
+  PolicyPin,
+  Proposal,
+  SupervisedStatus,
+  Supervision,
+} from '../../domain/supervision.ts'
+import type { SupervisedWait } from '../../domain/wait.ts'
+import type { NewEntry } from './entry.ts'
+
+export interface SupervisedReads {
+  /** Supervised sessions, newest activity first. */
+  sessions(query: SupervisedQuery): Promise<SessionRecord[]>
+  /** The bytes behind the approval of a change. */
+  proposal(approvalId: string): Promise<Proposal | null>
+  /** Oldest first. */
+  instructions(query: InstructionQuery): Promise<Instruction[]>
+  checkpoint(id: string): Promise<Checkpoint | null>
+  /** Newest first: of one session, of one owner, or all. */
+  checkpoints(query: { sessionId?: string; owner?: string; limit: number }): Promise<Checkpoint[]>
+  /** The policy that an operator allowed for this workspace. */
+  pin(workspaceRoot: string): Promise<PolicyPin | null>
+}
+
+export interface SupervisedQuery {
+  owner?: string
+  workspaceRoot?: string
+  tokenId?: string
+  statuses?: readonly SupervisedStatus[]
+  limit: number
+}
+
+export interface InstructionQuery {
+  kind?: Instruction['kind']
+  sessionId?: string
+  /** Tasks of an owner in a workspace. */
+  workspace?: { owner: string; root: string }
+  /** Only those that no agent has yet. */
+  isWaiting?: boolean
+  limit: number
+}
+
+/**
+ * Synced. One step of a supervised session: what its agent reported or asked, or what a person decided. All of it is written, or
+ * nothing.
+ *
+ * Refused with `session_not_found`; `conflict` when the session has changed since the caller read it (`version`), when the status may
+ * not follow the one before it, or when a record may not change in this way; `limit` when there are too many open sessions, questions or
+ * instructions; `approval_pending` when the session has a pending `diff` already.
+ */
+export interface Supervise {
+  type: 'supervise'
+  sessionId: string
+  now: number
+  /** Creates this session. */
+  create?: SessionRecord
+  /** A session cannot be created or become active again while this many supervised sessions are open. Left out: no limit. */
+  maxOpen?: number
+  /** The version that the caller read. Left out with `create`. */
+  version?: number
+  /** New values. A session that ends takes what is pending with it: it becomes `interrupted`, an alert `dismissed`. */
+  supervision?: Partial<Omit<Supervision, 'version'>>
+  /** Hands the session over. Its pending records get the new owner too. */
+  owner?: string
+  /** New records. */
+  ask?: readonly SupervisedWait[]
+  proposals?: readonly Proposal[]
+  /** Changes of records. The status may only change as the record's state machine allows. */
+  settle?: readonly RecordChange[]
+  instructions?: readonly Instruction[]
+  /** Instructions that the agent has now. A task that nobody took yet belongs to this session from now on. */
+  deliver?: readonly string[]
+  checkpoints?: readonly Checkpoint[]
+  pin?: PolicyPin
+  /** Of the run `runId` on the wire. */
+  entries?: readonly NewEntry[]
+  runId?: string
+  audit?: readonly AuditRecord[]
+}
+
+/** Fields of a record that get new values. `messageRefs` belong to the outbox. */
+export interface RecordChange {
+  id: string
+  patch: Readonly<Record<string, unknown>>
+}

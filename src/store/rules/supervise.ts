@@ -1,0 +1,197 @@
+// The state machine of supervised sessions and of the records that belong to them.
+
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import {
+  type Instruction,
+  isOpen,
+  MOST_PERMISSIONS,
+  MOST_STEERING,
+  MOST_TASKS,
+  mayBecome,
+  type Supervision,
+} from '../../domain/supervision.ts'
+import { isSupervised, isWaiting, type SupervisedWait, type Wait } from '../../domain/wait.ts'
+import type { RecordChange, Supervise } from '../ports/supervised.ts'
+import { ask, type Change, type Decision, type Rule } from './rows.ts'
+import { appendTo } from './run-rules.ts'
+import { interruptWait } from './wait-change.ts'
+
+export function* supervise(command: Supervise): Rule<Decision> {
+  const before = command.create === undefined ? yield* findSupervised(command) : yield* newSession(command.create)
+  const session = changed(before, command)
+  const isNew = command.create !== undefined
+  yield* refuseBeyond(isNew ? null : before, session, command.maxOpen ?? Number.POSITIVE_INFINITY)
+  const changes: Change[] = isNew
+    ? [{ write: 'insert_session', session }]
+    : [{ write: 'update_supervision', before, session }]
+  const pending = yield* ask('pendingRecords', command.sessionId)
+  const settled = yield* settle(changes, command)
+  const stays = pending.filter(({ id }) => !settled.has(id))
+  if (hasEnded(before, session)) for (const wait of stays) changes.push(update(wait, interruptWait(wait, command.now)))
+  else if (command.owner !== undefined)
+    for (const wait of stays) changes.push(update(wait, { ...wait, owner: session.owner }))
+  yield* askFor(changes, command, stays)
+  for (const proposal of command.proposals ?? [])
+    changes.push({ write: 'put_proposal', sessionId: session.id, proposal })
+  yield* instruct(changes, command, session)
+  for (const checkpoint of command.checkpoints ?? []) changes.push({ write: 'insert_checkpoint', checkpoint })
+  if (command.pin !== undefined) changes.push({ write: 'put_pin', pin: command.pin })
+  const { entries = [], runId, audit = [] } = command
+  if (entries.length > 0 && runId === undefined) throw new Error('Entries of a supervised session need a run.')
+  const firstSeq = yield* appendTo(changes, { sessionId: session.id, id: runId ?? '' }, entries)
+  if (audit.length > 0) changes.push({ write: 'add_audit', records: audit })
+  return { result: { ok: true, firstSeq, session }, changes }
+}
+
+function* newSession(session: SessionRecord): Rule<SessionRecord> {
+  if (session.supervision === undefined) throw new Error('A supervised session needs its supervision.')
+  if ((yield* ask('session', session.id)) !== null) {
+    throw new ServerError('conflict', `There is already a session ${session.id}.`)
+  }
+  return session
+}
+
+/** Throws `limit` if the session would become open and there are too many. */
+function* refuseBeyond(before: SessionRecord | null, { supervision }: SessionRecord, maxOpen: number): Rule<void> {
+  const opens = supervision !== undefined && isOpen(supervision)
+  if (!opens || (before?.supervision !== undefined && isOpen(before.supervision))) return
+  const open = yield* ask('openSupervised')
+  if (open.length >= maxOpen) throw tooManyOpen(open, maxOpen)
+}
+
+const tooManyOpen = (open: readonly string[], maxOpen: number): ServerError =>
+  new ServerError(
+    'limit',
+    `There are already ${open.length} supervised sessions, and max_concurrent_sessions allows ${maxOpen}. End one of them first: ${open.slice(0, 10).join(', ')}.`,
+    { details: { sessions: open.slice(0, 10), limit: maxOpen } },
+  )
+
+function* findSupervised({ sessionId, version }: Supervise): Rule<SessionRecord> {
+  const session = yield* ask('session', sessionId)
+  if (session?.supervision === undefined || session.status === 'terminated') throw sessionNotFound(sessionId)
+  if (session.supervision.version !== version) {
+    throw new ServerError('conflict', `Session ${sessionId} has changed meanwhile. Read it again, then try again.`)
+  }
+  return session
+}
+
+function changed(before: SessionRecord, { supervision: patch = {}, create, owner, now }: Supervise): SessionRecord {
+  const { supervision: old } = before
+  if (old === undefined) throw new Error('The session has no supervision.')
+  const { status = old.status } = patch
+  if (status !== old.status && !mayBecome(old.status, status)) {
+    throw new ServerError('conflict', `A session that is ${old.status} cannot become ${status}.`, {
+      details: { status: old.status },
+    })
+  }
+  const ends = status === 'terminated' || status === 'interrupted'
+  const terminatedAt = status === old.status ? old.terminatedAt : ends ? now : null
+  const supervision: Supervision = {
+    ...old,
+    ...patch,
+    terminatedAt,
+    version: create === undefined ? old.version + 1 : 1,
+  }
+  return {
+    ...before,
+    owner: owner ?? before.owner,
+    lastActivity: Math.max(before.lastActivity, now),
+    lastTool: supervision.lastTool,
+    supervision,
+  }
+}
+
+const hasEnded = (before: SessionRecord, { supervision }: SessionRecord): boolean =>
+  supervision !== undefined &&
+  before.supervision?.status !== supervision.status &&
+  (supervision.status === 'terminated' || supervision.status === 'interrupted')
+
+const update = (before: Wait, wait: Wait): Change => ({ write: 'update_wait', before, wait })
+
+const nextStatuses: Readonly<Record<string, readonly string[]>> = {
+  'approval pending': ['approved', 'rejected', 'expired', 'interrupted'],
+  'approval approved': ['consumed', 'interrupted'],
+  'prompt pending': ['decided', 'interrupted'],
+  'instruction pending': ['resumed', 'timeout', 'interrupted'],
+  'alert pending': ['nudged', 'self_recovered', 'escalated', 'dismissed'],
+  'alert nudged': ['self_recovered', 'escalated', 'dismissed'],
+  'alert escalated': ['self_recovered', 'dismissed'],
+}
+
+/** Adds the changed records. Returns the ids of those that do not wait any more. */
+function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise): Rule<Set<string>> {
+  const settled = new Set<string>()
+  for (const { id, patch } of asked) {
+    const before = yield* ask('wait', id)
+    if (before === null || !isSupervised(before) || before.sessionId !== sessionId) {
+      throw new ServerError('record_not_found', `This session has no record ${JSON.stringify(id)}.`)
+    }
+    const wait = withPatch(before, patch)
+    if (wait.status !== before.status && !nextStatuses[`${before.wait} ${before.status}`]?.includes(wait.status)) {
+      throw new ServerError('conflict', `${id} is ${before.status}, so it cannot become ${wait.status}.`, {
+        details: { id, status: before.status },
+      })
+    }
+    changes.push(update(before, wait))
+    if (!isWaiting(wait)) settled.add(id)
+  }
+  return settled
+}
+
+/** A record keeps its id, its session, and the messages that announced it. */
+function withPatch(before: SupervisedWait, patch: RecordChange['patch']): SupervisedWait {
+  const { wait, id, sessionId, owner, messageRefs, createdAt } = before
+  return { ...before, ...patch, wait, id, sessionId, owner, messageRefs, createdAt } as SupervisedWait
+}
+
+function* askFor(changes: Change[], command: Supervise, pending: readonly SupervisedWait[]): Rule<void> {
+  const open = [...pending]
+  for (const wait of command.ask ?? []) {
+    if ((yield* ask('wait', wait.id)) !== null)
+      throw new ServerError('conflict', `There is already a record ${wait.id}.`)
+    const rival = open.find((one) => excludes(one, wait))
+    if (rival !== undefined) {
+      throw wait.wait === 'approval'
+        ? new ServerError(
+            'approval_pending',
+            `This session already waits for the approval ${rival.id}. Wait for its answer, then ask again.`,
+            { details: { request_id: rival.id } },
+          )
+        : new ServerError('conflict', `This session already has the ${wait.wait} ${rival.id}.`)
+    }
+    const permissions = open.filter((one) => one.wait === 'approval' && one.kind === 'permission')
+    if (wait.wait === 'approval' && wait.kind === 'permission' && permissions.length >= MOST_PERMISSIONS) {
+      throw new ServerError('limit', `${MOST_PERMISSIONS} questions of this session wait already. Wait for an answer.`)
+    }
+    open.push(wait)
+    changes.push({ write: 'insert_wait', wait })
+  }
+}
+
+/** One pending diff and one active alert for each session. */
+const excludes = (one: SupervisedWait, other: SupervisedWait): boolean =>
+  one.wait === other.wait &&
+  (one.wait === 'alert' ||
+    (one.wait === 'approval' && other.wait === 'approval' && one.kind === 'diff' && other.kind === 'diff'))
+
+function* instruct(changes: Change[], command: Supervise, session: SessionRecord): Rule<void> {
+  const { instructions = [], deliver = [], now } = command
+  for (const kind of ['steering', 'task'] as const) {
+    const added = instructions.filter((one) => one.kind === kind)
+    const [first] = added
+    if (first === undefined) continue
+    const most = kind === 'steering' ? MOST_STEERING : MOST_TASKS
+    if ((yield* ask('waitingInstructions', first)).length + added.length > most) {
+      const what = kind === 'steering' ? 'messages wait for this agent' : 'tasks wait in this workspace'
+      throw new ServerError('limit', `${most} ${what} already. They are handed over when the agent calls next.`)
+    }
+    for (const instruction of added) changes.push({ write: 'insert_instruction', instruction })
+  }
+  for (const id of deliver) {
+    const instruction: Instruction | null = yield* ask('instruction', id)
+    if (instruction === null || instruction.deliveredAt !== null) continue
+    const taken = { ...instruction, sessionId: session.id, deliveredAt: now }
+    changes.push({ write: 'update_instruction', instruction: taken })
+  }
+}
