@@ -18,6 +18,12 @@ export interface AuditRecord {
     | 'operator_read'
     | 'operator_list'
     | 'operator_cancel'
+    /** What happened to a supervised session: `details.what` says what. */
+    | 'supervised'
+    /** A policy allowed what an agent elsewhere asked, without a person. */
+    | 'auto_approved'
+    /** Somebody was shown something before they decided: `details` name its digest and where. */
+    | 'shown'
   /** Who did it: a user, an operator, an agent, or `timeout`. */
   by: string
   session: string | null

@@ -6,10 +6,18 @@ import type { ArgumentConditions } from './approval-rule.ts'
 export interface Caller {
   user: string
   role: 'anyone' | 'user' | 'operator'
+  /** The way they came: `http`, `ctl`, `slack`, … Left out: `http`. */
+  channel?: string
+  /** Id of the token they sent, for the audit trail. */
+  credential?: string
 }
 
 export interface Decision {
   decision: 'approve' | 'reject'
+  /** Of a change by an agent elsewhere: it may overwrite the file although that has changed meanwhile. */
+  force?: boolean
+  /** Of a change by an agent elsewhere: the whole file as it should be, in place of what the agent proposed. */
+  content?: string
   /** Digest of the question that the person saw. If the question has another one, the decision is refused. */
   digest?: string
   reason?: string

@@ -60,6 +60,10 @@ export interface Supervision {
   lastRun: string | null
   /** Continuation prompts that were answered in a row without a person. */
   continuesAlone: number
+  /** Instructions that went out with a result. The agent's next call proves that it has them. */
+  givenInstructions: string[]
+  /** A nudge that goes out with the result of the agent's next or pending call. */
+  openNudge: string | null
   /** The checkpoint that this session was restored from. */
   restoredFrom: string | null
   /** The process that we started for it; null: the agent came by itself. */

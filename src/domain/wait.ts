@@ -25,6 +25,8 @@ interface DecidedRecord {
   messageRefs: Record<string, string>
   decidedAt: number | null
   decidedBy: string | null
+  /** The channel of the decision: `http`, `ctl`, `slack`, … Older records have none. */
+  decidedVia?: string
   reason: string | null
 }
 

@@ -285,7 +285,7 @@ function sessionOf(command: Command, result: Done): string {
 
 function runOf(command: Command): string | null {
   if (command.type === 'accept_run') return command.run.id
-  return 'runId' in command ? command.runId : null
+  return 'runId' in command ? (command.runId ?? null) : null
 }
 
 /** The entries that a command added. A run that was queued has no start yet. */
@@ -303,6 +303,8 @@ function newEntries(command: Command, result: Done): readonly NewEntry[] {
     case 'claim_run':
     case 'request_cancel':
       return command.entries
+    case 'supervise':
+      return command.entries ?? []
     default:
       return []
   }

@@ -20,6 +20,8 @@ export interface WaitQuery {
   continuationRunId?: string
   owner?: string
   status?: Wait['status']
+  /** Only waits that still want something (see `isWaiting` in domain/wait.ts). */
+  isWaiting?: boolean
   limit: number
   /** The last wait of the page before. Only waits that come after it in the list. */
   before?: { createdAt: number; id: string }

@@ -3,6 +3,7 @@
 import { MAIN_CHAIN } from '../../../src/domain/audit.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
+import { isWaiting } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
@@ -159,6 +160,7 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
           .filter((wait) => query.continuationRunId === undefined || wait.continuationRunId === query.continuationRunId)
           .filter((wait) => query.owner === undefined || wait.owner === query.owner)
           .filter((wait) => query.status === undefined || wait.status === query.status)
+          .filter((wait) => query.isWaiting !== true || isWaiting(wait))
           .filter((wait) => before === undefined || byAge(before, wait) > 0)
           .sort((a, b) => byAge(b, a))
           .slice(0, limit),

@@ -14,7 +14,7 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
 
   /** Lists one kind of wait, because the indexes begin with the kind. */
   function list(kind: Wait['wait'], query: WaitQuery): Wait[] {
-    const { sessionId, runId, continuationRunId, owner, status, limit, before } = query
+    const { sessionId, runId, continuationRunId, owner, status, isWaiting = false, limit, before } = query
     const conditions: string[] = []
     const values: (string | number)[] = []
     const isNarrow = sessionId !== undefined || runId !== undefined || continuationRunId !== undefined
@@ -30,6 +30,8 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
     where(`${column('kind')} = ?`, kind)
     if (owner !== undefined) where(`${column('owner')} = ?`, owner)
     if (status !== undefined) where(`waits.status = ?`, status)
+    if (isWaiting)
+      where(kind === 'alert' ? "waits.status IN ('pending', 'nudged', 'escalated')" : "waits.status = 'pending'")
     if (before !== undefined) where('(waits.created_at, waits.id) < (?, ?)', before.createdAt, before.id)
     const sql = `SELECT ${WAIT_COLUMNS} WHERE ${conditions.join(' AND ')} ORDER BY waits.created_at DESC, waits.id DESC LIMIT ?`
     return prepared(sql)

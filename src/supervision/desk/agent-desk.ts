@@ -1,0 +1,60 @@
+import type { OperationalMode, ProgressItem } from '../../domain/supervision.ts'
+import type { PromptType } from '../../domain/wait.ts'
+import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
+
+/** One call of an agent elsewhere, as its door hands it over. */
+export interface AgentCall {
+  agent: AgentIdentity
+  /** Aborts when the caller has gone. That decides nothing. */
+  signal: AbortSignal
+  /** After this many ms the answer must be on its way, be it `pending`: the host would give up soon after. */
+  limitMs: number
+  /** Tells the host that the call is alive. */
+  progress(message: string): void
+}
+
+/** What the agent is told. `answer` is JSON; errors have `status: "error"`, `error_code` and `error_message`. */
+export interface DeskAnswer {
+  isError: boolean
+  answer: Record<string, unknown>
+}
+
+export type RiskLevel = 'low' | 'high' | 'critical'
+
+/** What agents call, by the names of the tools. */
+export interface ToolInputs {
+  ask_approval: {
+    title?: string
+    diff?: string
+    file_path?: string
+    description?: string
+    risk_level?: RiskLevel
+    request_id?: string
+  }
+  accept_diff: { request_id: string; force?: boolean }
+  approve_tool: { tool_name: string; input: Record<string, unknown>; tool_use_id?: string }
+  check_auto_approve: {
+    tool_name: string
+    context?: { file_path?: string; risk_level?: RiskLevel; command?: string }
+  }
+  forward_prompt: {
+    prompt_text?: string
+    prompt_type?: PromptType
+    elapsed_seconds?: number
+    actions_taken?: number
+    prompt_id?: string
+  }
+  remote_log: { message: string; level?: 'info' | 'success' | 'warning' | 'error'; thread_ts?: string }
+  recover_state: { session_id?: string }
+  set_operational_mode: { mode: OperationalMode }
+  wait_for_instruction: { message?: string; timeout_seconds?: number; wait_id?: string }
+  heartbeat: { status_message?: string; progress_snapshot?: ProgressItem[] }
+}
+
+export type ToolName = keyof ToolInputs
+
+/**
+ * The desk where agents elsewhere report and ask. An agent's credential can only do what is here, and nothing here decides. Never
+ * rejects: what goes wrong is an answer that the model understands.
+ */
+export type AgentDesk = { [Tool in ToolName]: (call: AgentCall, input: ToolInputs[Tool]) => Promise<DeskAnswer> }

@@ -1,0 +1,163 @@
+// What every call of an agent elsewhere has in common: it belongs to a session, it is activity, it stands in the log, and its answer
+// carries what the operator wants the agent to know.
+
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { Instruction } from '../../domain/supervision.ts'
+import type { SupervisedWait } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import { callEvents, resultEvent } from '../sessions/session-events.ts'
+import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { AgentCall, DeskAnswer, ToolName } from './agent-desk.ts'
+
+export interface CallDeps {
+  sessions: Pick<SupervisedSessions, 'attach' | 'arrive'>
+  takeStep: TakeStep
+  store: Pick<Store, 'supervised'>
+  clock: Clock
+  ids: Ids
+  logger: Logger
+}
+
+/** A call whose session is known. */
+export interface OpenCall extends AgentCall {
+  session: SupervisedSession
+  /** Its id in the log. */
+  callId: string
+}
+
+/**
+ * Answers one call. `shown` is what people see of its input. `work` gives the answer, or throws a `ServerError` that becomes the
+ * agent's error.
+ */
+export type AnswerCall = (
+  call: AgentCall,
+  tool: ToolName,
+  shown: Record<string, unknown>,
+  work: (call: OpenCall) => Promise<Record<string, unknown>>,
+) => Promise<DeskAnswer>
+
+const MOST_STEERING_SHOWN = 50
+
+export function createAnswerCall(deps: CallDeps): AnswerCall {
+  const { sessions, takeStep, store, clock, ids, logger } = deps
+
+  /** The call begins: the agent is alive, and it has what the last answer brought. */
+  async function begin(session: SupervisedSession, tool: ToolName, callId: string, shown: Record<string, unknown>) {
+    const { session: begun } = await takeStep(session.id, (now) => {
+      refusePaused(now.session)
+      return {
+        ...activity(now),
+        supervision: { ...activity(now).supervision, lastTool: tool, givenInstructions: [] },
+        deliver: now.session.supervision.givenInstructions,
+        events: callEvents(callId, tool, shown, now.at),
+      }
+    })
+    return begun
+  }
+
+  async function finish(open: OpenCall, answer: Record<string, unknown>, isError: boolean): Promise<DeskAnswer> {
+    const steering = await store.supervised.instructions({
+      kind: 'steering',
+      sessionId: open.session.id,
+      isWaiting: true,
+      limit: MOST_STEERING_SHOWN,
+    })
+    const { result } = await takeStep(open.session.id, ({ session, at }) => {
+      const { openNudge, givenInstructions, updatedAt } = session.supervision
+      const told = { ...answer, ...carried(open.session.id, steering, openNudge) }
+      const given = [...new Set([...givenInstructions, ...steering.map(({ id }) => id)])]
+      return {
+        result: told,
+        supervision: {
+          updatedAt: Math.max(at, updatedAt),
+          ...(openNudge === null ? {} : { openNudge: null }),
+          ...(given.length === givenInstructions.length ? {} : { givenInstructions: given }),
+        },
+        events: [resultEvent(open.callId, told, isError, at)],
+      }
+    })
+    return { isError, answer: result }
+  }
+
+  return async (call, tool, shown, work) => {
+    let open: OpenCall | null = null
+    let leave = () => {}
+    try {
+      const callId = ids.uuid()
+      const attached = await sessions.attach(call.agent)
+      leave = sessions.arrive(attached.id)
+      const session = await begin(attached, tool, callId, shown)
+      open = { ...call, session, callId }
+      return await finish(open, await work(open), false)
+    } catch (error) {
+      const answer = errorAnswer(error, logger, tool, clock)
+      if (open === null) return { isError: true, answer }
+      return await finish(open, answer, true).catch(() => ({ isError: true, answer }))
+    } finally {
+      leave()
+    }
+  }
+}
+
+/** Activity dismisses a stall: the agent is back by itself. */
+export function activity({ session, waiting, at }: SessionNow): Step<null> {
+  const alert = waiting.find(({ wait }) => wait === 'alert')
+  const { nudgeCount } = session.supervision
+  return {
+    result: null,
+    supervision: { updatedAt: at, ...(nudgeCount === 0 ? {} : { nudgeCount: 0 }) },
+    ...(alert === undefined ? {} : { settle: [{ id: alert.id, patch: recovered(at) }] }),
+  }
+}
+
+const recovered = (at: number): Partial<SupervisedWait> => ({ status: 'self_recovered', decidedAt: at })
+
+function refusePaused({ id, supervision: { status } }: SupervisedSession): void {
+  if (status === 'paused') {
+    throw new ServerError(
+      'session_paused',
+      'Your operator has paused this session. Stop working now. Call wait_for_instruction or this tool again in a few minutes; nothing is lost.',
+      { details: { session_id: id } },
+    )
+  }
+  if (status === 'terminated' || status === 'interrupted') {
+    throw new ServerError('session_ended', `Session ${id} has ended. Stop working, and tell your user.`)
+  }
+}
+
+const carried = (sessionId: string, steering: readonly Instruction[], nudge: string | null) => ({
+  session_id: sessionId,
+  ...(steering.length === 0
+    ? {}
+    : {
+        pending_steering: steering.map(({ id, text, source, createdAt }) => ({
+          id,
+          text,
+          source,
+          created_at: createdAt,
+        })),
+      }),
+  ...(nudge === null ? {} : { nudge }),
+})
+
+/** The words of the tools for what the rest of the server calls differently. */
+const toolCodes: Readonly<Record<string, string>> = {
+  invalid_request: 'invalid_input',
+  record_not_found: 'request_not_found',
+  approval_not_found: 'request_not_found',
+}
+
+function errorAnswer(error: unknown, logger: Logger, tool: string, clock: Clock): Record<string, unknown> {
+  if (error instanceof ServerError) {
+    const { code, message, details } = error
+    return { status: 'error', error_code: toolCodes[code] ?? code, error_message: message, ...details }
+  }
+  const reference = clock.now().toString(36)
+  logger.error('a call of a supervised agent failed', { tool, reference, error })
+  const error_message = `The server failed (reference ${reference}). Try again; nothing was decided.`
+  return { status: 'error', error_code: 'internal_error', error_message }
+}

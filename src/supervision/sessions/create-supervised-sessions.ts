@@ -1,0 +1,352 @@
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import {
+  type Instruction,
+  isOpen,
+  openStatuses,
+  type SupervisedStatus,
+  type Supervision,
+} from '../../domain/supervision.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Store } from '../../store/store.ts'
+import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin } from './may-command.ts'
+import { noticeEvent } from './session-events.ts'
+import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
+import { isSupervisedSession, type SessionNow, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
+
+interface SessionsDeps {
+  store: Pick<Store, 'sessions' | 'supervised'>
+  log: Pick<SessionLog, 'commit'>
+  takeStep: TakeStep
+  operators: Operators
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  /** `max_concurrent_sessions`. */
+  maxOpen: number
+  /** `modes.agent_may_set`. */
+  agentMaySetMode: boolean
+}
+
+/** A created session ends after this time without a connection. */
+const CONNECT_MS = 30_000
+/** A session without a stream and without a call for this long is interrupted. */
+const SILENT_MS = 1_800_000
+const MOST_OPEN = 1_000
+
+export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions {
+  const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
+  /** How many connections of each session are open in this process. */
+  const present = new Map<string, number>()
+
+  async function find(sessionId: string): Promise<SupervisedSession> {
+    const session = await store.sessions.get(sessionId)
+    if (session === null || !isSupervisedSession(session) || session.status === 'terminated') {
+      throw sessionNotFound(sessionId)
+    }
+    return session
+  }
+
+  async function openNew(
+    owner: string,
+    values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
+  ) {
+    const at = clock.now()
+    const supervision: Supervision = { ...emptySupervision, ...values, updatedAt: at }
+    const session: SupervisedSession = {
+      id: ids.uuid(),
+      owner,
+      agent: supervision.host,
+      activeAgent: null,
+      status: 'active',
+      createdAt: at,
+      lastActivity: at,
+      terminatedAt: null,
+      lastTool: null,
+      metadata: {},
+      alias: null,
+      messageCount: 0,
+      state: undefined,
+      unlisted: false,
+      supervision,
+    }
+    const audit = [about(session, at, owner, { what: 'opened', workspace: supervision.workspaceRoot })]
+    const done = await log.commit({
+      type: 'supervise',
+      sessionId: session.id,
+      now: at,
+      create: session,
+      maxOpen,
+      audit,
+    })
+    return done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
+  }
+
+  /** The agent is back, or here for the first time. */
+  async function wakeUp(session: SupervisedSession): Promise<SupervisedSession> {
+    const { status } = session.supervision
+    if (status === 'terminated') throw sessionEnded(session.id)
+    if (status === 'active' || status === 'paused') return session
+    const woken = await takeStep(session.id, ({ session: { supervision }, at }) =>
+      supervision.status === 'created' || supervision.status === 'interrupted'
+        ? { result: null, supervision: { status: 'active', updatedAt: at } }
+        : { result: null },
+    )
+    return woken.session
+  }
+
+  async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
+    const { owner, tokenId, workspaceRoot, sessionId, connectionId, channelId, host } = agent
+    if (sessionId !== null) {
+      const named = await store.sessions.get(sessionId)
+      const isTheirs =
+        named !== null &&
+        isSupervisedSession(named) &&
+        named.supervision.workspaceRoot === workspaceRoot &&
+        (named.supervision.tokenId === tokenId || named.owner === owner)
+      if (!isTheirs) throw sessionNotFound(sessionId)
+      return wakeUp(named)
+    }
+    const ofToken = await store.supervised.sessions({ tokenId, statuses: openStatuses, limit: MOST_OPEN })
+    const open = ofToken.filter(isSupervisedSession)
+    if (connectionId !== null) {
+      const mine = open.find(({ supervision }) => supervision.connectionId === connectionId)
+      return mine ?? openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
+    }
+    const [first] = open
+    if (open.length > 1) throw severalSessions(open)
+    return first === undefined
+      ? openNew(owner, { workspaceRoot, host, tokenId, channelId, status: 'active' })
+      : wakeUp(first)
+  }
+
+  /** Changes the status for an operator, and says so in the log and the trail. */
+  function command(
+    by: Caller,
+    sessionId: string,
+    to: SupervisedStatus,
+    what: string,
+    details: Record<string, string> = {},
+  ): Promise<SupervisedSession> {
+    return step(sessionId, ({ session, at }) => {
+      refuseForeignCommand(operators, by, session.owner)
+      const { status } = session.supervision
+      if (status === to) return { result: null }
+      if (status === 'terminated') throw sessionEnded(session.id)
+      return {
+        result: null,
+        supervision: { status: to, ...(to === 'active' ? { updatedAt: at } : {}) },
+        events: [noticeEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
+        audit: [about(session, at, by.user, { what, channel: channelOf(by), ...details })],
+      }
+    })
+  }
+
+  const step = async (sessionId: string, decide: (now: SessionNow) => Step<unknown>): Promise<SupervisedSession> =>
+    (await takeStep(sessionId, decide)).session
+
+  async function instruct(
+    by: Caller,
+    sessionId: string,
+    kind: Instruction['kind'],
+    text: string,
+  ): Promise<Instruction> {
+    const { result } = await takeStep(sessionId, ({ session, at }) => {
+      refuseForeignCommand(operators, by, session.owner)
+      const { status, workspaceRoot } = session.supervision
+      if (kind === 'steering' && status === 'terminated') throw sessionEnded(session.id)
+      const instruction: Instruction = {
+        id: ids.uuid(),
+        kind,
+        sessionId: kind === 'steering' ? session.id : null,
+        owner: session.owner,
+        workspaceRoot,
+        text,
+        source: `${by.user} via ${channelOf(by)}`,
+        createdAt: at,
+        deliveredAt: null,
+      }
+      return {
+        result: instruction,
+        instructions: [instruction],
+        events: isOpen(session.supervision)
+          ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: channelOf(by) }, at)]
+          : [],
+        audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, channel: channelOf(by) })],
+      }
+    })
+    return result
+  }
+
+  return {
+    attach,
+    arrive(sessionId) {
+      present.set(sessionId, (present.get(sessionId) ?? 0) + 1)
+      let isHere = true
+      return () => {
+        if (!isHere) return
+        isHere = false
+        const left = (present.get(sessionId) ?? 1) - 1
+        if (left === 0) present.delete(sessionId)
+        else present.set(sessionId, left)
+      }
+    },
+    create: (by, { workspaceRoot, host, prompt, title = null, channelId = null, tokenId, restoredFrom = null }) =>
+      openNew(by.user, { workspaceRoot, host, prompt, title, channelId, tokenId, restoredFrom, status: 'created' }),
+    get: find,
+    async list({ owner, statuses, limit }) {
+      const query = {
+        ...(owner === undefined ? {} : { owner }),
+        ...(statuses === undefined ? {} : { statuses }),
+        limit,
+      }
+      return (await store.supervised.sessions(query)).filter(isSupervisedSession)
+    },
+
+    pause: (by, id) => command(by, id, 'paused', 'paused'),
+    resume: (by, id) => command(by, id, 'active', 'resumed'),
+    terminate: (by, id, reason) => command(by, id, 'terminated', 'terminated', reason === undefined ? {} : { reason }),
+    interrupt: (sessionId, reason) =>
+      step(sessionId, ({ session, at }) => {
+        if (!isOpen(session.supervision)) return { result: null }
+        return {
+          result: null,
+          supervision: { status: 'interrupted' },
+          events: [noticeEvent(ids.uuid(), 'interrupted', { reason }, at)],
+          audit: [about(session, at, 'server', { what: 'interrupted', reason })],
+        }
+      }),
+
+    steer: (by, id, text) => instruct(by, id, 'steering', text),
+    addTask: (by, id, text) => instruct(by, id, 'task', text),
+
+    async setMode(by, sessionId, mode) {
+      if (by === null && !deps.agentMaySetMode) {
+        throw new ServerError(
+          'forbidden',
+          'The operator does not allow agents to change the mode. Go on in the mode as it is.',
+        )
+      }
+      const { result } = await takeStep(sessionId, ({ session, at }) => {
+        if (by !== null) refuseForeignCommand(operators, by, session.owner)
+        const { mode: previous } = session.supervision
+        if (previous === mode) return { result: { previous } }
+        const who = by?.user ?? session.supervision.host
+        return {
+          result: { previous },
+          supervision: { mode },
+          events: [noticeEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
+          audit: [about(session, at, who, { what: 'mode', from: previous, to: mode })],
+        }
+      })
+      return result
+    },
+
+    handOver: (by, sessionId, to) =>
+      step(sessionId, ({ session, at }) => {
+        refuseWithoutAdmin(operators, by)
+        if (!operators.isKnown(to)) {
+          throw new ServerError(
+            'invalid_request',
+            `There is no operator ${JSON.stringify(to)}. quarterdeck.yaml names them.`,
+          )
+        }
+        if (session.owner === to) return { result: null }
+        return {
+          result: null,
+          owner: to,
+          events: isOpen(session.supervision)
+            ? [noticeEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
+            : [],
+          audit: [
+            about(session, at, by.user, { what: 'handed_over', from: session.owner, to, channel: channelOf(by) }),
+          ],
+        }
+      }),
+
+    async sweep() {
+      const open = await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })
+      for (const { id } of open) {
+        if (present.has(id)) continue
+        try {
+          await step(id, (now) => overdue(now, ids))
+        } catch (error) {
+          logger.warn('a supervised session could not be looked after', { session_id: id, error })
+        }
+      }
+    },
+  }
+}
+
+/** What becomes of a session whose agent has no connection. Something that is pending keeps it as it is. */
+function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
+  const { status, updatedAt } = session.supervision
+  const idle = at - updatedAt
+  if (status === 'created' && idle >= CONNECT_MS) {
+    const reason = 'The agent did not connect in time.'
+    return {
+      result: null,
+      supervision: { status: 'terminated' },
+      events: [noticeEvent(ids.uuid(), 'terminated', { reason }, at)],
+      audit: [about(session, at, 'server', { what: 'terminated', reason })],
+    }
+  }
+  const isPending = waiting.some(({ wait }) => wait !== 'alert')
+  if (status === 'created' || idle < SILENT_MS || isPending) return { result: null }
+  const reason = 'Nobody has heard from the agent for half an hour.'
+  return {
+    result: null,
+    supervision: { status: 'interrupted' },
+    events: [noticeEvent(ids.uuid(), 'interrupted', { reason }, at)],
+    audit: [about(session, at, 'server', { what: 'interrupted', reason })],
+  }
+}
+
+export const about = (
+  { id, agent }: Pick<SupervisedSession, 'id' | 'agent'>,
+  at: number,
+  by: string,
+  details: AuditRecord['details'],
+): AuditRecord => ({ at, kind: 'supervised', by, session: id, run: null, agent, tool: '', call: null, details })
+
+const sessionEnded = (id: string): ServerError =>
+  new ServerError('session_ended', `Session ${id} has ended. Begin a new one.`, { details: { session_id: id } })
+
+const severalSessions = (open: readonly SupervisedSession[]): ServerError => {
+  const listed = open.map(({ id, supervision }) => `${id} (${supervision.title ?? supervision.host})`)
+  return new ServerError(
+    'conflict',
+    `This token has several open sessions. Say which one you mean with session_id: ${listed.join(', ')}.`,
+    { details: { sessions: open.map(({ id }) => id) } },
+  )
+}
+
+const emptySupervision: Supervision = {
+  status: 'active',
+  version: 0,
+  host: '',
+  workspaceRoot: '',
+  channelId: null,
+  mode: 'remote',
+  title: null,
+  prompt: null,
+  updatedAt: 0,
+  terminatedAt: null,
+  lastTool: null,
+  nudgeCount: 0,
+  stallPaused: false,
+  progressSnapshot: null,
+  tokenId: '',
+  connectionId: null,
+  openRun: null,
+  lastRun: null,
+  continuesAlone: 0,
+  givenInstructions: [],
+  openNudge: null,
+  restoredFrom: null,
+  spawned: null,
+}

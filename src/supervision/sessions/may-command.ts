@@ -1,0 +1,44 @@
+// Who may decide what an agent elsewhere asks, and command its session.
+
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { LOCAL_USER } from '../../domain/session.ts'
+
+export interface Operators {
+  /** May decide everywhere, and hand sessions over. */
+  isAdmin(name: string): boolean
+  /** A name that may own sessions. Without a list of operators every name may. */
+  isKnown(name: string): boolean
+}
+
+/** Throws `forbidden`. The owner may, as long as they are an operator, and so may an admin. Other operators only see. */
+export function refuseForeignCommand(operators: Operators, by: Caller, owner: string): void {
+  if (by.role !== 'operator') {
+    throw new ServerError(
+      'forbidden',
+      `Only an operator may do this. Send the operator's token: "Authorization: Bearer <token>".`,
+    )
+  }
+  if (isOwner(by, owner) || operators.isAdmin(by.user)) return
+  throw new ServerError(
+    'forbidden',
+    `This belongs to ${owner}, so only ${owner} or an admin may decide. You can see it. An admin can hand the session over to you.`,
+    { details: { owner } },
+  )
+}
+
+/** The tokens of a first start name no user: their operator is on record as `operator`. */
+const isOwner = (by: Caller, owner: string): boolean =>
+  by.user === owner || (owner === LOCAL_USER && by.user === 'operator')
+
+/** Handing over is for admins. A sole operator without a list is one. */
+export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
+  if (by.role === 'operator' && operators.isAdmin(by.user)) return
+  throw new ServerError(
+    'forbidden',
+    'Only an admin may hand a session over. quarterdeck.yaml names them: operators[].admin.',
+  )
+}
+
+/** How the trail and the records name where a decision came from. */
+export const channelOf = ({ channel = 'http' }: Caller): string => channel

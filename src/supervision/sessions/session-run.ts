@@ -1,0 +1,106 @@
+// What a supervised session's log shows, in AG-UI's words. Events need a run around them, so the log is a chain of runs: one is open
+// while the agent works, and ends with the agent's questions as interrupts while a person has to answer.
+
+import { isoTime } from '../../domain/clock.ts'
+import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/event.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { SupervisedStatus, Supervision } from '../../domain/supervision.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import type { SupervisedWait } from '../../domain/wait.ts'
+import type { NewEntry } from '../../store/ports/entry.ts'
+
+interface Shown {
+  entries: NewEntry[]
+  runId: string
+  run: Pick<Supervision, 'openRun' | 'lastRun'>
+}
+
+/**
+ * The entries of one step: the events, with a start before them if no run is open, and an end after them if the session has ended or
+ * `waiting` has questions. Null: there is nothing to show.
+ */
+export function showStep(
+  session: SessionRecord & { supervision: Supervision },
+  events: readonly RunEvent[],
+  { waiting, status, at, ids }: { waiting: readonly SupervisedWait[]; status: SupervisedStatus; at: number; ids: Ids },
+): Shown | null {
+  const { openRun, lastRun } = session.supervision
+  const interrupts = waiting.flatMap(interruptsOf)
+  const ends = status === 'terminated' || status === 'interrupted'
+  if (events.length === 0 && (openRun === null || (!ends && interrupts.length === 0))) return null
+  const runId = openRun ?? ids.uuid()
+  const shown: RunEvent[] = [...(openRun === null ? [started(session.id, runId, lastRun, at)] : []), ...events]
+  const last = ends ? ended(session.id, runId, status, at) : interrupted(session.id, runId, interrupts, at)
+  if (last !== null) shown.push(last)
+  return {
+    entries: shown.map((event) => ({ kind: 'event', data: JSON.stringify(event) })),
+    runId,
+    run: last === null ? { openRun: runId, lastRun } : { openRun: null, lastRun: runId },
+  }
+}
+
+function started(threadId: string, runId: string, parentRunId: string | null, timestamp: number): RunEvent {
+  const parent = parentRunId === null ? {} : { parentRunId }
+  return {
+    type: 'RUN_STARTED',
+    threadId,
+    runId,
+    protocolVersion: AG_UI_VERSION,
+    ...parent,
+    input: { threadId, runId, ...parent, messages: [], tools: [], context: [], state: {} },
+    timestamp,
+  }
+}
+
+function ended(threadId: string, runId: string, status: SupervisedStatus, timestamp: number): RunEvent {
+  if (status === 'terminated') {
+    return { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'cancelled' }, timestamp }
+  }
+  const message = 'Nobody has heard from the agent for a while, or its process has ended. It can come back.'
+  return { type: 'RUN_ERROR', message, code: 'interrupted', timestamp }
+}
+
+const interrupted = (
+  threadId: string,
+  runId: string,
+  interrupts: readonly Interrupt[],
+  timestamp: number,
+): RunEvent | null =>
+  interrupts.length === 0
+    ? null
+    : { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts: [...interrupts] }, timestamp }
+
+/** The question as an interrupt. An alert asks nothing of a client: it is shown as an activity. */
+function interruptsOf(wait: SupervisedWait): Interrupt[] {
+  const { id, callId, expiresAt, supervised } = wait
+  const shared = {
+    id,
+    toolCallId: callId,
+    ...(expiresAt === null ? {} : { expiresAt: isoTime(expiresAt) }),
+  }
+  const quarterdeck = { host: supervised.host, kind: wait.wait }
+  switch (wait.wait) {
+    case 'approval': {
+      const { title, description, risk, digest, kind } = wait
+      return [
+        {
+          ...shared,
+          reason: 'tool_call',
+          message: description === '' ? title : `${title}\n${description}`,
+          metadata: { quarterdeck: { ...quarterdeck, kind, risk, digest, answerableBy: 'operator' } },
+        },
+      ]
+    }
+    case 'prompt': {
+      const metadata = { quarterdeck: { ...quarterdeck, promptType: wait.promptType } }
+      return [{ ...shared, reason: 'input_required', message: wait.promptText, metadata }]
+    }
+    case 'instruction':
+      return [{ ...shared, reason: 'input_required', message: wait.message, metadata: { quarterdeck } }]
+    case 'alert':
+      return []
+    default:
+      return unreachable(wait)
+  }
+}

@@ -1,0 +1,60 @@
+import type { Caller } from '../../domain/decision.ts'
+import type { Instruction, OperationalMode, SupervisedStatus } from '../../domain/supervision.ts'
+import type { SupervisedSession } from './take-step.ts'
+
+/** An agent elsewhere, as its door knows it. */
+export interface AgentIdentity {
+  /** The operator for whom its token was minted. */
+  owner: string
+  tokenId: string
+  /** Real path of the folder that its token is bound to. */
+  workspaceRoot: string
+  channelId: string | null
+  /** The session that the call names. */
+  sessionId: string | null
+  /** A connection of its own: an MCP session, or one process of the bridge. Null: the door has none. */
+  connectionId: string | null
+  /** Name of the host program. A hint, not an identity. */
+  host: string
+}
+
+/** Sessions of agents elsewhere: how they begin, and what an operator can do with them. */
+export interface SupervisedSessions {
+  /**
+   * The session that an agent's call belongs to. Opens one for a new connection. Throws `session_not_found`, `session_ended`, `limit`,
+   * and `conflict` when the token has several open sessions and the call names none.
+   */
+  attach(agent: AgentIdentity): Promise<SupervisedSession>
+  /** Says that the agent's connection is open. The returned function says that it is not any more. */
+  arrive(sessionId: string): () => void
+  /** Creates a session for an agent that we start. It ends by itself if the agent does not connect within 30 s. */
+  create(by: Caller, wanted: NewSupervised): Promise<SupervisedSession>
+  get(sessionId: string): Promise<SupervisedSession>
+  list(query: { owner?: string; statuses?: readonly SupervisedStatus[]; limit: number }): Promise<SupervisedSession[]>
+  /** Refuses the agent's calls until `resume`. Its process goes on. */
+  pause(by: Caller, sessionId: string): Promise<SupervisedSession>
+  resume(by: Caller, sessionId: string): Promise<SupervisedSession>
+  /** Ends the session and interrupts what is pending. Terminating it twice is no error. */
+  terminate(by: Caller, sessionId: string, reason?: string): Promise<SupervisedSession>
+  /** The agent's process has ended, or nobody has heard from it. It can come back. */
+  interrupt(sessionId: string, reason: string): Promise<SupervisedSession>
+  /** Text for the agent, with the result of its next call. */
+  steer(by: Caller, sessionId: string, text: string): Promise<Instruction>
+  /** Work for the next session of this owner in this workspace. */
+  addTask(by: Caller, sessionId: string, text: string): Promise<Instruction>
+  /** `by` null: the agent itself. */
+  setMode(by: Caller | null, sessionId: string, mode: OperationalMode): Promise<{ previous: OperationalMode }>
+  handOver(by: Caller, sessionId: string, to: string): Promise<SupervisedSession>
+  /** Ends sessions that never connected, and interrupts those that nobody has heard from. */
+  sweep(): Promise<void>
+}
+
+export interface NewSupervised {
+  workspaceRoot: string
+  host: string
+  prompt: string
+  title?: string
+  channelId?: string
+  tokenId: string
+  restoredFrom?: string
+}

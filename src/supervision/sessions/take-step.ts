@@ -1,0 +1,142 @@
+// How a supervised session changes: somebody reads it as it is now, decides on a step, and the store takes the whole step or nothing.
+
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { RunEvent } from '../../domain/event.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { Supervision } from '../../domain/supervision.ts'
+import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { Supervise } from '../../store/ports/supervised.ts'
+import type { Store } from '../../store/store.ts'
+import { showStep } from './session-run.ts'
+
+export type SupervisedSession = SessionRecord & { supervision: Supervision }
+
+/** A supervised session as it is now. */
+export interface SessionNow {
+  session: SupervisedSession
+  /** Its records that want something of a person, oldest first. */
+  waiting: readonly SupervisedWait[]
+  at: number
+}
+
+/** What changes, and what to tell the caller. A step without changes writes nothing. */
+export interface Step<T>
+  extends Pick<
+    Supervise,
+    'owner' | 'ask' | 'proposals' | 'settle' | 'instructions' | 'deliver' | 'checkpoints' | 'pin' | 'audit'
+  > {
+  result: T
+  supervision?: Partial<Omit<Supervision, 'version' | 'openRun' | 'lastRun' | 'terminatedAt'>>
+  /** Shown in the session's log. */
+  events?: readonly RunEvent[]
+}
+
+/**
+ * `decide` may be called again, with the session as it is then, when somebody else has changed it meanwhile. Throws
+ * `session_not_found`, what `decide` throws, and what the store refuses a step with.
+ */
+export type TakeStep = <T>(
+  sessionId: string,
+  decide: (now: SessionNow) => Step<T> | Promise<Step<T>>,
+) => Promise<{ result: T; session: SupervisedSession }>
+
+interface StepDeps {
+  store: Pick<Store, 'sessions' | 'waits'>
+  log: Pick<SessionLog, 'commit'>
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  /** `max_concurrent_sessions`. */
+  maxOpen: number
+}
+
+/** More than a session ever has. */
+const MOST_WAITING = 64
+/** Somebody else was faster each time. It never happens with people and agents, so it is a bug. */
+const MOST_TRIES = 100
+
+export function createTakeStep({ store, log, clock, ids, maxOpen }: StepDeps): TakeStep {
+  const turns = createTurns()
+
+  async function look(sessionId: string): Promise<SessionNow> {
+    const session = await store.sessions.get(sessionId)
+    if (session === null || !isSupervisedSession(session) || session.status === 'terminated') {
+      throw sessionNotFound(sessionId)
+    }
+    const found = await store.waits.list({ sessionId, isWaiting: true, limit: MOST_WAITING })
+    const waiting = found.filter(isSupervised).filter(isWaiting).reverse()
+    return { session, waiting, at: Math.max(clock.now(), session.supervision.updatedAt) }
+  }
+
+  async function commit<T>({ session, waiting, at }: SessionNow, step: Step<T>): Promise<SupervisedSession> {
+    const { result: _, events = [], supervision = {}, ...changes } = step
+    const status = supervision.status ?? session.supervision.status
+    const left = stillWaiting(waiting, changes)
+    const shown = showStep(session, events, { waiting: left, status, at, ids })
+    const done = await log.commit({
+      type: 'supervise',
+      sessionId: session.id,
+      now: at,
+      version: session.supervision.version,
+      maxOpen,
+      supervision: { ...supervision, ...shown?.run },
+      ...changes,
+      ...(shown === null ? {} : { entries: shown.entries, runId: shown.runId }),
+    })
+    const next = done.session
+    if (next === undefined || !isSupervisedSession(next)) throw new Error('The store gave no supervised session.')
+    return next
+  }
+
+  return (sessionId, decide) =>
+    turns(sessionId, async () => {
+      for (let tries = 1; ; tries += 1) {
+        const now = await look(sessionId)
+        const step = await decide(now)
+        if (isEmpty(step)) return { result: step.result, session: now.session }
+        try {
+          return { result: step.result, session: await commit(now, step) }
+        } catch (error) {
+          const isStale = error instanceof ServerError && error.code === 'conflict' && tries < MOST_TRIES
+          if (!isStale || (await isCurrent(now))) throw error
+        }
+      }
+    })
+
+  /** The conflict was not about the version, so trying again changes nothing. */
+  async function isCurrent({ session }: SessionNow): Promise<boolean> {
+    const { supervision } = (await store.sessions.get(session.id)) ?? {}
+    return supervision?.version === session.supervision.version
+  }
+}
+
+export const isSupervisedSession = (session: SessionRecord): session is SupervisedSession =>
+  session.supervision !== undefined
+
+const isEmpty = ({ result: _, ...changes }: Step<unknown>): boolean =>
+  Object.values(changes).every((value) => value === undefined || Object.keys(value).length === 0)
+
+/** What still waits after the step. */
+function stillWaiting(waiting: readonly SupervisedWait[], { ask = [], settle = [] }: Partial<Step<unknown>>) {
+  const patches = new Map(settle.map(({ id, patch }) => [id, patch]))
+  const changed = waiting.map((wait) => ({ ...wait, ...patches.get(wait.id) }) as SupervisedWait)
+  return [...changed, ...ask].filter(isWaiting)
+}
+
+/** One after the other for each key. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key) ?? Promise.resolve()
+    const turn = before.then(work, work)
+    const settled = turn.catch(() => {})
+    last.set(key, settled)
+    try {
+      return await turn
+    } finally {
+      if (last.get(key) === settled) last.delete(key)
+    }
+  }
+}
