@@ -47,6 +47,8 @@ export interface Supervision {
   lastTool: string | null
   /** Nudges since the agent was last active. */
   nudgeCount: number
+  /** How long the agent had been silent when somebody last looked, so that the time while the server is down does not count. */
+  silence: { ms: number; seenAt: number } | null
   /** The stall timer is paused while the server works for the agent. */
   stallPaused: boolean
   progressSnapshot: ProgressItem[] | null

@@ -1,4 +1,4 @@
-import type { OperationalMode, ProgressItem } from '../../domain/supervision.ts'
+import type { OperationalMode } from '../../domain/supervision.ts'
 import type { PromptType } from '../../domain/wait.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 
@@ -48,7 +48,8 @@ export interface ToolInputs {
   recover_state: { session_id?: string }
   set_operational_mode: { mode: OperationalMode }
   wait_for_instruction: { message?: string; timeout_seconds?: number; wait_id?: string }
-  heartbeat: { status_message?: string; progress_snapshot?: ProgressItem[] }
+  /** The snapshot is checked by the desk: a bad one is an error, and a sign of life all the same. */
+  heartbeat: { status_message?: string; progress_snapshot?: unknown }
 }
 
 export type ToolName = keyof ToolInputs

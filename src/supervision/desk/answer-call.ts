@@ -109,7 +109,7 @@ export function activity({ session, waiting, at }: SessionNow): Step<null> {
   const { nudgeCount } = session.supervision
   return {
     result: null,
-    supervision: { updatedAt: at, ...(nudgeCount === 0 ? {} : { nudgeCount: 0 }) },
+    supervision: { updatedAt: at, silence: null, ...(nudgeCount === 0 ? {} : { nudgeCount: 0 }) },
     ...(alert === undefined ? {} : { settle: [{ id: alert.id, patch: recovered(at) }] }),
   }
 }

@@ -338,6 +338,7 @@ const emptySupervision: Supervision = {
   terminatedAt: null,
   lastTool: null,
   nudgeCount: 0,
+  silence: null,
   stallPaused: false,
   progressSnapshot: null,
   tokenId: '',

@@ -1,0 +1,197 @@
+// forward_prompt and wait_for_instruction: the agent asks its operator what to do next, and waits.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { InstructionWait, Prompt, Wait } from '../../domain/wait.ts'
+import { sha256 } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import type { Prompts } from '../prompts/prompts.ts'
+import type { RecordTypes } from '../records/records.ts'
+import type { SessionNow, TakeStep } from '../sessions/take-step.ts'
+import type { AgentDesk } from './agent-desk.ts'
+import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
+import type { WaitFor } from './wait-for.ts'
+
+interface AskDeps extends Pick<CallDeps, 'clock' | 'ids'> {
+  answerCall: AnswerCall
+  takeStep: TakeStep
+  waitFor: WaitFor
+  store: Pick<Store, 'waits'>
+  prompts: Pick<Prompts, 'expire'>
+  timeouts: { promptSeconds: number; waitSeconds: number }
+}
+
+const MOST_PROMPT_CHARS = 10_000
+/** Ten years: longer than any wait. */
+const MOST_WAIT_SECONDS = 315_360_000
+const KEPT_OPEN = 100
+
+export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_prompt' | 'wait_for_instruction'> {
+  const { answerCall, takeStep, waitFor, store, prompts, clock, ids, timeouts } = deps
+
+  /** By id the same record always; by the same content one that waits, or whose answer was never returned. */
+  async function find<Kind extends 'prompt' | 'instruction'>(
+    kind: Kind,
+    { session }: OpenCall,
+    id: string | undefined,
+    contentKey: string,
+  ): Promise<RecordTypes[Kind] | null> {
+    const asKind = (wait: Wait | null) => (wait?.wait === kind ? (wait as Wait as RecordTypes[Kind]) : null)
+    if (id !== undefined) {
+      const named = asKind(await store.waits.get(id))
+      if (named?.owner === session.owner) return named
+      throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)} of this session.`)
+    }
+    const recent = await store.waits.list({ wait: kind, sessionId: session.id, limit: KEPT_OPEN })
+    return (
+      recent
+        .flatMap((wait) => asKind(wait) ?? [])
+        .find(({ status, supervised }) => {
+          const isOpen = status === 'pending' || (supervised.returnedAt === null && status !== 'interrupted')
+          return isOpen && supervised.contentKey === contentKey
+        }) ?? null
+    )
+  }
+
+  const shared = (
+    { session, callId }: OpenCall,
+    tool: string,
+    { at, session: now }: SessionNow,
+    contentKey: string,
+  ) => ({
+    id: ids.uuid(),
+    sessionId: session.id,
+    owner: now.owner,
+    agent: session.agent,
+    createdAt: at,
+    runId: now.supervision.openRun ?? now.supervision.lastRun ?? session.id,
+    callId,
+    tool,
+    arguments: '{}',
+    lane: null,
+    continuationRunId: null,
+    messageRefs: {},
+    decidedAt: null,
+    decidedBy: null,
+    reason: null,
+    status: 'pending' as const,
+    supervised: { host: session.supervision.host, contentKey, returnedAt: null },
+  })
+
+  /** Waits until the record is answered, at most as long as the host allows. */
+  async function answered<T extends Prompt | InstructionWait>(call: OpenCall, record: T, message: string): Promise<T> {
+    const ids = { recordId: record.id, sessionId: record.sessionId }
+    const stopClock =
+      record.expiresAt === null
+        ? () => {}
+        : clock.after(Math.max(record.expiresAt - clock.now(), 0), () => void prompts.expire(record).catch(() => {}))
+    try {
+      const waited = await waitFor(call, ids, message, async () => {
+        const now = (await store.waits.get(record.id)) as T | null
+        return now === null || now.status === 'pending' ? null : now
+      })
+      return waited.type === 'answered' ? waited.value : record
+    } finally {
+      stopClock()
+    }
+  }
+
+  async function returned(record: Prompt | InstructionWait): Promise<void> {
+    if (record.supervised.returnedAt !== null) return
+    await takeStep(record.sessionId, ({ at }) => ({
+      result: null,
+      settle: [{ id: record.id, patch: { supervised: { ...record.supervised, returnedAt: at } } }],
+    }))
+  }
+
+  return {
+    forward_prompt: (call, input) =>
+      answerCall(call, 'forward_prompt', { ...input }, async (open) => {
+        const { prompt_text: text = '', prompt_type: promptType = 'continuation', prompt_id } = input
+        if (prompt_id === undefined) checkPrompt(text)
+        const contentKey = sha256(JSON.stringify(['prompt', promptType, text]))
+        const known = await find('prompt', open, prompt_id, contentKey)
+        const record =
+          known ??
+          (
+            await takeStep<Prompt>(open.session.id, (now) => {
+              const prompt: Prompt = {
+                ...shared(open, 'forward_prompt', now, contentKey),
+                wait: 'prompt',
+                expiresAt: now.at + timeouts.promptSeconds * 1_000,
+                promptText: text,
+                promptType,
+                elapsedSeconds: input.elapsed_seconds ?? null,
+                actionsTaken: input.actions_taken ?? null,
+                decision: null,
+                instruction: null,
+              }
+              return { result: prompt, ask: [prompt] }
+            })
+          ).result
+        const { id, status, decision, instruction, reason } = await answered(open, record, 'Waiting for your operator.')
+        if (status === 'pending') return pendingAnswer('forward_prompt', { prompt_id: id })
+        await returned({ ...record, status })
+        if (status === 'interrupted') return { decision: 'stop', reason: 'cancelled', prompt_id: id }
+        return {
+          decision,
+          ...(instruction === null ? {} : { instruction }),
+          ...(reason === null ? {} : { reason }),
+          prompt_id: id,
+        }
+      }),
+
+    wait_for_instruction: (call, input) =>
+      answerCall(call, 'wait_for_instruction', { ...input }, async (open) => {
+        const { message = '', timeout_seconds = 0, wait_id } = input
+        checkWait(message, timeout_seconds)
+        const seconds = timeout_seconds === 0 ? timeouts.waitSeconds : timeout_seconds
+        const contentKey = sha256(JSON.stringify(['instruction', message]))
+        const known = await find('instruction', open, wait_id, contentKey)
+        const record =
+          known ??
+          (
+            await takeStep<InstructionWait>(open.session.id, (now) => {
+              const wait: InstructionWait = {
+                ...shared(open, 'wait_for_instruction', now, contentKey),
+                wait: 'instruction',
+                expiresAt: seconds === 0 ? null : now.at + seconds * 1_000,
+                message,
+                timeoutSeconds: seconds,
+                instruction: null,
+              }
+              return { result: wait, ask: [wait] }
+            })
+          ).result
+        const { id, status, instruction } = await answered(open, record, 'Waiting for an instruction.')
+        if (status === 'pending') return pendingAnswer('wait_for_instruction', { wait_id: id })
+        await returned({ ...record, status })
+        if (status === 'interrupted') return { status: 'resumed', instruction: 'stop', wait_id: id }
+        return { status, instruction, wait_id: id }
+      }),
+  }
+}
+
+/** What a model is told when its host would not wait any longer. */
+export const pendingAnswer = (tool: string, retryWith: Record<string, string>): Record<string, unknown> => ({
+  status: 'pending',
+  ...retryWith,
+  id: Object.values(retryWith)[0],
+  retry_with: retryWith,
+  message: `Nobody has answered yet. Call ${tool} again with ${JSON.stringify(retryWith)} to go on waiting. Do not go on without the answer.`,
+})
+
+function checkPrompt(text: string): void {
+  const chars = [...text].length
+  if (text.trim() === '' || chars > MOST_PROMPT_CHARS) {
+    throw new ServerError('invalid_request', `prompt_text needs 1 to ${MOST_PROMPT_CHARS} characters; it has ${chars}.`)
+  }
+}
+
+function checkWait(message: string, seconds: number): void {
+  if ([...message].length > MOST_PROMPT_CHARS) {
+    throw new ServerError('invalid_request', `message may have at most ${MOST_PROMPT_CHARS} characters.`)
+  }
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > MOST_WAIT_SECONDS) {
+    throw new ServerError('invalid_request', 'timeout_seconds must be a whole number of seconds, 0 or more.')
+  }
+}

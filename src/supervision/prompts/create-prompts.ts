@@ -1,0 +1,131 @@
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { InstructionWait, Prompt, SupervisedWait } from '../../domain/wait.ts'
+import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
+import { channelOf, type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { MOST_INSTRUCTION_CHARS, type PromptAnswer, type Prompts } from './prompts.ts'
+
+interface PromptsDeps {
+  records: Records
+  takeStep: TakeStep
+  operators: Operators
+}
+
+/** A prompt is answered with `continue` this often in a row without a person. Then the agent has to stop. */
+const MOST_CONTINUES = 3
+
+export function createPrompts({ records, takeStep, operators }: PromptsDeps): Prompts {
+  /** Answers a record that still waits. The first answer wins, in the store. */
+  async function settle<Kind extends 'prompt' | 'instruction'>(
+    kind: Kind,
+    by: Caller,
+    id: string,
+    patch: Partial<SupervisedWait>,
+    what: string,
+  ): Promise<RecordTypes[Kind]> {
+    const record = await records.get(kind, by, id)
+    refuseForeignCommand(operators, by, record.owner)
+    const { result } = await takeStep(record.sessionId, ({ waiting, session, at }) => {
+      if (!waiting.some((one) => one.id === record.id)) return { result: null }
+      const decided = { decidedAt: at, decidedBy: by.user, decidedVia: channelOf(by) }
+      return {
+        result: { ...record, ...patch, ...decided },
+        supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), continuesAlone: 0 },
+        settle: [{ id: record.id, patch: { ...patch, ...decided } }],
+        audit: [decisionOf(record, by, what, at)],
+      }
+    })
+    if (result !== null) return result
+    const late = await records.get(kind, by, id)
+    throw alreadyAnswered(late, wordOf(late))
+  }
+
+  return {
+    decide(by, id, answer) {
+      const instruction = checkAnswer(answer)
+      const { decision, reason = null } = answer
+      const patch = { status: 'decided', decision, instruction, reason } as const
+      return settle('prompt', by, id, patch, decision)
+    },
+
+    resume(by, id, { instruction }) {
+      if (instruction !== null) checkText(instruction)
+      return settle('instruction', by, id, { status: 'resumed', instruction }, 'resumed')
+    },
+
+    async expire(wait) {
+      if (wait.wait !== 'prompt' && wait.wait !== 'instruction') return
+      await takeStep(wait.sessionId, (now) => {
+        const open = now.waiting.find(({ id }) => id === wait.id)
+        if (open?.wait === 'instruction') return timedOut(now, open)
+        return open?.wait === 'prompt' ? unanswered(now, open) : { result: null }
+      })
+    },
+  }
+}
+
+const timedOut = ({ at }: SessionNow, wait: InstructionWait): Step<null> => ({
+  result: null,
+  settle: [{ id: wait.id, patch: { status: 'timeout', decidedAt: at, decidedBy: 'timeout' } }],
+})
+
+/** Nobody answered in time. Only a plain continuation goes on by itself, and only a few times in a row. */
+function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
+  const { continuesAlone } = session.supervision
+  const goesOn = prompt.promptType === 'continuation' && continuesAlone < MOST_CONTINUES
+  const isWornOut = prompt.promptType === 'continuation' && !goesOn
+  const decision = goesOn ? 'continue' : 'stop'
+  const reason = isWornOut
+    ? `Nobody has answered ${MOST_CONTINUES} prompts in a row. Stop, and wait for your operator.`
+    : goesOn
+      ? null
+      : 'timeout'
+  return {
+    result: null,
+    supervision: goesOn ? { continuesAlone: continuesAlone + 1 } : {},
+    settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
+    audit: [decisionOf(prompt, { user: 'timeout', role: 'operator', channel: 'clock' }, decision, at)],
+  }
+}
+
+export function checkText(text: string): void {
+  const chars = [...text].length
+  if (chars === 0 || chars > MOST_INSTRUCTION_CHARS || text.trim() === '') {
+    throw new ServerError('invalid_request', `Send a text of 1 to ${MOST_INSTRUCTION_CHARS} characters.`)
+  }
+}
+
+function checkAnswer({ decision, instruction }: PromptAnswer): string | null {
+  if (instruction !== undefined) checkText(instruction)
+  if (decision === 'refine' && instruction === undefined) {
+    throw new ServerError('invalid_request', 'With "refine", say what to do instead: send `instruction`.')
+  }
+  return instruction ?? null
+}
+
+const wordOf = (record: Prompt | InstructionWait): string =>
+  record.wait === 'prompt'
+    ? record.decision === null
+      ? record.status
+      : `answered with "${record.decision}"`
+    : record.status
+
+const decisionOf = (record: Prompt | InstructionWait, by: Caller, decision: string, at: number): AuditRecord => ({
+  at,
+  kind: 'decision',
+  by: by.user,
+  session: record.sessionId,
+  run: record.runId,
+  agent: record.agent,
+  tool: record.tool,
+  call: record.callId,
+  details: {
+    record: record.id,
+    kind: record.wait,
+    decision,
+    channel: channelOf(by),
+    ...(by.credential === undefined ? {} : { credential: by.credential }),
+  },
+})

@@ -1,0 +1,59 @@
+// Prompts, instruction waits and alerts of agents elsewhere: who sees them, and how a person answers them.
+
+import { isoTime } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Alert, InstructionWait, Prompt, SupervisedWait, Wait } from '../../domain/wait.ts'
+import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { WaitReads } from '../../store/ports/waits.ts'
+
+/** The records that are no approvals: approvals have rules of their own. */
+export interface RecordTypes {
+  prompt: Prompt
+  instruction: InstructionWait
+  alert: Alert
+}
+export type RecordKind = keyof RecordTypes
+
+export interface RecordQuery {
+  by: Caller
+  sessionId?: string
+  status?: SupervisedWait['status']
+  isWaiting?: boolean
+  limit: number
+  before?: { createdAt: number; id: string }
+}
+
+export interface Records {
+  /** Newest first. A user sees those of their own sessions, an operator sees all. */
+  list<Kind extends RecordKind>(kind: Kind, query: RecordQuery): Promise<RecordTypes[Kind][]>
+  /** Throws `record_not_found`, also for a user who does not own its session. */
+  get<Kind extends RecordKind>(kind: Kind, by: Caller, id: string): Promise<RecordTypes[Kind]>
+}
+
+export function createRecords(deps: { waits: WaitReads; log: Pick<SessionLog, 'synced'> }): Records {
+  const synced: SyncedWaits = createSyncedWaits(deps.waits, deps.log)
+  return {
+    async list<Kind extends RecordKind>(kind: Kind, { by, ...query }: RecordQuery) {
+      const own = by.role === 'operator' ? {} : { owner: by.user }
+      return (await synced.list({ ...query, ...own, wait: kind })) as Wait[] as RecordTypes[Kind][]
+    },
+    async get<Kind extends RecordKind>(kind: Kind, by: Caller, id: string) {
+      const wait = await synced.get(id)
+      const isVisible = wait?.wait === kind && (by.role === 'operator' || wait.owner === by.user)
+      if (!isVisible) throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)}.`)
+      return wait as Wait as RecordTypes[Kind]
+    },
+  }
+}
+
+/** For an answer that came too late: says who answered what and when. */
+export function alreadyAnswered(record: RecordTypes[RecordKind], what: string): ServerError {
+  const { id, status, decidedBy, decidedAt } = record
+  const who = decidedBy === null ? '' : ` by ${decidedBy}`
+  const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
+  return new ServerError('record_decided', `This was already ${what}${who}${when}.`, {
+    details: { id, status, decided_by: decidedBy, decided_at: decidedAt === null ? null : isoTime(decidedAt) },
+  })
+}

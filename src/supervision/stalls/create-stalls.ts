@@ -1,0 +1,259 @@
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { ProgressItem } from '../../domain/supervision.ts'
+import type { Alert } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import { alreadyAnswered, type Records } from '../records/records.ts'
+import { about } from '../sessions/create-supervised-sessions.ts'
+import { channelOf, type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { Nudge, PushNudge, StallSettings, Stalls } from './stalls.ts'
+
+interface StallsDeps {
+  store: Pick<Store, 'supervised'>
+  takeStep: TakeStep
+  records: Records
+  operators: Operators
+  settings: StallSettings
+  push: PushNudge
+  clock: Clock
+  ids: Ids
+  logger: Logger
+}
+
+/** A session that begins meanwhile is seen after this time at the latest. */
+const LOOK_MS = 10_000
+/** A crash forgets at most this much of a silence. */
+const REMEMBER_MS = 60_000
+const MOST_SESSIONS = 1_000
+
+export function createStalls(deps: StallsDeps): Stalls {
+  const { store, takeStep, records, operators, settings, push, clock, ids, logger } = deps
+  const startedAt = clock.now()
+  let cancelTimer = () => {}
+  let isClosed = false
+
+  /** How long the agent has been silent, without the time while this server was down. */
+  function silenceOf({ session: { supervision }, at }: SessionNow): number {
+    const { silence, updatedAt } = supervision
+    const since = Math.max(silence?.seenAt ?? updatedAt, startedAt)
+    return (silence?.ms ?? 0) + Math.max(at - since, 0)
+  }
+
+  /** What is due for this session, and in how many ms the next thing is. */
+  function judge(now: SessionNow): { due: 'alert' | 'nudge' | 'escalate' | null; waitMs: number } {
+    const { session, waiting, at } = now
+    const { status, stallPaused, nudgeCount } = session.supervision
+    const waits = waiting.some(({ wait }) => wait !== 'alert')
+    if (status !== 'active' || stallPaused || waits) return { due: null, waitMs: LOOK_MS }
+    const alert = alertOf(now)
+    if (alert === undefined) {
+      const left = settings.inactivityMs - silenceOf(now)
+      return left <= 0 ? { due: 'alert', waitMs: 0 } : { due: null, waitMs: left }
+    }
+    if (alert.status === 'escalated') return { due: null, waitMs: LOOK_MS }
+    const since = Math.max(alert.lastNudgeAt ?? alert.createdAt, startedAt)
+    const left = since + settings.escalationMs - at
+    if (left > 0) return { due: null, waitMs: left }
+    return { due: nudgeCount >= settings.maxRetries ? 'escalate' : 'nudge', waitMs: 0 }
+  }
+
+  function newAlert(now: SessionNow): Step<null> {
+    const { session, at } = now
+    const { supervision } = session
+    const silentMs = silenceOf(now)
+    const alert: Alert = {
+      wait: 'alert',
+      status: 'pending',
+      id: ids.uuid(),
+      sessionId: session.id,
+      owner: session.owner,
+      agent: session.agent,
+      createdAt: at,
+      expiresAt: null,
+      runId: supervision.openRun ?? supervision.lastRun ?? session.id,
+      callId: '',
+      tool: '',
+      arguments: '{}',
+      lane: null,
+      continuationRunId: null,
+      messageRefs: {},
+      decidedAt: null,
+      decidedBy: null,
+      reason: null,
+      supervised: { host: supervision.host },
+      lastTool: supervision.lastTool,
+      lastActivityAt: supervision.updatedAt,
+      idleSeconds: Math.round(silentMs / 1_000),
+      nudgeCount: supervision.nudgeCount,
+      nudgeMessage: null,
+      lastNudgeAt: null,
+      nudgedBy: null,
+      progressSnapshot: supervision.progressSnapshot,
+    }
+    const facts = { alert_id: alert.id, idle_seconds: alert.idleSeconds, last_tool: alert.lastTool }
+    return { result: null, ask: [alert], events: [noticeEvent(alert.id, 'stall', facts, at)] }
+  }
+
+  /** Pushes the nudge, then writes which way it took. What no connection took goes out with the result of the next call. */
+  async function send(session: SupervisedSession, alert: Alert | null, text: string, source: string): Promise<void> {
+    const { nudgeCount, updatedAt } = session.supervision
+    const idleSeconds = Math.round((clock.now() - updatedAt) / 1_000)
+    const nudge: Nudge = { sessionId: session.id, message: text, nudgeCount: nudgeCount + 1, idleSeconds, source }
+    const way = await push(nudge).catch((error: unknown) => {
+      logger.warn('a nudge could not be pushed', { session_id: session.id, error })
+      return null
+    })
+    await takeStep(session.id, (now) => {
+      const open = alertOf(now)
+      const facts = { message: text, by: source, way: way ?? 'the next result', nudge_count: nudge.nudgeCount }
+      return {
+        result: null,
+        supervision: { nudgeCount: nudge.nudgeCount, openNudge: text },
+        events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
+        ...(open === undefined || (alert !== null && open.id !== alert.id)
+          ? {}
+          : { settle: [{ id: open.id, patch: nudged(open, nudge, way, now.at) }] }),
+        audit: [about(now.session, now.at, source, { what: 'nudge', way: way ?? 'none', count: nudge.nudgeCount })],
+      }
+    })
+  }
+
+  async function look(sessionId: string): Promise<number> {
+    const { result, session } = await takeStep(
+      sessionId,
+      (now): Step<ReturnType<typeof judge> & { alert: Alert | null }> => {
+        const verdict = judge(now)
+        const alert = alertOf(now) ?? null
+        const result = { ...verdict, alert }
+        if (verdict.due === 'alert') return { ...newAlert(now), result }
+        if (verdict.due === 'escalate' && alert !== null) return { ...escalated(now, alert), result }
+        return { result, ...remembered(now, silenceOf(now)) }
+      },
+    )
+    if (result.due === 'nudge') await send(session, result.alert, nudgeText(settings, session), 'quarterdeck')
+    return result.due === null ? result.waitMs : Math.min(settings.escalationMs, LOOK_MS)
+  }
+
+  async function lookAtAll(): Promise<void> {
+    let waitMs = LOOK_MS
+    const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
+    for (const { id } of open) {
+      try {
+        waitMs = Math.min(waitMs, await look(id))
+      } catch (error) {
+        logger.warn('a supervised session could not be checked for silence', { session_id: id, error })
+      }
+    }
+    if (!isClosed) cancelTimer = clock.after(Math.max(waitMs, 100), tick)
+  }
+
+  function tick(): void {
+    lookAtAll().catch((error: unknown) => {
+      logger.warn('silence could not be checked', { error })
+      if (!isClosed) cancelTimer = clock.after(LOOK_MS, tick)
+    })
+  }
+
+  /** The alert, if it still wants something. */
+  async function open(by: Caller, id: string): Promise<Alert> {
+    const alert = await records.get('alert', by, id)
+    refuseForeignCommand(operators, by, alert.owner)
+    if (alert.status === 'self_recovered' || alert.status === 'dismissed') throw alreadyAnswered(alert, alert.status)
+    return alert
+  }
+
+  async function sessionOf(sessionId: string): Promise<SupervisedSession> {
+    return (await takeStep(sessionId, () => ({ result: null }))).session
+  }
+
+  return {
+    async nudge(by, alertId, text) {
+      const alert = await open(by, alertId)
+      const session = await sessionOf(alert.sessionId)
+      await send(session, alert, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)
+      return records.get('alert', by, alertId)
+    },
+
+    async nudgeSession(by, sessionId, text) {
+      const session = await sessionOf(sessionId)
+      refuseForeignCommand(operators, by, session.owner)
+      await send(session, null, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)
+    },
+
+    async dismiss(by, alertId) {
+      const alert = await open(by, alertId)
+      await takeStep(alert.sessionId, ({ waiting, session, at }) => {
+        if (!waiting.some(({ id }) => id === alertId)) return { result: null }
+        const decided = { status: 'dismissed', decidedAt: at, decidedBy: by.user, decidedVia: channelOf(by) } as const
+        return {
+          result: null,
+          supervision: { silence: { ms: 0, seenAt: at }, nudgeCount: 0 },
+          settle: [{ id: alertId, patch: decided }],
+          audit: [dismissed(session, by, alertId, at)],
+        }
+      })
+      return records.get('alert', by, alertId)
+    },
+
+    start() {
+      if (settings.enabled) tick()
+    },
+
+    async close() {
+      isClosed = true
+      cancelTimer()
+      if (!settings.enabled) return
+      const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
+      for (const { id } of open) {
+        await takeStep(id, (now) => ({ result: null, ...remembered(now, silenceOf(now), 0) })).catch(() => {})
+      }
+    },
+  }
+}
+
+const alertOf = ({ waiting }: SessionNow): Alert | undefined =>
+  waiting.find((wait): wait is Alert => wait.wait === 'alert')
+
+/** Writes the silence down from time to time. */
+function remembered({ session, at }: SessionNow, ms: number, every = REMEMBER_MS): Pick<Step<null>, 'supervision'> {
+  const { silence } = session.supervision
+  return ms - (silence?.ms ?? 0) > every ? { supervision: { silence: { ms, seenAt: at } } } : {}
+}
+
+const nudged = (alert: Alert, { message, nudgeCount }: Nudge, way: string | null, at: number): Partial<Alert> => ({
+  ...(alert.status === 'pending' ? { status: 'nudged' as const } : {}),
+  nudgeCount,
+  nudgeMessage: message,
+  lastNudgeAt: at,
+  nudgedBy: way,
+})
+
+const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
+  result: null,
+  settle: [{ id: alert.id, patch: { status: 'escalated' } }],
+  events: [noticeEvent(`${alert.id}-escalated`, 'stall_escalated', { alert_id: alert.id }, at)],
+  audit: [about(session, at, 'server', { what: 'stall_escalated', alert: alert.id })],
+})
+
+const dismissed = (session: SupervisedSession, by: Caller, alert: string, at: number): AuditRecord =>
+  about(session, at, by.user, { what: 'stall_dismissed', alert, channel: channelOf(by) })
+
+/** The configured text, with the checklist as the agent last told it. */
+function nudgeText({ defaultMessage }: StallSettings, { supervision }: SupervisedSession): string {
+  const items = supervision.progressSnapshot ?? []
+  if (items.length === 0) return defaultMessage
+  const named = (status: ProgressItem['status']) =>
+    items.filter((one) => one.status === status).map(({ label }) => label)
+  const done = named('done')
+  const open = [...named('in_progress'), ...named('pending')]
+  const sums = [
+    `${done.length} of ${items.length} steps are done.`,
+    ...(open.length === 0 ? [] : [`Next: ${open.slice(0, 5).join('; ')}.`]),
+  ]
+  return `${defaultMessage} ${sums.join(' ')}`
+}

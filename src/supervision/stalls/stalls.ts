@@ -1,0 +1,38 @@
+import type { Caller } from '../../domain/decision.ts'
+import type { Alert } from '../../domain/wait.ts'
+
+/** Watches for agents elsewhere that have gone silent, and wakes them. */
+export interface Stalls {
+  /** Sends the agent a nudge now. Throws `record_not_found`, `forbidden`, `record_decided`. */
+  nudge(by: Caller, alertId: string, text?: string): Promise<Alert>
+  /** The silence is fine. The next one starts from here. */
+  dismiss(by: Caller, alertId: string): Promise<Alert>
+  /** Nudges an agent without an alert. */
+  nudgeSession(by: Caller, sessionId: string, text?: string): Promise<void>
+  /** Looks at all open sessions, and plans the next look. */
+  start(): void
+  /** Writes down how long each agent has been silent, so that the time until the next start does not count. */
+  close(): Promise<void>
+}
+
+export interface StallSettings {
+  enabled: boolean
+  inactivityMs: number
+  /** From the alert to the first nudge, and from each nudge to the next. */
+  escalationMs: number
+  /** Nudges before the alert is escalated. */
+  maxRetries: number
+  defaultMessage: string
+}
+
+/** A nudge on its way to the agent. */
+export interface Nudge {
+  sessionId: string
+  message: string
+  nudgeCount: number
+  idleSeconds: number
+  source: string
+}
+
+/** Pushes a nudge through an open connection. Gives the way it took, or null if none is open. */
+export type PushNudge = (nudge: Nudge) => Promise<string | null>
