@@ -24,7 +24,7 @@ function settingsTable(): string {
     return [
       code(key),
       flag === null ? '–' : code(flag),
-      aliases.length === 0 ? `${own}` : `${own} (${aliases.join(', ')})`,
+      own === undefined ? '–' : aliases.length === 0 ? own : `${own} (${aliases.join(', ')})`,
       defaultText,
       `${description} E.g. ${code(inline(example))}`,
     ]

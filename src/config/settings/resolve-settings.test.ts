@@ -30,6 +30,30 @@ const mistakes = (given: Given): string[] => {
   return []
 }
 
+/** The settings about agents that work elsewhere, where nothing is set. */
+const noSupervision: ServerSettings['supervision'] = {
+  defaultWorkspaceRoot: null,
+  workspaces: [],
+  operators: [{ name: 'local_user', slack: null, console: null, local: true, admin: true, group: null }],
+  escalation: [],
+  quorum: 1,
+  maxConcurrentSessions: 3,
+  hostCli: null,
+  hostCliArgs: [],
+  timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },
+  stall: {
+    enabled: true,
+    inactivityMs: 300_000,
+    escalationMs: 120_000,
+    maxRetries: 3,
+    nudgeMessage: expect.stringContaining('heartbeat'),
+  },
+  commands: {},
+  slack: { channelId: null, channels: [] },
+  modes: { agentMaySet: true },
+  ipcName: null,
+}
+
 describe('settings', () => {
   test.each([
     [undefined, ['127.0.0.1', '::1']],
@@ -72,6 +96,7 @@ describe('settings', () => {
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
         tls: null,
         open: false,
+        supervision: noSupervision,
       },
       warnings: [],
     })
@@ -137,6 +162,7 @@ open: true
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
         tls: { cert: '/etc/q/tls/cert.pem', key: '/abs/key.pem' },
         open: true,
+        supervision: noSupervision,
       },
       warnings: [],
     })

@@ -2,12 +2,14 @@
 
 import { didYouMean } from '../../domain/did-you-mean.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
+import { LOCAL_USER } from '../../domain/session.ts'
 import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type Environment, proxyVariables } from '../source/env-file.ts'
 import type { ServerSettings } from './server-settings.ts'
 import { createSourceFinder, readSetting, type SettingSource, type SettingSources } from './setting-source.ts'
 import { type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
+import { assembleSupervision, checkSupervision } from './supervision-settings.ts'
 
 export interface ResolveInput extends SettingSources {
   /** Whether the log goes to a terminal, where a person reads it. */
@@ -116,6 +118,7 @@ function assemble(
     },
     tls: cert === null || key === null ? null : { cert, key },
     open: read('open'),
+    supervision: assembleSupervision(read, LOCAL_USER),
   }
 }
 
@@ -178,6 +181,8 @@ function checkSafety(
   ] as const) {
     if (find(one) !== null && find(other) === null) refuse(one, `${one} needs ${other} too. Set both or neither.`)
   }
+
+  checkSupervision(settings.supervision, refuse)
 
   const warnings: string[] = []
   if (port > 0 && port < 1024)

@@ -1,3 +1,4 @@
+import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import type { LogLevel, Protocol } from './setting-values.ts'
 
 /** The settings in the form that the server uses: complete and checked. A name says its unit. */
@@ -66,4 +67,5 @@ export interface ServerSettings {
   /** Paths of PEM files. */
   tls: { cert: string; key: string } | null
   open: boolean
+  supervision: SupervisionSettings
 }

@@ -1,6 +1,7 @@
 // Where a setting was set, what was written there, and how to report a mistake in it.
 
 import { dirname, resolve } from 'node:path'
+import { isRecord } from '../../domain/is-record.ts'
 import { type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type Environment, variable } from '../source/env-file.ts'
 import { explainIssues } from '../source/explain-issues.ts'
@@ -56,11 +57,20 @@ export function createSourceFinder({ code = {}, flags, env, file }: SettingSourc
       }
       const raw = inFile?.rawValue(key)
       if (file === null || inFile === null || raw === undefined) return null
-      const located = path && typeof raw === 'string' ? resolve(dirname(file.path), raw) : raw
+      const located = path ? locate(raw, dirname(file.path)) : raw
       return { name: file.path, raw: located, inFile: true, issue: (message) => inFile.issueAt(key, message) }
     },
   }
 }
+
+function locate(raw: unknown, folder: string): unknown {
+  if (typeof raw === 'string') return resolve(folder, raw)
+  if (Array.isArray(raw)) return raw.map((entry: unknown) => (isRecord(entry) ? locateEntry(entry, folder) : entry))
+  return raw
+}
+
+const locateEntry = (entry: Record<string, unknown>, folder: string): unknown =>
+  typeof entry.path === 'string' ? { ...entry, path: resolve(folder, entry.path) } : entry
 
 /** The value of a setting from a source, or the mistakes in it. */
 export function readSetting<T>(

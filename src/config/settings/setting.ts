@@ -3,11 +3,14 @@ import type { z } from 'zod'
 /** One setting. The schema says how it is written in quarterdeck.yaml; `T` is what the server gets. */
 export interface Setting<T = unknown> {
   schema: z.ZodType<T>
-  /** `--port <number>`. Null for a secret, because flags are visible in the process list. A flag without `<…>` is a switch. */
+  /**
+   * `--port <number>`. A flag without `<…>` is a switch. Null: it has none. A secret never has one, because flags are visible in the
+   * process list.
+   */
   flag: string | null
   /** Whether the flag may be given several times. */
   repeatable: boolean
-  /** Environment variables; the first one that is set counts. Our own name comes first. */
+  /** Environment variables; the first one that is set counts. Our own name comes first. None: it can only be set in the file. */
   env: readonly string[]
   default: T
   /** The default in words. */
@@ -15,7 +18,7 @@ export interface Setting<T = unknown> {
   description: string
   example: unknown
   secret: boolean
-  /** Whether it is a path. In quarterdeck.yaml, a path is relative to that file. */
+  /** Whether it is a path, or a list of entries with a `path`. In quarterdeck.yaml, a path is relative to that file. */
   path: boolean
 }
 

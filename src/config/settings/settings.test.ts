@@ -2,8 +2,20 @@ import { describe, expect, test } from 'vitest'
 import { validationSchema } from '../source/schema-key.ts'
 import { flagName } from './setting.ts'
 import { settingKeys, settings } from './settings.ts'
+import { supervisionTable } from './supervision-settings.ts'
 
 const duplicates = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index)
+
+const onlyInFile = [
+  'workspaces',
+  'operators',
+  'authorized_user_ids',
+  'host_cli',
+  'host_cli_args',
+  'commands',
+  'slack.channel_id',
+  'slack.channels',
+]
 
 describe('the table of settings', () => {
   test('names each flag and each variable once', () => {
@@ -12,8 +24,9 @@ describe('the table of settings', () => {
   })
 
   test('gives every setting a variable named after its key', () => {
-    const own = Object.fromEntries(settingKeys.map((key) => [key, settings[key].env[0]]))
-    const derived = settingKeys.map((key) => [key, `QUARTERDECK_${key.toUpperCase().replace('.', '_')}`])
+    const keys = settingKeys.filter((key) => !onlyInFile.includes(key))
+    const own = Object.fromEntries(keys.map((key) => [key, settings[key].env[0]]))
+    const derived = keys.map((key) => [key, `QUARTERDECK_${key.toUpperCase().replace('.', '_')}`])
     expect(own).toEqual({
       ...Object.fromEntries(derived),
       'auth.token': 'QUARTERDECK_TOKEN',
@@ -21,9 +34,13 @@ describe('the table of settings', () => {
     })
   })
 
-  test('gives every setting a flag, except the secrets', () => {
+  test('keeps who decides and what runs in the file', () => {
+    expect(settingKeys.filter((key) => settings[key].env.length === 0)).toEqual(onlyInFile)
+  })
+
+  test('gives every setting a flag, except the secrets and those about agents that work elsewhere', () => {
     expect(settingKeys.filter((key) => settings[key].flag === null)).toEqual(
-      settingKeys.filter((key) => settings[key].secret),
+      settingKeys.filter((key) => settings[key].secret || Object.hasOwn(supervisionTable, key)),
     )
   })
 

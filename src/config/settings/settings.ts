@@ -19,6 +19,7 @@ import {
   spanOrNever,
   token,
 } from './setting-values.ts'
+import { supervisionTable } from './supervision-settings.ts'
 
 const LIMIT = 'a whole number of at least 1, or none'
 
@@ -358,6 +359,7 @@ const table = {
     flag: '--open',
     env: ['QUARTERDECK_OPEN'],
   }),
+  ...supervisionTable,
 }
 
 /** The value of each setting, by its key in quarterdeck.yaml. */
@@ -372,4 +374,4 @@ export const settingKeys: readonly SettingKey[] = Object.keys(table).filter((key
 export type SettingFlags = Partial<Record<SettingKey, string | boolean | string[]>>
 
 /** Settings from the code of an embedding program, by key, written as in quarterdeck.yaml. */
-export type CodeSettings = Partial<Record<SettingKey, string | number | boolean | readonly string[] | null>>
+export type CodeSettings = Partial<Record<SettingKey, string | number | boolean | object | null>>

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import { ConfigError, formatIssue } from '../config-error.ts'
+import { resolveSettings } from './resolve-settings.ts'
+import type { CodeSettings } from './settings.ts'
+
+const resolve = (yaml: string, env: Record<string, string> = {}): SupervisionSettings =>
+  resolveSettings({ flags: {}, env, onTerminal: false, file: { path: '/etc/q/quarterdeck.yaml', text: yaml } }).settings
+    .supervision
+
+function mistakes(yaml: string): string[] {
+  try {
+    resolve(yaml)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues.map(formatIssue)
+    throw error
+  }
+  return []
+}
+
+const nobody = { slack: null, console: null, local: false, admin: false, group: null }
+
+describe('the settings about agents that work elsewhere', () => {
+  test('can all be written in quarterdeck.yaml, with paths relative to the file', () => {
+    const yaml = `
+default_workspace_root: projects
+workspaces:
+  - { path: shop, id: shop, channel_id: C2, label: The shop }
+  - path: /srv/blog
+operators:
+  people:
+    - { name: ada, slack: U1, console: ada@work, local: true, admin: true }
+    - { name: ben, group: night }
+  escalation:
+    - { after: 1h, to: [night, ada] }
+    - { after: 15m, to: ben }
+  quorum: 2
+authorized_user_ids: [U1, U9]
+max_concurrent_sessions: 20
+host_cli: claude
+host_cli_args: [--model, opus]
+timeouts: { approval_seconds: 2h, prompt_seconds: 60, wait_seconds: 5m }
+stall:
+  enabled: false
+  inactivity_threshold_seconds: 10m
+  escalation_threshold_seconds: 1m
+  max_retries: 0
+  default_nudge_message: Well, go on.
+commands:
+  status: git status --short
+  test: [npm, test]
+slack: { channel_id: C1, channels: [C2, C1] }
+modes: { agent_may_set: false }
+ipc_name: desk
+`
+    expect(resolve(yaml)).toEqual({
+      defaultWorkspaceRoot: '/etc/q/projects',
+      workspaces: [
+        { path: '/etc/q/shop', id: 'shop', channelId: 'C2', label: 'The shop' },
+        { path: '/srv/blog', id: null, channelId: null, label: null },
+      ],
+      operators: [
+        { name: 'ada', slack: 'U1', console: 'ada@work', local: true, admin: true, group: null },
+        { ...nobody, name: 'ben', group: 'night' },
+        { ...nobody, name: 'U9', slack: 'U9' },
+      ],
+      escalation: [
+        { afterMs: 900_000, to: ['ben'] },
+        { afterMs: 3_600_000, to: ['night', 'ada'] },
+      ],
+      quorum: 2,
+      maxConcurrentSessions: 20,
+      hostCli: 'claude',
+      hostCliArgs: ['--model', 'opus'],
+      timeouts: { approvalMs: 7_200_000, promptMs: 60_000, waitMs: 300_000 },
+      stall: {
+        enabled: false,
+        inactivityMs: 600_000,
+        escalationMs: 60_000,
+        maxRetries: 0,
+        nudgeMessage: 'Well, go on.',
+      },
+      commands: { status: 'git status --short', test: ['npm', 'test'] },
+      slack: { channelId: 'C1', channels: ['C1', 'C2'] },
+      modes: { agentMaySet: false },
+      ipcName: 'desk',
+    } satisfies SupervisionSettings)
+  })
+
+  test('may come from the code of an embedding program', () => {
+    const code: CodeSettings = { workspaces: [{ path: '/srv/shop' }], commands: { ls: ['ls', '-l'] } }
+    const { supervision } = resolveSettings({ code, flags: {}, env: {}, file: null, onTerminal: false }).settings
+    expect([supervision.workspaces, supervision.commands]).toEqual([
+      [{ path: '/srv/shop', id: null, channelId: null, label: null }],
+      { ls: ['ls', '-l'] },
+    ])
+  })
+
+  test('that are one value may come from the environment, and a message keeps its commas', () => {
+    const env = {
+      QUARTERDECK_MAX_CONCURRENT_SESSIONS: '7',
+      QUARTERDECK_STALL_ENABLED: 'no',
+      QUARTERDECK_TIMEOUTS_WAIT_SECONDS: '2m',
+      QUARTERDECK_STALL_DEFAULT_NUDGE_MESSAGE: 'Hello, are you there?',
+      QUARTERDECK_IPC_NAME: 'desk',
+    }
+    const { maxConcurrentSessions, stall, timeouts, ipcName } = resolve('host: 127.0.0.1', env)
+    expect([maxConcurrentSessions, stall.enabled, timeouts.waitMs, stall.nudgeMessage, ipcName]).toEqual([
+      7,
+      false,
+      120_000,
+      'Hello, are you there?',
+      'desk',
+    ])
+  })
+
+  test('name who decides and what runs only in the file', () => {
+    const env = { QUARTERDECK_HOST_CLI: 'evil', QUARTERDECK_OPERATORS: 'eve', QUARTERDECK_COMMANDS: 'x' }
+    const { hostCli, operators, commands } = resolve('host: 127.0.0.1', env)
+    expect([hostCli, operators.map(({ name }) => name), commands]).toEqual([null, ['local_user'], {}])
+  })
+
+  test.each([
+    ['operators: [{ name: ada }]', [{ ...nobody, name: 'ada', local: true }]],
+    ['authorized_user_ids: [U1, U1]', [{ ...nobody, name: 'U1', slack: 'U1', local: true }]],
+  ])('a sole operator is also local: %s', (yaml, operators) => {
+    expect(resolve(yaml).operators).toEqual(operators)
+  })
+
+  test('of several operators none is local unless the file says so', () => {
+    expect(resolve('operators: [{ name: ada }, { name: ben }]').operators.map(({ local }) => local)).toEqual([
+      false,
+      false,
+    ])
+  })
+
+  test.each([
+    ['operators: [{ name: ada }, { name: ada }]', '1:36 operators[1].name: entry 1 already has the name "ada".'],
+    [
+      'operators: [{ name: a, slack: U1 }, { name: b, slack: U1 }]',
+      '1:55 operators[1].slack: entry 1 already has the slack "U1".',
+    ],
+    [
+      'operators: [{ name: a, local: true }, { name: b, local: true }]',
+      '1:57 operators[1].local: only one operator can be local, because one passphrase guards this machine.',
+    ],
+    [
+      'operators: { people: [{ name: a }], quorum: 2 }',
+      '1:12 operators: quorum asks for 2 operators, and there are only 1. Add some, or lower it.',
+    ],
+    [
+      'operators: { people: [{ name: a }], escalation: [{ after: 1m, to: b }] }',
+      '1:12 operators: escalation names "b", but no operator and no group is called that.',
+    ],
+    ['workspaces: [{ path: a, id: x }, { path: b, id: x }]', '1:49 workspaces[1].id: entry 1 already has the id "x".'],
+    [
+      'workspaces: [{ path: a, channel_id: C5 }]',
+      '1:13 workspaces: /etc/q/a uses the Slack channel C5. Add it to slack.channels.',
+    ],
+    [
+      'workspaces: [{ path: ~/shop }]',
+      '1:22 workspaces[0].path: expected a folder, without ~, found "~/shop". Write e.g. path: projects/shop',
+    ],
+    [
+      'commands: { x: "ls | wc" }',
+      '1:16 commands.x: commands run without a shell, and this line cannot: it has |, which only a shell understands. Put it into a script, or write a list of arguments.',
+    ],
+    [
+      'commands: { Big Thing: ls }',
+      '1:13 commands.Big Thing: this name is not allowed here; expected aliases (lower-case letters, digits, - and _) with command lines. Write e.g. commands: { status: git status --short, test: [ npm, test ] }',
+    ],
+    [
+      'authorized_user_ids: [ada]',
+      '1:23 authorized_user_ids[0]: expected the id of a Slack user, such as U012AB3CD, found "ada".',
+    ],
+    [
+      'max_concurrent_sessions: 0',
+      '1:26 max_concurrent_sessions: expected a whole number between 1 and 1000, found 0. Write e.g. max_concurrent_sessions: 3',
+    ],
+    [
+      'stall: { inactivity_threshold_seconds: 0 }',
+      '1:40 stall.inactivity_threshold_seconds: expected seconds, or a time such as "30s", "15m" or "2h", at most 24 days, found 0. Write e.g. inactivity_threshold_seconds: 300',
+    ],
+    [
+      'ipc_name: ../x',
+      '1:11 ipc_name: expected up to 32 letters, digits and . _ -, found "../x". Write e.g. ipc_name: quarterdeck',
+    ],
+  ])('%s is refused', (yaml, mistake) => {
+    expect(mistakes(yaml)).toEqual([`/etc/q/quarterdeck.yaml:${mistake}`])
+  })
+})

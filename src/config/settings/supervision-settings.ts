@@ -1,0 +1,288 @@
+// The settings about agents that work elsewhere. They have no flags: people set them once, in quarterdeck.yaml. What decides who may
+// answer and which programs run has no variable either, because the environment may come from a `.env` that an agent can write.
+
+import { z } from 'zod'
+import type { SupervisionSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import { durationExpectation } from '../source/duration.ts'
+import { count, text } from '../source/schema-key.ts'
+import { setting } from './setting.ts'
+import { span } from './setting-values.ts'
+import type { SettingKey, SettingValues } from './settings.ts'
+import {
+  argumentList,
+  commandLines,
+  FOLDER_TEXT,
+  folder,
+  type OperatorsValue,
+  operators,
+  slackChannelId,
+  slackUserId,
+  socketName,
+  workspaceList,
+} from './supervision-values.ts'
+
+const NUDGE =
+  'Are you still working? Call heartbeat with your progress. If you need a person, call forward_prompt. If you are done, say so.'
+
+const seconds = (key: string, description: string, value: number, zero = false) =>
+  setting({
+    schema: span(zero),
+    description,
+    expected: durationExpectation(zero),
+    example: value,
+    default: value,
+    defaultText: `${value} s`,
+    flag: null,
+    env: [`QUARTERDECK_${key.toUpperCase().replace('.', '_')}`],
+  })
+
+export const supervisionTable = {
+  default_workspace_root: setting({
+    schema: folder().transform((value): string | null => value),
+    description: 'Supervised agents may work in every folder below this one.',
+    expected: FOLDER_TEXT,
+    example: '/home/ada/projects',
+    default: null,
+    defaultText: 'none: only in `workspaces`',
+    path: true,
+    flag: null,
+    env: ['QUARTERDECK_DEFAULT_WORKSPACE_ROOT'],
+  }),
+  workspaces: setting<WorkspaceSettings[]>({
+    schema: workspaceList(),
+    description:
+      'Folders in which supervised agents may work, with `path`, `id`, `channel_id` and `label`. Refused: `/`, the home folder, and every folder that is, contains or lies within the config, data or runtime folder of the server.',
+    expected: 'a list of folders, each with a path',
+    example: [{ path: 'projects/shop', id: 'shop' }],
+    default: [],
+    defaultText: 'none',
+    path: true,
+    flag: null,
+    env: [],
+  }),
+  operators: setting<OperatorsValue>({
+    schema: operators(),
+    description:
+      'People who decide: a list with `name`, `slack`, `console`, `local`, `admin` and `group`; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
+    expected: 'a list of operators, each with a name, or keys with people, escalation and quorum',
+    example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
+    default: { people: [], escalation: [], quorum: 1 },
+    defaultText: 'one, called `local_user`',
+    flag: null,
+    env: [],
+  }),
+  authorized_user_ids: setting<string[]>({
+    schema: z.array(slackUserId()),
+    description: 'Short for operators who are only in Slack: the ids of these users. Each id is also the name.',
+    expected: 'a list of ids of Slack users, such as U012AB3CD',
+    example: ['U012AB3CD'],
+    default: [],
+    defaultText: 'none',
+    flag: null,
+    env: [],
+  }),
+  max_concurrent_sessions: setting({
+    schema: count().max(1000),
+    description: 'Supervised sessions that may be open at the same time; the next one is refused.',
+    example: 3,
+    default: 3,
+    flag: null,
+    env: ['QUARTERDECK_MAX_CONCURRENT_SESSIONS'],
+  }),
+  host_cli: setting({
+    schema: text().transform((value): string | null => value),
+    description:
+      'Program that `quarterdeck ctl start` runs: claude, codex, copilot, gemini or another one, by name or path.',
+    expected: 'a program',
+    example: 'claude',
+    default: null,
+    defaultText: 'none: agents cannot be started from here',
+    flag: null,
+    env: [],
+  }),
+  host_cli_args: setting<string[]>({
+    schema: argumentList(),
+    description: 'Further arguments of `host_cli`.',
+    expected: 'a list of arguments',
+    example: ['--model', 'opus'],
+    default: [],
+    defaultText: 'none',
+    flag: null,
+    env: [],
+  }),
+  'timeouts.approval_seconds': seconds(
+    'timeouts.approval_seconds',
+    'How long a request for approval of a supervised agent waits before it expires.',
+    3600,
+  ),
+  'timeouts.prompt_seconds': seconds(
+    'timeouts.prompt_seconds',
+    'How long a question of a supervised agent waits before the server answers it: continue or stop.',
+    1800,
+  ),
+  'timeouts.wait_seconds': seconds(
+    'timeouts.wait_seconds',
+    'How long a supervised agent waits for an instruction; 0 = for ever.',
+    0,
+    true,
+  ),
+  'stall.enabled': setting({
+    schema: z.boolean(),
+    description: 'Watch supervised agents for silence.',
+    example: true,
+    default: true,
+    flag: null,
+    env: ['QUARTERDECK_STALL_ENABLED'],
+  }),
+  'stall.inactivity_threshold_seconds': seconds(
+    'stall.inactivity_threshold_seconds',
+    'Silence of a supervised agent after which an alert is made.',
+    300,
+  ),
+  'stall.escalation_threshold_seconds': seconds(
+    'stall.escalation_threshold_seconds',
+    'Time from an alert to the first automatic nudge, and from each nudge to the next.',
+    120,
+  ),
+  'stall.max_retries': setting({
+    schema: count(0).max(100),
+    description: 'Automatic nudges before an alert is escalated.',
+    example: 3,
+    default: 3,
+    flag: null,
+    env: ['QUARTERDECK_STALL_MAX_RETRIES'],
+  }),
+  'stall.default_nudge_message': setting({
+    schema: text().max(4000).meta({ prose: true }),
+    description: 'What a nudge tells the agent.',
+    expected: 'text of at most 4000 characters',
+    example: 'Are you still working?',
+    default: NUDGE,
+    flag: null,
+    env: ['QUARTERDECK_STALL_DEFAULT_NUDGE_MESSAGE'],
+  }),
+  commands: setting<Readonly<Record<string, string | readonly string[]>>>({
+    schema: commandLines(),
+    description:
+      'Commands that operators may run in a workspace, by alias. A command line is a list of arguments, or text that is split without a shell. The program is looked up at the start and must lie outside all workspaces. A command that runs files of the workspace, such as npm test, runs what the agent wrote.',
+    expected: 'aliases (lower-case letters, digits, - and _) with command lines',
+    example: { status: 'git status --short', test: ['npm', 'test'] },
+    default: {},
+    defaultText: 'none',
+    flag: null,
+    env: [],
+  }),
+  'slack.channel_id': setting({
+    schema: slackChannelId().transform((value): string | null => value),
+    description: 'Slack channel of sessions that name none.',
+    expected: 'the id of a Slack channel, such as C012AB3CD',
+    example: 'C012AB3CD',
+    default: null,
+    defaultText: 'none',
+    flag: null,
+    env: [],
+  }),
+  'slack.channels': setting<string[]>({
+    schema: z.array(slackChannelId()),
+    description: 'Further Slack channels that a session may use.',
+    expected: 'a list of ids of Slack channels, such as C012AB3CD',
+    example: ['C012AB3CD'],
+    default: [],
+    defaultText: 'none',
+    flag: null,
+    env: [],
+  }),
+  'modes.agent_may_set': setting({
+    schema: z.boolean(),
+    description: 'Whether a supervised agent may choose where its operator is asked: remote, local or hybrid.',
+    example: false,
+    default: true,
+    flag: null,
+    env: ['QUARTERDECK_MODES_AGENT_MAY_SET'],
+  }),
+  ipc_name: setting({
+    schema: socketName(),
+    description: 'Name of the local socket that `quarterdeck ctl` uses.',
+    expected: 'up to 32 letters, digits and . _ -',
+    example: 'quarterdeck',
+    default: null,
+    defaultText: 'made from the data directory',
+    flag: null,
+    env: ['QUARTERDECK_IPC_NAME'],
+  }),
+}
+
+type Read = <K extends SettingKey>(key: K) => SettingValues[K]
+
+/** `localUser` is the name of the operator where none is set: the user of the tokens that name nobody. */
+export function assembleSupervision(read: Read, localUser: string): SupervisionSettings {
+  const { people, escalation, quorum } = read('operators')
+  const wait = read('timeouts.wait_seconds')
+  const channelId = read('slack.channel_id')
+  return {
+    defaultWorkspaceRoot: read('default_workspace_root'),
+    workspaces: read('workspaces'),
+    operators: allOperators(people, read('authorized_user_ids'), localUser),
+    escalation,
+    quorum,
+    maxConcurrentSessions: read('max_concurrent_sessions'),
+    hostCli: read('host_cli'),
+    hostCliArgs: read('host_cli_args'),
+    timeouts: {
+      approvalMs: read('timeouts.approval_seconds') * 1000,
+      promptMs: read('timeouts.prompt_seconds') * 1000,
+      waitMs: wait === 0 ? null : wait * 1000,
+    },
+    stall: {
+      enabled: read('stall.enabled'),
+      inactivityMs: read('stall.inactivity_threshold_seconds') * 1000,
+      escalationMs: read('stall.escalation_threshold_seconds') * 1000,
+      maxRetries: read('stall.max_retries'),
+      nudgeMessage: read('stall.default_nudge_message'),
+    },
+    commands: read('commands'),
+    slack: {
+      channelId,
+      channels: [...new Set([...(channelId === null ? [] : [channelId]), ...read('slack.channels')])],
+    },
+    modes: { agentMaySet: read('modes.agent_may_set') },
+    ipcName: read('ipc_name'),
+  }
+}
+
+function allOperators(
+  people: OperatorsValue['people'],
+  slackIds: readonly string[],
+  localUser: string,
+): OperatorsValue['people'] {
+  const inSlack = [...new Set(slackIds)]
+    .filter((id) => !people.some(({ slack }) => slack === id))
+    .map((id) => ({ name: id, slack: id, console: null, local: false, admin: false, group: null }))
+  const all = [...people, ...inSlack]
+  const [only] = all
+  if (only === undefined) {
+    return [{ name: localUser, slack: null, console: null, local: true, admin: true, group: null }]
+  }
+  return all.length === 1 ? [{ ...only, local: true }] : all
+}
+
+/** Mistakes that only show when several settings are read together. */
+export function checkSupervision(
+  { workspaces, slack, operators: all, escalation, quorum }: SupervisionSettings,
+  refuse: (key: SettingKey, message: string) => void,
+): void {
+  for (const { path, channelId } of workspaces) {
+    if (channelId === null || slack.channels.includes(channelId)) continue
+    refuse('workspaces', `${path} uses the Slack channel ${channelId}. Add it to slack.channels.`)
+  }
+  const names = all.map(({ name }) => name)
+  const twin = names.find((name, index) => names.indexOf(name) < index)
+  if (twin !== undefined) refuse('authorized_user_ids', `an operator with another Slack id is already called ${twin}.`)
+  const targets = new Set([...names, ...all.map(({ group }) => group)])
+  for (const unknown of escalation.flatMap(({ to }) => to).filter((target) => !targets.has(target))) {
+    refuse('operators', `escalation names ${JSON.stringify(unknown)}, but no operator and no group is called that.`)
+  }
+  if (quorum > all.length) {
+    refuse('operators', `quorum asks for ${quorum} operators, and there are only ${all.length}. Add some, or lower it.`)
+  }
+}

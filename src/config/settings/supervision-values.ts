@@ -1,0 +1,174 @@
+// Schemas for the values of the settings about agents that work elsewhere.
+
+import { z } from 'zod'
+import { splitCommandLine } from '../../domain/command-line.ts'
+import type { EscalationSettings, OperatorSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import { duration } from '../source/duration.ts'
+import { count, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+const ALIAS = /^[a-z0-9][a-z0-9_-]{0,31}$/
+
+const name = () => z.string().regex(NAME)
+const NAME_TEXT = 'a name of up to 64 letters, digits and . _ @ -'
+
+/** A folder. `~` is not expanded anywhere in our files, and a folder called `~` is never what is meant. */
+export const folder = () => z.string().refine((value) => value.trim() !== '' && !value.startsWith('~'), { error: '' })
+export const FOLDER_TEXT = 'a folder, without ~'
+
+export const slackUserId = () =>
+  z
+    .string()
+    .regex(/^[UW][A-Z0-9]{1,30}$/)
+    .meta({ expected: 'the id of a Slack user, such as U012AB3CD' })
+
+export const slackChannelId = () =>
+  z
+    .string()
+    .regex(/^[CGD][A-Z0-9]{1,30}$/)
+    .meta({ expected: 'the id of a Slack channel, such as C012AB3CD' })
+
+const workspace = () =>
+  z.strictObject({
+    path: key(folder(), 'The folder.', 'projects/shop', FOLDER_TEXT),
+    id: key(name(), 'Short name for `quarterdeck mcp --workspace`.', 'shop', NAME_TEXT).optional(),
+    channel_id: key(
+      slackChannelId(),
+      'Slack channel of its sessions; one of `slack.channels`.',
+      'C012AB3CD',
+    ).optional(),
+    label: key(text().max(100), 'Name that people see.', 'The shop').optional(),
+  })
+
+export const workspaceList = () =>
+  z
+    .array(workspace())
+    .superRefine((list, context) => reportTwins(list, 'id', reporter(context)))
+    .superRefine((list, context) => reportTwins(list, 'path', reporter(context)))
+    .transform((list): WorkspaceSettings[] =>
+      list.map(({ path, id, channel_id, label }) => ({
+        path,
+        id: id ?? null,
+        channelId: channel_id ?? null,
+        label: label ?? null,
+      })),
+    )
+
+const operator = () =>
+  z.strictObject({
+    name: key(name(), 'Owns sessions under this name.', 'ada', NAME_TEXT),
+    slack: key(slackUserId(), 'Slack user who answers as this operator.', 'U012AB3CD').optional(),
+    console: key(
+      name(),
+      'User of the operator tokens with which this person signs in to the console and the API; `name` if left out.',
+      'ada',
+      NAME_TEXT,
+    ).optional(),
+    local: key(z.boolean(), 'Whether this person decides at a terminal of this machine.', true).optional(),
+    admin: key(z.boolean(), 'Whether this person may decide for every owner and hand sessions over.', true).optional(),
+    group: key(name(), 'Group that an escalation can name.', 'night', NAME_TEXT).optional(),
+  })
+
+const escalationStep = () =>
+  z.strictObject({
+    after: duration({ description: 'How long nobody has answered.', example: '15m', zero: true }),
+    to: key(oneOrMore(name()), 'Operators or groups who may decide from then on.', ['night'], 'a list of names'),
+  })
+
+export interface OperatorsValue {
+  people: OperatorSettings[]
+  escalation: EscalationSettings[]
+  quorum: number
+}
+
+const people = () =>
+  z
+    .array(operator())
+    .min(1)
+    .superRefine((list, context) => {
+      const report = reporter(context)
+      for (const one of ['name', 'slack', 'console'] as const) reportTwins(list, one, report)
+      const locals = list.flatMap(({ local }, index) => (local === true ? [index] : []))
+      for (const index of locals.slice(1)) {
+        report([index, 'local'], 'only one operator can be local, because one passphrase guards this machine.')
+      }
+    })
+
+/** The list of operators alone, or the list with the rules for their decisions. */
+export const operators = () =>
+  z
+    .union([
+      people(),
+      z.strictObject({
+        people: key(people(), 'The operators.', [{ name: 'ada' }]),
+        escalation: key(
+          z.array(escalationStep()).max(20),
+          'Who else may decide when nobody answers.',
+          [{ after: '15m', to: ['night'] }],
+          'a list of steps with after and to',
+        ).optional(),
+        quorum: key(count().max(20), 'How many operators must say yes.', 2).optional(),
+      }),
+    ])
+    .transform((value): OperatorsValue => {
+      const { people: list, escalation = [], quorum = 1 } = Array.isArray(value) ? { people: value } : value
+      return {
+        people: list.map((one) => ({
+          name: one.name,
+          slack: one.slack ?? null,
+          console: one.console ?? null,
+          local: one.local ?? false,
+          admin: one.admin ?? false,
+          group: one.group ?? null,
+        })),
+        escalation: escalation
+          .map(({ after, to }) => ({ afterMs: after * 1000, to }))
+          .toSorted((a, b) => a.afterMs - b.afterMs),
+        quorum,
+      }
+    })
+
+/** Two entries with the same value under a key where each must have its own. */
+function reportTwins<K extends string>(
+  list: readonly Partial<Record<K, unknown>>[],
+  name: K,
+  report: ReturnType<typeof reporter>,
+): void {
+  for (const [index, one] of list.entries()) {
+    const value = one[name]
+    if (value === undefined) continue
+    const first = list.findIndex((other) => other[name] === value)
+    if (first < index) report([index, name], `entry ${first + 1} already has the ${name} ${JSON.stringify(value)}.`)
+  }
+}
+
+const argument = () => z.string().refine((value) => !value.includes('\0'), { error: '' })
+
+export const argumentList = () => z.array(argument())
+
+/** Aliases and their command lines. That a program exists is checked at the start, because it may be missing on this machine. */
+export const commandLines = () =>
+  z
+    .record(
+      z.string().regex(ALIAS),
+      z.union([
+        z.string().superRefine((line, context) => {
+          const split = splitCommandLine(line)
+          if (!split.ok) {
+            reporter(context)(
+              [],
+              `commands run without a shell, and this line cannot: ${split.problem}. Put it into a script, or write a list of arguments.`,
+            )
+          }
+        }),
+        argumentList().refine((list) => (list[0] ?? '').trim() !== '', { error: '' }),
+      ]),
+    )
+    .transform((value): Readonly<Record<string, string | readonly string[]>> => value)
+
+/** The last part of a socket's path: short, because such a path has a limit of about 100 bytes. */
+export const socketName = () =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/)
+    .transform((value): string | null => value)
