@@ -3,6 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
+import { descendantsOf, isSameProcess, type ProcessMark } from './process-table.ts'
 
 interface ChildCommand {
   command: string
@@ -10,6 +11,15 @@ interface ChildCommand {
   /** The child's whole environment. Nothing of ours is added. */
   env: Readonly<Record<string, string>>
   directory: string
+  /** How patient `end` is. Left out: 300 ms after the input is closed, then 2 s after SIGTERM. */
+  patience?: Partial<Patience>
+}
+
+export interface Patience {
+  /** How long a child may take to end by itself after its input is closed. 0: it is asked at once. */
+  inputClosedMs: number
+  /** The time between SIGTERM and SIGKILL. */
+  termMs: number
 }
 
 export interface ProcessGroup {
@@ -41,10 +51,7 @@ interface ProcessExit {
   off(event: 'exit', listener: () => void): unknown
 }
 
-/** How long a child may take to end by itself after its input is closed. */
-const INPUT_CLOSED_MS = 300
-/** The time between SIGTERM and SIGKILL. */
-const TERM_MS = 2_000
+const PATIENCE: Patience = { inputClosedMs: 300, termMs: 2_000 }
 /** Nothing survives SIGKILL, but a zombie that nobody reaps still counts as a member of the group. */
 const KILL_MS = 300
 const POLL_MS = 20
@@ -54,7 +61,7 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
   // Our process is ending, so there is no time for SIGTERM.
   const killAll = (): void => {
-    for (const child of alive) signalGroup(child, 'SIGKILL')
+    for (const child of alive) signalTree(child.pid, straysOf(child.pid), 'SIGKILL')
   }
 
   function remember(child: ChildProcessWithoutNullStreams): void {
@@ -94,7 +101,9 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
       let ending: Promise<void> | undefined
       const end = (): Promise<void> => {
-        ending ??= endGroup(child, exited, deps.clock).finally(() => forget(child))
+        ending ??= endChild(child, exited, deps.clock, { ...PATIENCE, ...command.patience }).finally(() =>
+          forget(child),
+        )
         return ending
       }
 
@@ -111,19 +120,42 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
   }
 }
 
-async function endGroup(child: ChildProcessWithoutNullStreams, exited: Promise<unknown>, clock: Clock): Promise<void> {
+async function endChild(
+  child: ChildProcessWithoutNullStreams,
+  exited: Promise<unknown>,
+  clock: Clock,
+  { inputClosedMs, termMs }: Patience,
+): Promise<void> {
   child.stdin.end()
   if (child.pid === undefined) return
-  await within(INPUT_CLOSED_MS, exited, clock)
-  signalGroup(child, 'SIGTERM')
-  await groupGone(child, clock, TERM_MS)
-  signalGroup(child, 'SIGKILL')
-  await groupGone(child, clock, KILL_MS)
+  if (inputClosedMs > 0) await within(inputClosedMs, exited, clock)
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null
+  await endTree(child.pid, { clock, termMs, hasExited })
 }
 
-async function groupGone(child: ChildProcessWithoutNullStreams, clock: Clock, withinMs: number): Promise<void> {
+/**
+ * Ends a process that leads its group: asks all its processes to end, and kills what is left after `termMs`. Also ends descendants that
+ * left the group, as far as the process table still shows whose they are.
+ */
+export async function endTree(
+  pid: number,
+  { clock, termMs, hasExited }: { clock: Clock; termMs: number; hasExited: () => boolean },
+): Promise<void> {
+  // They can only be found while their parents live.
+  const strays = straysOf(pid)
+  const isAlive = () => (onWindows ? !hasExited() : signalTree(pid, strays, 0))
+  if (onWindows && hasExited()) return
+  signalTree(pid, strays, 'SIGTERM')
+  await treeGone(isAlive, clock, termMs)
+  strays.push(...straysOf(pid))
+  if (onWindows && hasExited()) return
+  signalTree(pid, strays, 'SIGKILL')
+  await treeGone(isAlive, clock, KILL_MS)
+}
+
+async function treeGone(isAlive: () => boolean, clock: Clock, withinMs: number): Promise<void> {
   const until = clock.mono() + withinMs
-  while (isAlive(child) && clock.mono() < until) {
+  while (isAlive() && clock.mono() < until) {
     await new Promise<void>((resolve) => clock.after(POLL_MS, resolve, true))
   }
 }
@@ -141,21 +173,27 @@ function within(ms: number, done: Promise<unknown>, clock: Clock): Promise<void>
 
 const onWindows = process.platform === 'win32'
 
-function isAlive(child: ChildProcessWithoutNullStreams): boolean {
-  if (onWindows) return child.exitCode === null && child.signalCode === null
-  return signalGroup(child, 0)
-}
+const straysOf = (pid: number | undefined): ProcessMark[] => (pid === undefined ? [] : descendantsOf(pid))
 
-/** False when no process of the group is left. */
-function signalGroup(child: ChildProcessWithoutNullStreams, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
-  if (child.pid === undefined) return false
+/** False when no process of the tree is left. */
+function signalTree(
+  pid: number | undefined,
+  strays: readonly ProcessMark[],
+  signal: 'SIGTERM' | 'SIGKILL' | 0,
+): boolean {
+  if (pid === undefined) return false
   if (onWindows) {
-    if (!isAlive(child)) return false
-    spawnSync('taskkill', ['/pid', String(child.pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true })
+    if (signal !== 0) spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true })
     return true
   }
+  // A stray's number may belong to another process by now.
+  const reached = strays.filter(isSameProcess).map((one) => send(one.pid, signal))
+  return send(-pid, signal) || reached.includes(true)
+}
+
+function send(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
-    process.kill(-child.pid, signal)
+    process.kill(pid, signal)
     return true
   } catch {
     return false

@@ -1,0 +1,83 @@
+// Which processes exist. A process is known by its number and its start: the system gives the number of a dead process to a new one.
+
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface ProcessMark {
+  pid: number
+  /** Tells this process apart from all others that ever had its number. */
+  started: string
+}
+
+interface Stat {
+  parent: number
+  started: string
+  isDead: boolean
+}
+
+/** The mark of a running process. Null: there is none, or this system cannot tell. */
+export function markOf(pid: number): ProcessMark | null {
+  if (process.platform === 'linux') {
+    const stat = statOf(pid)
+    return stat === null || stat.isDead ? null : { pid, started: `${bootId()} ${stat.started}` }
+  }
+  if (process.platform === 'win32') return null
+  try {
+    // Exit code 1: there is no such process.
+    const [state = '', ...started] = execFileSync('/bin/ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { LC_ALL: 'C' },
+    })
+      .trim()
+      .split(/\s+/)
+    return started.length === 0 || state.startsWith('Z') ? null : { pid, started: started.join(' ') }
+  } catch {
+    return null
+  }
+}
+
+export const isSameProcess = ({ pid, started }: ProcessMark): boolean => markOf(pid)?.started === started
+
+/** The living descendants of a process. Linux only; elsewhere none are found. */
+export function descendantsOf(pid: number): ProcessMark[] {
+  if (process.platform !== 'linux') return []
+  const children = new Map<number, ProcessMark[]>()
+  const boot = bootId()
+  for (const name of readdirSync('/proc')) {
+    const one = /^\d+$/.test(name) ? statOf(Number(name)) : null
+    if (one === null || one.isDead) continue
+    const siblings = children.get(one.parent) ?? []
+    siblings.push({ pid: Number(name), started: `${boot} ${one.started}` })
+    children.set(one.parent, siblings)
+  }
+  const found: ProcessMark[] = []
+  const open = [pid]
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    for (const child of children.get(parent) ?? []) {
+      found.push(child)
+      open.push(child.pid)
+    }
+  }
+  return found
+}
+
+function statOf(pid: number): Stat | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name of a program, in brackets, may itself have brackets and blanks.
+    const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return { parent: Number(parent), started: rest[17] ?? '', isDead: state === 'Z' || state === 'X' }
+  } catch {
+    return null
+  }
+}
+
+/** The start of a process is counted from the start of the machine. */
+const bootId = (): string => {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
