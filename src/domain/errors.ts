@@ -30,6 +30,7 @@ export const errorCodes = [
   'grant_not_found',
   'record_not_found',
   'token_not_found',
+  'command_not_found',
   'tool_call_not_found',
   'file_not_found',
   'events_gone',

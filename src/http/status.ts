@@ -28,6 +28,7 @@ export const statusOf: Record<ErrorCode, number> = {
   grant_not_found: 404,
   record_not_found: 404,
   token_not_found: 404,
+  command_not_found: 404,
   tool_call_not_found: 404,
   file_not_found: 404,
   events_gone: 410,

@@ -66,6 +66,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   grant_not_found: never('validation'),
   record_not_found: never('validation'),
   token_not_found: never('validation'),
+  command_not_found: never('validation'),
   tool_call_not_found: never('validation'),
   file_not_found: never('validation'),
   events_gone: never('internal'),
