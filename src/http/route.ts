@@ -8,8 +8,11 @@ import type { RouteDescription } from './route-description.ts'
 /** A door is a family of routes that the setting `protocols` can close. */
 export type Door = 'ag-ui' | 'rest' | 'threads' | 'openai' | 'mcp'
 
-/** `public` needs no credential, `user` may talk, `operator` may decide and see everything. */
-export type Role = 'public' | 'user' | 'operator'
+/**
+ * `public` needs no credential, `user` may talk, `operator` may decide and see everything. `agent` is a supervised agent, which may
+ * only report and ask: its tokens work on its own routes and nowhere else, and nobody else's token works there.
+ */
+export type Role = 'public' | 'user' | 'operator' | 'agent'
 
 /**
  * What kind of body a route reads. It decides how large the body may be. `none`: the body is not read. `control`: a decision or a
@@ -80,6 +83,25 @@ export interface Principal {
   /** False: the caller did not prove who they are. They may talk on this machine, but decide nothing. */
   hasToken: boolean
 }
+
+/** The caller of a route with the role `agent`. */
+export interface AgentPrincipal extends Principal {
+  /** The operator for whom the token was made. */
+  owner: string
+  role: 'agent'
+  hasToken: true
+  tokenId: string
+  /** Real path of the folder that the token is bound to. */
+  workspace: string
+  channel?: string
+}
+
+export function agentOf({ principal }: Pick<Request, 'principal'>): AgentPrincipal {
+  if (isAgent(principal)) return principal
+  throw new Error('only a route with the role agent has an agent')
+}
+
+const isAgent = (principal: Principal): principal is AgentPrincipal => principal.role === 'agent'
 
 export interface Reply {
   readonly raw: ServerResponse

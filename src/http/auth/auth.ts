@@ -1,11 +1,11 @@
-// Decides who the caller is and whether they may use a route. Credentials come only from `Authorization: Bearer`, never from a query, a
-// cookie or a body.
+// Decides who the caller is and whether they may use a route. Credentials come only from `Authorization: Bearer`, never from a cookie or
+// a body. The one exception is an agent on this machine, whose token may stand in the URL; the dispatch hands it over as a header.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
-import type { Principal, Role } from '../route.ts'
+import type { AgentPrincipal, Principal, Role } from '../route.ts'
 import type { Token } from './tokens/token.ts'
 import { createWindowCounter } from './usage-limits.ts'
 
@@ -55,13 +55,11 @@ export function createAuth({
     if (wait !== null && !(token !== undefined && isUnguessable(presented))) throw tooManyFailures(wait)
     if (token === undefined) {
       failures.hit(address)
-      throw wrongToken(tokenRequired || role === 'operator')
+      throw wrongToken(tokenRequired || role === 'operator' || role === 'agent')
     }
-    if (role === 'operator' && token.role !== 'operator') {
-      throw new ServerError('forbidden', "This route needs the operator's token; the token you sent is a user's.")
-    }
+    refuseOtherRole(token, role)
     return {
-      principal: { owner: token.user, role: token.role, hasToken: true },
+      principal: principalOf(token),
       isValid: () => tokens().some((other) => isSame(other, token)),
     }
   }
@@ -72,7 +70,7 @@ export function createAuth({
       // OpenAI's clients must send a key, so people without one write `none`.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {
-        if (role !== 'operator' && !asksForToken) return LOCAL
+        if (role !== 'operator' && role !== 'agent' && !asksForToken) return LOCAL
         if (role === 'public') return NOBODY
         throw missingToken(role)
       }
@@ -107,11 +105,46 @@ const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 const isUnguessable = (token: string | undefined): boolean => token !== undefined && token.length >= 32
 
-const isSame = (a: Token, b: Token): boolean => a.sha256 === b.sha256 && a.user === b.user && a.role === b.role
+const isSame = (a: Token, b: Token): boolean =>
+  a.sha256 === b.sha256 && a.user === b.user && a.role === b.role && a.workspace === b.workspace
+
+/** On a public route the error makes the caller a stranger: an agent learns no more there than anybody else. */
+function refuseOtherRole(token: Token, role: Role): void {
+  if (token.role === 'agent') {
+    if (role === 'agent') return
+    throw new ServerError(
+      'forbidden',
+      "An agent's token works only at /mcp and /hooks. It can ask and report, but it cannot talk, read or decide here.",
+    )
+  }
+  if (role === 'agent') {
+    throw new ServerError(
+      'forbidden',
+      `This route needs an agent's token; the token you sent is ${token.role === 'user' ? "a user's" : "an operator's"}. ` +
+        'Run `quarterdeck tokens create --role agent --workspace <folder>`.',
+    )
+  }
+  if (role === 'operator' && token.role !== 'operator') {
+    throw new ServerError('forbidden', "This route needs the operator's token; the token you sent is a user's.")
+  }
+}
+
+function principalOf({ id, user, role, workspace, channel }: Token): Principal | AgentPrincipal {
+  if (role !== 'agent') return { owner: user, role, hasToken: true }
+  if (id === null || workspace === undefined) throw new Error('an agent’s token has an id and a workspace')
+  const bound = { tokenId: id, workspace, ...(channel === undefined ? {} : { channel }) }
+  return { owner: user, role, hasToken: true, ...bound }
+}
+
+const whose: Readonly<Record<Role, string>> = {
+  public: 'a token',
+  user: 'a token',
+  operator: "the operator's token",
+  agent: "an agent's token",
+}
 
 function missingToken(role: Role): ServerError {
-  const whose = role === 'operator' ? "the operator's token" : 'a token'
-  return new ServerError('unauthorized', `This route needs ${whose}: send "Authorization: Bearer <token>".`)
+  return new ServerError('unauthorized', `This route needs ${whose[role]}: send "Authorization: Bearer <token>".`)
 }
 
 function wrongToken(needed: boolean): ServerError {

@@ -12,6 +12,7 @@ describe('mask', () => {
     ['qd_0123456789abcdef', '[masked]'],
     ['postgres://user:pass@host/db', 'postgres://[masked]@host/db'],
     ['GET /files/1?key=mhpq1abc.ada.0123456789abcdef', 'GET /files/1?key=[masked]'],
+    ['GET /mcp?token=short&session_id=1', 'GET /mcp?token=[masked]&session_id=1'],
     ['eyJhbGciOiJI.eyJzdWIiOiIx.c2ln', '[masked]'],
   ])('%s', (text, masked) => {
     expect(createMask([])(text)).toBe(masked)

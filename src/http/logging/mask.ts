@@ -10,6 +10,7 @@ const KEY =
   /\b(?:[spr]k-[\w-]{8,}|qd_[\w-]{8,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|gh[a-z]_\w{16,}|github_pat_\w{16,}|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)/g
 const CREDENTIAL = /\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi
 const LINK_KEY = /([?&]key=)[\w.%~-]{16,}/g
+const LINK_TOKEN = /([?&]token=)[^\s&#"'<>]+/g
 const USER_INFO = /:\/\/[^\s/@"']{1,256}@/g
 
 export function createMask(secrets: readonly string[]): Mask {
@@ -29,6 +30,7 @@ export function createMask(secrets: readonly string[]): Mask {
     return masked
       .replace(KEY, MASKED)
       .replace(LINK_KEY, `$1${MASKED}`)
+      .replace(LINK_TOKEN, `$1${MASKED}`)
       .replace(CREDENTIAL, `$1 ${MASKED}`)
       .replace(USER_INFO, `://${MASKED}@`)
   }

@@ -40,7 +40,7 @@ interface ErrorResponse {
 export function sharedErrors({ role, door, anytime, method, path, body, describe }: Route): ErrorCode[] {
   return [
     ...(role === 'public' ? [] : (['unauthorized'] as const)),
-    ...(role === 'operator' ? (['forbidden'] as const) : []),
+    ...(role === 'operator' || role === 'agent' ? (['forbidden'] as const) : []),
     'origin_not_allowed',
     'host_not_allowed',
     'header_too_large',

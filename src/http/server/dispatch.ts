@@ -179,10 +179,11 @@ export class Exchange {
   }
 
   #authenticate(match: Match, target: Target): Access {
-    const { headers, socket } = this.#raw
+    const { socket } = this.#raw
+    const authorization = credentialOf(match.route, this.#raw, target)
     return (
       signedAccess(match, this.#raw, target) ??
-      this.#options.auth.authenticate(headers.authorization, socket.remoteAddress ?? '', match.route.role, {
+      this.#options.auth.authenticate(authorization, socket.remoteAddress ?? '', match.route.role, {
         isLocal: !this.#isMounted || isFromThisMachine(this.#raw),
       })
     )
@@ -248,6 +249,19 @@ function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }:
   return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
 }
 
+/** Some hosts of agents can only be given a URL. So an agent on this machine may have its token there; elsewhere proxies would log it. */
+function credentialOf({ role }: Route, raw: IncomingMessage, { query }: Target): string | undefined {
+  const { authorization } = raw.headers
+  if (role !== 'agent' || authorization !== undefined) return authorization
+  const token = new URLSearchParams(query).get('token')
+  if (token === null) return undefined
+  if (isFromThisMachine(raw)) return `Bearer ${token}`
+  throw new ServerError(
+    'unauthorized',
+    'A token in the URL is accepted only from this machine: send "Authorization: Bearer <token>".',
+  )
+}
+
 type BodyReaders = Record<BodyClass, RequestContext['body']>
 
 /** One reader for each body class. All of them share one budget. */
@@ -264,7 +278,7 @@ function refuseLarge(raw: IncomingMessage, maxBytes: number): void {
   if ((declaredLength(raw) ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** For mounted requests: another program may listen on any address, or behind a proxy on this machine. */
+/** Another program that mounts us may listen on any address, and a proxy on this machine may forward requests of others. */
 function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   if (headers.forwarded !== undefined || headers.via !== undefined) return false
   // Next itself sets X-Forwarded-For, to the address of its caller.

@@ -29,6 +29,11 @@ export const knownToken = (token: string, user: string, role: Token['role']): To
 export const userToken = knownToken('user-token-of-these-tests', 'ada', 'user')
 /** Names the user that callers without a token are treated as. */
 export const localToken = knownToken('local-token-of-these-tests', 'local_user', 'user')
+export const agentToken = {
+  ...knownToken('agent-token-of-these-tests', 'ada', 'agent'),
+  id: 'token-of-an-agent',
+  workspace: '/home/ada/shop',
+}
 export const operatorToken = knownToken('operator-token-of-these-tests', 'local_user', 'operator')
 
 export interface TestServer extends AsyncDisposable {
@@ -128,7 +133,7 @@ function countTempFiles(folder: TempFolder): { folder: TempFolder; count: { begu
   }
 }
 
-const TOKENS = [userToken, localToken, operatorToken]
+const TOKENS = [userToken, localToken, operatorToken, agentToken]
 
 export function collectLines(lines: LogLine[], bound: LogFields = {}): Logger {
   const log = (level: string) => (message: string, fields?: LogFields) => {

@@ -28,6 +28,8 @@ const shown = {
   name: z.string(),
   user: z.string(),
   role: z.enum(tokenRoles),
+  workspace: z.string().exactOptional(),
+  channel: z.string().exactOptional(),
   created_at: z.string(),
 }
 const ShownTokenSchema = z.object(shown)
@@ -130,7 +132,7 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
   }
 }
 
-const view = ({ id, name, user, role, created_at }: TokenRecord): ShownToken => ({ id, name, user, role, created_at })
+const view = ({ sha256: _, ...record }: TokenRecord): ShownToken => record
 
 /** `dataDir`: the data directory that the server must be using; null: any. */
 async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenStore> {

@@ -1,4 +1,4 @@
-import { chown, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -148,6 +148,25 @@ describe('quarterdeck tokens while no server runs', () => {
       ['token_revoked', 'command line', id],
     ])
     expect((await run(['audit', 'verify'], { cwd })).exitCode).toBe(0)
+  })
+
+  test('creates an agent’s token for a folder, and lists it with the folder', async () => {
+    const cwd = await tempFolder()
+    await mkdir(join(cwd, 'shop'))
+    const create = (...args: string[]) => run(['tokens', 'create', '--data-dir', 'data', ...args], { cwd })
+
+    const made = await create('--role', 'agent', '--user', 'ada', '--workspace', 'shop', '--json')
+    const shop = await realpath(join(cwd, 'shop'))
+    expect(JSON.parse(made.out)).toMatchObject({ role: 'agent', user: 'ada', workspace: shop })
+    const listed = await run(['tokens', 'list', '--data-dir', 'data'], { cwd })
+    expect(listed.out).toMatch(/ROLE.*WORKSPACE\n.*agent.*ada/)
+    expect(listed.out).toContain(shop)
+    expect(await create('--role', 'agent')).toMatchObject({ exitCode: 2, err: expect.stringContaining('--workspace') })
+    expect(await create('--role', 'user', '--workspace', 'shop')).toMatchObject({ exitCode: 2 })
+    expect(await create('--role', 'agent', '--workspace', 'data')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('Quarterdeck keeps its own files'),
+    })
   })
 
   test('does not create a folder that nobody named', async () => {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import { type TokenRole, tokenRoles } from '../../../http/auth/tokens/token.ts'
@@ -17,6 +18,8 @@ interface CreateOptions {
   role: TokenRole
   user: string
   name: string
+  workspace?: string
+  channel?: string
   json?: boolean
 }
 
@@ -35,6 +38,7 @@ export function createTokensCommand(io: Io, settle: Settle): Command {
 Examples:
   $ quarterdeck tokens create --role operator
   $ quarterdeck tokens create --role user --user ada --name "Ada’s laptop"
+  $ quarterdeck tokens create --role agent --user ada --workspace ~/shop
   $ quarterdeck tokens list --url https://agent.example.com
   $ quarterdeck tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab`,
     )
@@ -47,7 +51,10 @@ Examples:
 
   add('create', 'Creates a token and prints it, only this time.')
     .addOption(
-      new Option('--role <role>', 'user = may talk, operator = may also decide')
+      new Option(
+        '--role <role>',
+        'user = may talk, operator = may also decide, agent = a supervised agent, may only ask and report',
+      )
         .choices([...tokenRoles])
         .makeOptionMandatory(),
     )
@@ -57,6 +64,8 @@ Examples:
       LOCAL_USER,
     )
     .option('--name <text>', 'a note on what the token is for', '')
+    .option('--workspace <folder>', 'the folder that the agent works in; only for the role agent, which needs it')
+    .option('--channel <id>', 'the channel that the agent’s sessions report to; only for the role agent')
     .option('--json', 'the token as one JSON object')
     .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
       checkOptions(options)
@@ -83,22 +92,44 @@ Examples:
   return command
 }
 
-function checkOptions({ user, name }: CreateOptions): void {
+function checkOptions({ user, name, role, workspace, channel }: CreateOptions): void {
   if (!/^\w{1,64}$/.test(user)) {
     throw new CliError(exitCodes.usage.code, `--user ${JSON.stringify(user)}: expected 1 to 64 letters, digits or _.`)
   }
   if (!/^[^\p{C}]{0,64}$/u.test(name)) {
     throw new CliError(exitCodes.usage.code, '--name: expected at most 64 printable characters.')
   }
+  if (role === 'agent' && workspace === undefined) {
+    throw new CliError(
+      exitCodes.usage.code,
+      '--role agent needs --workspace <folder>: the folder that the agent works in.',
+    )
+  }
+  if (role !== 'agent' && (workspace !== undefined || channel !== undefined)) {
+    throw new CliError(exitCodes.usage.code, '--workspace and --channel are only for --role agent.')
+  }
+  if (channel !== undefined && !/^[^\p{C}]{1,200}$/u.test(channel)) {
+    throw new CliError(exitCodes.usage.code, '--channel: expected 1 to 200 printable characters.')
+  }
 }
 
-async function create(store: TokenStore, { role, user, name, json }: CreateOptions, io: Io): Promise<number> {
-  const made = await store.create({ role, user, name })
+async function create(store: TokenStore, options: CreateOptions, io: Io): Promise<number> {
+  const { role, user, name, workspace, channel, json } = options
+  const made = await store.create({
+    role,
+    user,
+    name,
+    ...(workspace === undefined ? {} : { workspace: resolve(io.cwd, workspace) }),
+    ...(channel === undefined ? {} : { channel }),
+  })
   if (json) {
     io.stdout.write(`${JSON.stringify(made)}\n`)
     return exitCodes.ok.code
   }
-  io.stderr.write(`Token ${made.id} of ${made.user}, ${made.role}, at ${store.where}. It is shown only this time:\n`)
+  const bound = made.workspace === undefined ? '' : ` for ${terminalLine(made.workspace, 500)}`
+  io.stderr.write(
+    `Token ${made.id} of ${made.user}, ${made.role}${bound}, at ${store.where}. It is shown only this time:\n`,
+  )
   io.stdout.write(`${made.token}\n`)
   return exitCodes.ok.code
 }
@@ -111,13 +142,15 @@ function list(tokens: readonly ShownToken[], json: boolean, io: Io): number {
 }
 
 function table(tokens: readonly ShownToken[]): string {
-  const head = ['ID', 'ROLE', 'USER', 'CREATED (UTC)', 'NAME']
-  const rows = tokens.map(({ id, role, user, created_at, name }) => [
+  const hasAgents = tokens.some(({ role }) => role === 'agent')
+  const head = ['ID', 'ROLE', 'USER', 'CREATED (UTC)', 'NAME', ...(hasAgents ? ['WORKSPACE'] : [])]
+  const rows = tokens.map(({ id, role, user, created_at, name, workspace = '' }) => [
     terminalLine(id, 64),
     role,
     terminalLine(user, 64),
     terminalLine(created_at.slice(0, 19).replace('T', ' '), 19),
     terminalLine(name, 64),
+    ...(hasAgents ? [terminalLine(workspace, 200)] : []),
   ])
   return textTable(head, rows)
 }

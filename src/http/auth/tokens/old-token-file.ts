@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import { readPrivateFile } from '../config-folder/read-private-file.ts'
-import { checkTokens, checkTokenText, digestOf, type Token, tokenRoles } from './token.ts'
+import { checkTokens, checkTokenText, digestOf, personRoles, type Token } from './token.ts'
 
 const MAX_BYTES = 64 * 1024
 
@@ -12,7 +12,7 @@ const ContentSchema = z.strictObject({
   token: z.string().optional(),
   operator_token: z.string().optional(),
   tokens: z
-    .array(z.strictObject({ token: z.string(), user: z.string().regex(/^\w{1,64}$/), role: z.enum(tokenRoles) }))
+    .array(z.strictObject({ token: z.string(), user: z.string().regex(/^\w{1,64}$/), role: z.enum(personRoles) }))
     .default([]),
 })
 

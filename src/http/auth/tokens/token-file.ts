@@ -19,14 +19,18 @@ const ContentSchema = z.strictObject({
   /** For people who look into the folder. */
   data_dir: z.string(),
   tokens: z.array(
-    z.strictObject({
-      id: z.string().min(1).max(64),
-      name: z.string().max(200),
-      user: z.string().regex(/^\w{1,64}$/),
-      role: z.enum(tokenRoles),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
-      created_at: z.iso.datetime(),
-    }),
+    z
+      .strictObject({
+        id: z.string().min(1).max(64),
+        name: z.string().max(200),
+        user: z.string().regex(/^\w{1,64}$/),
+        role: z.enum(tokenRoles),
+        workspace: z.string().min(1).max(4_096).exactOptional(),
+        channel: z.string().min(1).max(200).exactOptional(),
+        sha256: z.string().regex(/^[0-9a-f]{64}$/),
+        created_at: z.iso.datetime(),
+      })
+      .refine(({ role, workspace }) => (role === 'agent') === (workspace !== undefined)),
   ),
 })
 

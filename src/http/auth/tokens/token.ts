@@ -3,7 +3,10 @@
 import { hash } from 'node:crypto'
 import { ServerError } from '../../../domain/errors.ts'
 
-export const tokenRoles = ['user', 'operator'] as const
+/** The roles of people. Settings and a first start make tokens only for these. */
+export const personRoles = ['user', 'operator'] as const
+export type PersonRole = (typeof personRoles)[number]
+export const tokenRoles = [...personRoles, 'agent'] as const
 export type TokenRole = (typeof tokenRoles)[number]
 
 /** User and role of a token come only from here. Nothing in a request can change them. */
@@ -12,6 +15,10 @@ export interface Token {
   id: string | null
   user: string
   role: TokenRole
+  /** Real path of the folder that an agent's token is bound to. Tokens of people have none. */
+  workspace?: string
+  /** The channel that the sessions of an agent's token report to. */
+  channel?: string
   /** Lower-case hex. */
   sha256: string
 }

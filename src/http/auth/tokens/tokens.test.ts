@@ -143,6 +143,44 @@ describe('stored tokens', () => {
     expect(readFileSync(join(configDir, readdirSync(configDir)[0] ?? ''), 'utf8')).not.toContain('sha256')
   })
 
+  test('an agent’s is bound to the real path of a folder, and stays so after a restart', async () => {
+    const { open, folder, trail } = setUp()
+    const { tokens } = await open()
+    mkdirSync(join(folder, 'shop'))
+    symlinkSync(join(folder, 'shop'), join(folder, 'link'))
+    const wanted = { name: '', user: 'ada', role: 'agent', workspace: join(folder, 'link'), channel: 'C1' } as const
+
+    const { record } = await tokens.create(wanted, 'bob')
+
+    expect(record).toMatchObject({ user: 'ada', role: 'agent', workspace: join(folder, 'shop'), channel: 'C1' })
+    expect((await open()).tokens.current()).toEqual([record])
+    expect(trail.map(({ details }) => details.workspace)).toEqual([join(folder, 'shop')])
+  })
+
+  test.each([
+    ['shop', 'must be an absolute path'],
+    ['/', 'root of the file system'],
+    ['{folder}', 'Quarterdeck keeps its own files'],
+    ['{folder}/data', 'Quarterdeck keeps its own files'],
+    ['{folder}/data/files', 'Quarterdeck keeps its own files'],
+    ['{folder}/home', 'home folder'],
+    ['{folder}/gone', 'ENOENT'],
+    ['{folder}/file', 'is not a folder'],
+  ])('no agent’s is made for %s', async (workspace, why) => {
+    const { open, folder, dataDir } = setUp()
+    mkdirSync(join(dataDir, 'files'))
+    mkdirSync(join(folder, 'home'))
+    writeFileSync(join(folder, 'file'), '')
+    const { tokens } = await open({ home: join(folder, 'home') })
+    const wanted = { name: '', user: 'ada', role: 'agent', workspace: workspace.replace('{folder}', folder) } as const
+
+    await expect(tokens.create(wanted, 'bob')).rejects.toMatchObject({
+      code: 'invalid_request',
+      problems: [{ pointer: '/workspace', detail: expect.stringContaining(why) }],
+    })
+    expect(tokens.current()).toEqual([])
+  })
+
   test('several created at once are all stored', async () => {
     const { open } = setUp()
     const { tokens } = await open()

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Clock } from '../../../domain/clock.ts'
@@ -17,18 +18,24 @@ import {
   checkTokenText,
   digestOf,
   newToken,
+  type PersonRole,
+  personRoles,
   type Token,
   type TokenRecord,
   type TokenRole,
-  tokenRoles,
 } from './token.ts'
 import { createTokenFile } from './token-file.ts'
+import { tokenWorkspace } from './token-workspace.ts'
 
 export interface NewToken {
   name: string
   /** Owns the sessions that are started with the token. */
   user: string
   role: TokenRole
+  /** The folder that an agent works in. Only the role `agent` has one, and it must have one. */
+  workspace?: string | undefined
+  /** Only for the role `agent`. */
+  channel?: string | undefined
 }
 
 export interface Tokens {
@@ -36,7 +43,10 @@ export interface Tokens {
   current(): readonly Token[]
   /** Tokens that can be revoked, oldest first. Tokens from settings are not included. */
   list(): readonly TokenRecord[]
-  /** The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many. */
+  /**
+   * The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many, and
+   * `invalid_request` if an agent may not work in the folder.
+   */
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
   /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`. */
   revoke(id: string, by: string): Promise<void>
@@ -51,11 +61,13 @@ export interface TokensOptions {
   /** Null: nothing is stored, and the operator's token exists only in memory. */
   kept: Pick<ConfigFileOptions, 'configDir' | 'makeFolder'> | null
   /** Tokens from the settings. */
-  set: Readonly<Record<TokenRole, string | null>>
+  set: Readonly<Record<PersonRole, string | null>>
   clock: Clock
   ids: Ids
   log: Logger
   random?: (size: number) => Uint8Array
+  /** The home folder of the user that runs the server. */
+  home?: string
 }
 
 /** Appends to the audit trail. Resolves when the record is on disk. */
@@ -72,13 +84,13 @@ interface ReadTokens extends Tokens {
   begin(audit: WriteAudit, options: { make: boolean }): Promise<MadeTokens | null>
 }
 
-export type MadeTokens = Partial<Record<TokenRole, string>>
+export type MadeTokens = Partial<Record<PersonRole, string>>
 
 const MAX_TOKENS = 1_000
 
 /** Throws `config_invalid` if a file or a setting cannot be used. The caller must hold the lock of the data directory. */
 export function readTokens(options: TokensOptions): ReadTokens {
-  const { dataDir, kept, set, clock, ids, log, random = randomBytes } = options
+  const { dataDir, kept, set, clock, ids, log, random = randomBytes, home = homedir() } = options
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
   const found = file?.read() ?? null
   const oldPath = join(dataDir, 'tokens.json')
@@ -120,22 +132,34 @@ export function readTokens(options: TokensOptions): ReadTokens {
     name: token.name,
     user: token.user,
     role: token.role,
+    ...(token.workspace === undefined ? {} : { workspace: token.workspace }),
+    ...(token.channel === undefined ? {} : { channel: token.channel }),
     sha256: token.sha256,
     created_at: new Date(clock.now()).toISOString(),
   })
 
-  async function write(kind: 'token_created' | 'token_revoked', { id, name, user, role }: TokenRecord, by: string) {
+  async function write(kind: 'token_created' | 'token_revoked', record: TokenRecord, by: string) {
+    const { id, name, user, role, workspace } = record
     if (audit === null) throw new Error('a token was changed before begin() was called')
     const about = { session: null, run: null, agent: '', tool: '', call: null }
-    await audit({ at: clock.now(), kind, by, ...about, details: { token: id, name, user, role } })
+    await audit({
+      at: clock.now(),
+      kind,
+      by,
+      ...about,
+      details: { token: id, name, user, role, ...(workspace === undefined ? {} : { workspace }) },
+    })
   }
 
-  async function create({ name, user, role }: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
+  async function create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
+    const { name, user, role } = wanted
+    const own = kept === null ? [dataDir] : [dataDir, kept.configDir]
+    const bound = role === 'agent' ? tokenWorkspace(wanted, { home, own }) : {}
     if (records.length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
     const token = newToken(random)
-    const record = newRecord({ name, user, role, sha256: digestOf(token) })
+    const record = newRecord({ name, user, role, ...bound, sha256: digestOf(token) })
     // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)
     keep([...records, record])
@@ -182,7 +206,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
       if (old !== null) await takeOver(old)
       const made: MadeTokens = {}
       if (make && records.length === 0) {
-        for (const role of tokenRoles) {
+        for (const role of personRoles) {
           if (set[role] !== null) continue
           made[role] = (await create({ name: 'first start', user: LOCAL_USER, role }, 'server')).token
         }

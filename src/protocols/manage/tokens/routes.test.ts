@@ -79,6 +79,9 @@ describe('the tokens of a running server', () => {
     [{ role: 'user', user: 'a b' }, ['/user']],
     [{ role: 'user', name: 'x'.repeat(65) }, ['/name']],
     [{ role: 'user', name: 'two\nlines' }, ['/name']],
+    [{ role: 'agent' }, ['/workspace']],
+    [{ role: 'agent', workspace: 'here' }, ['/workspace']],
+    [{ role: 'operator', workspace: '/srv', channel: 'C1' }, ['/workspace', '/channel']],
     [{ role: 'user', sha256: '0'.repeat(64) }, ['/sha256']],
   ])('are not made of %j', async (body, pointers) => {
     const { ask, json } = await open()

@@ -11,25 +11,47 @@ import type { RouteDescription } from '../../../http/route-description.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
 
-const NewTokenSchema = z.strictObject({
-  role: z.enum(tokenRoles),
-  user: z
-    .string()
-    .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
-    .default(LOCAL_USER)
-    .describe('Owner of the sessions that the token begins. Default: `local_user`.'),
-  name: z
-    .string()
-    .regex(/^[^\p{C}]{0,64}$/u, 'Send at most 64 printable characters.')
-    .default('')
-    .describe('A label, to tell tokens apart.'),
-})
+const NewTokenSchema = z
+  .strictObject({
+    role: z.enum(tokenRoles),
+    user: z
+      .string()
+      .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
+      .default(LOCAL_USER)
+      .describe('Owner of the sessions that the token begins. Default: `local_user`.'),
+    name: z
+      .string()
+      .regex(/^[^\p{C}]{0,64}$/u, 'Send at most 64 printable characters.')
+      .default('')
+      .describe('A label, to tell tokens apart.'),
+    workspace: z
+      .string()
+      .max(4_096)
+      .exactOptional()
+      .describe('Only for the role `agent`, which needs it: absolute path of the folder that the agent works in.'),
+    channel: z
+      .string()
+      .regex(/^[^\p{C}]{1,200}$/u, 'Send 1 to 200 printable characters.')
+      .exactOptional()
+      .describe('Only for the role `agent`: the channel that its sessions report to.'),
+  })
+  .superRefine(({ role, workspace, channel }, context) => {
+    if (role === 'agent' && workspace === undefined) {
+      context.addIssue({ code: 'custom', path: ['workspace'], message: 'An agent’s token needs a workspace.' })
+    }
+    for (const [key, value] of Object.entries({ workspace, channel })) {
+      if (role === 'agent' || value === undefined) continue
+      context.addIssue({ code: 'custom', path: [key], message: `Only the role agent has a ${key}.` })
+    }
+  })
 
 const shown = {
   id: z.string(),
   name: z.string(),
   user: z.string(),
   role: z.enum(tokenRoles),
+  workspace: z.string().optional().describe('Real path of the folder of an agent’s token.'),
+  channel: z.string().optional().describe('Channel of an agent’s token.'),
   created_at: z.string(),
 }
 const TokenSchema = z.strictObject(shown).meta({ id: 'Token' })
@@ -65,7 +87,11 @@ const describeCreate: RouteDescription = {
   description: 'The token is valid at once. `token` is its text, which is never shown again.',
   body: {
     schema: NewTokenSchema,
-    examples: { user: { role: 'user', user: 'ada', name: 'Ada’s laptop' }, operator: { role: 'operator' } },
+    examples: {
+      user: { role: 'user', user: 'ada', name: 'Ada’s laptop' },
+      operator: { role: 'operator' },
+      agent: { role: 'agent', user: 'ada', workspace: '/home/ada/shop' },
+    },
   },
   responses: {
     201: {
@@ -130,4 +156,4 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
   ]
 }
 
-const view = ({ id, name, user, role, created_at }: TokenRecord) => ({ id, name, user, role, created_at })
+const view = ({ sha256: _, ...record }: TokenRecord) => record
