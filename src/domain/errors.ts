@@ -16,6 +16,7 @@ export const errorCodes = [
   'method_not_allowed',
   'route_not_found',
   'door_closed',
+  'route_moved',
   'not_available_yet',
   // The caller is not allowed.
   'unauthorized',

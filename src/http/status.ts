@@ -16,6 +16,7 @@ export const statusOf: Record<ErrorCode, number> = {
   method_not_allowed: 405,
   route_not_found: 404,
   door_closed: 404,
+  route_moved: 410,
   not_available_yet: 501,
   unauthorized: 401,
   forbidden: 403,

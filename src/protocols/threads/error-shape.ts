@@ -54,6 +54,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   method_not_allowed: never('validation'),
   route_not_found: never('validation'),
   door_closed: never('validation'),
+  route_moved: never('validation'),
   not_available_yet: never('validation'),
   unauthorized: never('validation'),
   forbidden: never('validation'),

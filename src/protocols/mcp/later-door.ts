@@ -1,0 +1,29 @@
+// The door, opened by its first request: the SDK takes a tenth of a second to load, and most servers supervise nobody.
+
+import type { McpDoor, McpDoorOptions } from './mcp-door.ts'
+
+export function createLaterDoor(options: McpDoorOptions): McpDoor {
+  let opening: Promise<McpDoor> | null = null
+  let door: McpDoor | null = null
+  let isClosed = false
+
+  async function open(): Promise<McpDoor> {
+    const { createMcpDoor } = await import('./mcp-door.ts')
+    door = createMcpDoor(options)
+    if (isClosed) await door.close()
+    return door
+  }
+
+  return {
+    async handle(request, reply) {
+      opening ??= open()
+      return (await opening).handle(request, reply)
+    },
+    push: (connectionId, push) => door?.push(connectionId, push) ?? null,
+    isOpen: (connectionId) => door?.isOpen(connectionId) ?? false,
+    async close() {
+      isClosed = true
+      await door?.close()
+    },
+  }
+}

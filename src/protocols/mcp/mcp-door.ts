@@ -1,0 +1,209 @@
+// Streamable HTTP in both eras, from one table of tools. A legacy client has a session here; a modern one has nothing, so every modern
+// request gets a server of its own. Whatever must last is in the store behind the tools.
+
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { type Clock, sleep } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import { agentOf, type Reply, type Request } from '../../http/route.ts'
+import { readAgentPlace } from './agent-query.ts'
+import { createMemoryEventStore, type McpEventStore } from './event-store.ts'
+import { createLegacySessions, type LegacySession, OWN_STREAM, type SessionLimits } from './legacy-sessions.ts'
+import { serveTool } from './serve-tool.ts'
+import { createServerFactory, type ServerParts } from './server-factory.ts'
+import type { McpAgent } from './tool-table.ts'
+import { sendWebResponse, webRequest } from './web-exchange.ts'
+
+export interface McpDoor {
+  handle(request: Request, reply: Reply): Promise<void>
+  /**
+   * Sends a notification to a client without being asked, if one of its streams is open: `stream` is its own stream for that, `call` the
+   * answer of a call in work. Null: nothing was open, and nothing was sent.
+   */
+  push(connectionId: string, push: McpPush): 'stream' | 'call' | null
+  /** A stream or a call of this client is open. */
+  isOpen(connectionId: string): boolean
+  /** Lets calls in work answer within a second, then ends all streams. */
+  close(): Promise<void>
+}
+
+export interface McpPush {
+  /** For example `quarterdeck/nudge`. */
+  method: string
+  params: Record<string, unknown>
+  /** The same in words. Hosts that drop an unknown notification show it as a log message. */
+  message: string
+}
+
+export interface McpDoorOptions extends ServerParts {
+  clock: Clock
+  ids: Ids
+  createEvents?: () => McpEventStore
+  limits?: Partial<SessionLimits>
+  /** A client said that it is done. A client that only went away is not reported. */
+  onEnd?: (connectionId: string) => void
+}
+
+/** What one HTTP request says about its caller. */
+type Caller = Omit<McpAgent, 'client'>
+
+interface OpenCall {
+  caller: Caller
+  context: ServerContext
+}
+
+const STOP_MS = 1_000
+
+export function createMcpDoor(options: McpDoorOptions): McpDoor {
+  const { clock, ids, log, createEvents = createMemoryEventStore, onEnd } = options
+  const callers = new WeakMap<globalThis.Request, Caller>()
+  const calls = new Set<OpenCall>()
+  const stopping = new AbortController()
+  let onIdle = () => {}
+  const onError = (error: Error) => log.debug('an MCP request was refused', { error })
+
+  function callerOf({ http }: ServerContext): Caller {
+    const caller = http?.req === undefined ? undefined : callers.get(http.req)
+    if (caller === undefined) throw new Error('an MCP message came without its HTTP request')
+    return caller
+  }
+
+  const createServer = createServerFactory(options, {
+    agentOf: (context, server) => ({ ...callerOf(context), client: clientOf(server) }),
+    async call(tool, input, agent, context) {
+      const open = { caller: callerOf(context), context }
+      calls.add(open)
+      try {
+        const { mcpReq } = context
+        return await serveTool(tool, input, { agent, mcpReq }, { clock, log, stopping: stopping.signal })
+      } finally {
+        calls.delete(open)
+        if (calls.size === 0) onIdle()
+      }
+    },
+  })
+  const sessions = createLegacySessions({
+    clock,
+    createServer,
+    createEvents: () => createEvents(),
+    onEnd: ({ connectionId }) => onEnd?.(connectionId),
+    onError,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  })
+  const modern = createMcpHandler(createServer, {
+    legacy: 'reject',
+    responseMode: 'sse',
+    // Our own layer keeps streams alive.
+    keepAliveMs: 0,
+    onerror: onError,
+  })
+
+  async function handle(request: Request, reply: Reply): Promise<void> {
+    const principal = agentOf(request)
+    const { bridgeId, ...place } = readAgentPlace(request.query, principal)
+    const bridge = bridgeId === null ? null : `${principal.tokenId}:${bridgeId}`
+    if (request.method === 'HEAD') throw onlyOtherMethods()
+    const body = request.method === 'POST' ? await request.json() : undefined
+    const web = webRequest(request)
+    if (!(await isLegacyRequest(web, body))) {
+      const connectionId = bridge ?? ids.uuid()
+      callers.set(web, { principal, ...place, era: 'modern', connectionId, isLasting: bridge !== null })
+      return await sendWebResponse(await modern.fetch(web, { parsedBody: body }), request, reply)
+    }
+    const session = await sessionOf(web, body, principal.tokenId, bridge)
+    const { connectionId } = session
+    callers.set(web, { principal, ...place, era: 'legacy', connectionId, isLasting: true })
+    const response = await session.handle(web, body)
+    const isOwn = response.ok && (await isOwnStream(web, session))
+    if (isOwn) session.openStreams += 1
+    try {
+      await sendWebResponse(response, request, reply)
+    } finally {
+      if (isOwn) session.openStreams -= 1
+    }
+  }
+
+  async function sessionOf(
+    { method, headers }: globalThis.Request,
+    body: unknown,
+    tokenId: string,
+    bridge: string | null,
+  ): Promise<LegacySession> {
+    const named = headers.get('mcp-session-id')
+    const known = named === null ? null : sessions.find(named, tokenId)
+    if (known !== null) return known
+    if (method === 'POST' && [body].flat().some((message) => isInitializeRequest(message))) {
+      const id = ids.uuid()
+      return await sessions.begin({ id, tokenId, connectionId: bridge ?? id })
+    }
+    if (named === null) {
+      throw new ServerError('invalid_request', 'Send the header Mcp-Session-Id, or begin with "initialize".')
+    }
+    throw new ServerError('session_not_found', 'This MCP session has ended. Begin a new one with "initialize".')
+  }
+
+  /** A call whose answer somebody reads. */
+  const findCall = (connectionId: string): OpenCall | undefined =>
+    [...calls].find(({ caller, context }) => caller.connectionId === connectionId && !context.http?.req?.signal.aborted)
+
+  return {
+    handle,
+    push(connectionId, { method, params, message }) {
+      const listening = sessions.withConnection(connectionId).find(({ openStreams }) => openStreams > 0)
+      if (listening !== undefined) {
+        const { server, id } = listening
+        const line = { level: 'warning', logger: 'quarterdeck', data: message } as const
+        server.server.notification({ method, params }).catch(onError)
+        server.server.sendLoggingMessage(line, id).catch(onError)
+        return 'stream'
+      }
+      const open = findCall(connectionId)
+      if (open === undefined) return null
+      open.context.mcpReq.notify({ method, params }).catch(onError)
+      open.context.mcpReq.log('warning', message, 'quarterdeck').catch(onError)
+      return 'call'
+    },
+    isOpen: (connectionId) =>
+      sessions.withConnection(connectionId).some(({ openStreams }) => openStreams > 0) ||
+      findCall(connectionId) !== undefined,
+    async close() {
+      stopping.abort()
+      if (calls.size > 0) {
+        const idle = new Promise<void>((resolve) => {
+          onIdle = resolve
+        })
+        await Promise.race([idle, sleep(clock, STOP_MS)])
+        // The SDK sends an answer a few steps after the tool gave it.
+        await new Promise<void>((resolve) => clock.soon(resolve))
+      }
+      await Promise.all([modern.close(), sessions.closeAll()])
+    },
+  }
+}
+
+/** Whether the answer is the stream of what the server says by itself, opened or resumed. */
+async function isOwnStream({ method, headers }: globalThis.Request, { events }: LegacySession): Promise<boolean> {
+  if (method !== 'GET') return false
+  const resumed = headers.get('last-event-id')
+  return resumed === null || (await events.streamOf(resumed)) === OWN_STREAM
+}
+
+const ClientSchema = z.object({ name: z.string(), version: z.string() })
+
+/** The SDK fills it in from the handshake, or from the request itself. */
+function clientOf({ server }: McpServer): McpAgent['client'] {
+  const parsed = ClientSchema.safeParse(server.getClientVersion())
+  return parsed.success ? parsed.data : null
+}
+
+const onlyOtherMethods = (): ServerError =>
+  new ServerError('method_not_allowed', '/mcp answers GET, POST and DELETE.', {
+    details: { allow: ['GET', 'POST', 'DELETE', 'OPTIONS'] },
+  })

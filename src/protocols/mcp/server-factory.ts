@@ -1,0 +1,115 @@
+// Makes SDK servers. The SDK wants a new one for each legacy session and for each modern request, so they hold no state.
+
+import {
+  type CallToolResult,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceTemplate,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { McpAgent, McpResource, McpTool } from './tool-table.ts'
+
+export interface ServerParts {
+  version: string
+  /** Tells the model what this server is for. */
+  instructions: string
+  tools: readonly McpTool[]
+  resources: readonly McpResource[]
+  log: Logger
+  /** Adds more to each server. */
+  extend?: (server: McpServer) => void
+}
+
+export interface ServerCallbacks {
+  agentOf(context: ServerContext, server: McpServer): McpAgent
+  call(tool: McpTool, input: unknown, agent: McpAgent, context: ServerContext): Promise<CallToolResult>
+}
+
+export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks): () => McpServer {
+  const { version, instructions, tools, resources, log, extend } = parts
+  const schemas = tools.map((tool) => ({ tool, inputSchema: unchecked(tool.input) }))
+  return () => {
+    const server = new McpServer(
+      { name: 'quarterdeck', title: 'Quarterdeck', version },
+      {
+        instructions,
+        capabilities: {
+          tools: { listChanged: false },
+          logging: {},
+          ...(resources.length === 0 ? {} : { resources: { listChanged: false } }),
+        },
+      },
+    )
+    for (const { tool, inputSchema } of schemas) {
+      const { title, description, annotations } = tool
+      server.registerTool(
+        tool.name,
+        { title, description, inputSchema, ...(annotations === undefined ? {} : { annotations }) },
+        (input, context) => call(tool, input, agentOf(context, server), context),
+      )
+    }
+    for (const resource of resources) {
+      for (const [i, uriTemplate] of resource.uriTemplates.entries()) {
+        const { name, title, description, mimeType } = resource
+        server.registerResource(
+          i === 0 ? name : `${name}-${i + 1}`,
+          new ResourceTemplate(uriTemplate, { list: undefined }),
+          { title, description, mimeType },
+          async (uri, _variables, context) => {
+            const text = await read(
+              resource,
+              uri,
+              { agent: agentOf(context, server), signal: context.mcpReq.signal },
+              log,
+            )
+            return { contents: [{ uri: uri.href, mimeType, text }] }
+          },
+        )
+      }
+    }
+    extend?.(server)
+    return server
+  }
+}
+
+/** Shown to clients, but not enforced by the SDK: its error would be a text for people, ours has a code. Converted once. */
+function unchecked(schema: z.ZodObject): StandardSchemaWithJSON<unknown> {
+  const { jsonSchema } = schema['~standard']
+  let known: Record<string, unknown> | undefined
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'quarterdeck',
+      validate: (value) => ({ value }),
+      jsonSchema: {
+        input: (options) => {
+          known ??= jsonSchema.input(options)
+          return known
+        },
+        output: (options) => jsonSchema.output(options),
+      },
+    },
+  }
+}
+
+async function read(
+  resource: McpResource,
+  uri: URL,
+  context: Parameters<McpResource['read']>[1],
+  log: Logger,
+): Promise<string> {
+  try {
+    return await resource.read(uri, context)
+  } catch (error) {
+    if (error instanceof ServerError) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { code: error.code, uri: uri.href })
+    }
+    log.error('unexpected error', { error, resource: resource.name })
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'The server could not read this. Its log has the reason.')
+  }
+}

@@ -1,0 +1,82 @@
+// What the door serves: tools and resources as plain data with a function each. The door knows MCP and nothing of what they do.
+
+import type { z } from 'zod'
+import type { AgentPrincipal } from '../../http/route.ts'
+
+export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
+  name: string
+  title: string
+  /** Written for models. */
+  description: string
+  input: Input
+  annotations?: McpAnnotations
+  /** A thrown `ServerError` becomes an error result with its code and text. Anything else that is thrown is logged as a bug. */
+  call(input: z.output<Input>, context: McpCallContext): Promise<McpToolAnswer>
+}
+
+export interface McpAnnotations {
+  readOnlyHint?: boolean
+  destructiveHint?: boolean
+  idempotentHint?: boolean
+  openWorldHint?: boolean
+}
+
+export interface McpToolAnswer {
+  structured: Record<string, unknown>
+  isError: boolean
+  /** Default: `structured` as JSON. */
+  text?: string
+}
+
+export interface McpResource {
+  name: string
+  title: string
+  description: string
+  mimeType: string
+  /** RFC 6570. A URI that matches one of them is read. */
+  uriTemplates: readonly string[]
+  /** The text of the resource. Throws `ServerError`. */
+  read(uri: URL, context: McpReadContext): Promise<string>
+}
+
+/** Who calls, and from where. Everything but `client` is checked; `client` is what the caller says about itself. */
+export interface McpAgent {
+  principal: AgentPrincipal
+  /** Real path: the token's folder, or a folder in it that the URL names. */
+  workspace: string
+  /** From the URL. Whether such a session exists, and whose it is, is for the tools to find out. */
+  sessionId: string | null
+  channelId: string | null
+  client: { name: string; version: string } | null
+  era: McpEra
+  /**
+   * What `push` takes. With `isLasting` all calls of one client have the same: they come over a legacy MCP session, or from one stdio
+   * bridge. Without it the id stands for this call alone.
+   */
+  connectionId: string
+  isLasting: boolean
+}
+
+/** `legacy`: up to 2025-11-25, with a handshake and sessions. `modern`: 2026-07-28, every request stands for itself. */
+export type McpEra = 'legacy' | 'modern'
+
+export interface McpReadContext {
+  agent: McpAgent
+  signal: AbortSignal
+}
+
+export interface McpCallContext extends McpReadContext {
+  /**
+   * Aborts when nobody waits for the answer any more, and when the server stops (then `signal.reason` is `SERVER_STOPS`, and an answer
+   * within a second still arrives). It decides nothing.
+   */
+  signal: AbortSignal
+  /** Tells a caller that asked for progress what is going on: now, and again every 15 s until the call ends. */
+  progress(message: string): void
+  /** How long the calling host lets this call block, with a margin. Answer before. */
+  limitMs: number
+  /** `_meta` of the request, as sent. Hints, never identity. */
+  meta: Readonly<Record<string, unknown>>
+}
+
+export const SERVER_STOPS = 'the server stops'
