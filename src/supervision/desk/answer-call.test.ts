@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { ServerError } from '../../domain/errors.ts'
+import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+
+test('a call belongs to a session of its own, is activity and stands in the log', async () => {
+  const desk = openDesk()
+  const agent = agentIn('/work/shop')
+
+  const first = await desk.answerCall(callOf(agent), 'heartbeat', { note: 1 }, async () => ({ acknowledged: true }))
+  const second = await desk.answerCall(callOf(agent), 'remote_log', {}, async () => ({ posted: false }))
+
+  const [session] = await desk.sessions.list({ limit: 10 })
+  expect(first).toEqual({ isError: false, answer: { acknowledged: true, session_id: session?.id } })
+  expect(second.answer.session_id).toBe(session?.id)
+  expect(session?.supervision).toMatchObject({ status: 'active', host: 'claude-code', lastTool: 'remote_log' })
+  const types = (await desk.events(session?.id ?? '')).map(({ type }) => type)
+  const call = ['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END', 'TOOL_CALL_RESULT']
+  expect(types).toEqual(['RUN_STARTED', ...call, ...call])
+})
+
+test('two windows of a host are two sessions', async () => {
+  const desk = openDesk()
+  const work = async () => ({})
+
+  const one = await desk.answerCall(callOf(agentIn('/work')), 'heartbeat', {}, work)
+  const two = await desk.answerCall(callOf(agentIn('/work', { connectionId: 'window-2' })), 'heartbeat', {}, work)
+
+  expect(one.answer.session_id).not.toBe(two.answer.session_id)
+})
+
+test('steering rides on every result until the next call proves that the agent has it', async () => {
+  const desk = openDesk()
+  const agent = agentIn('/work')
+  const beat = () => desk.answerCall(callOf(agent), 'heartbeat', {}, async () => ({}))
+  const { answer } = await beat()
+  await desk.sessions.steer(ann, String(answer.session_id), 'Use pnpm.')
+
+  const [second, third] = [await beat(), await beat()]
+
+  expect(second.answer.pending_steering).toMatchObject([{ text: 'Use pnpm.', source: 'ann via ctl' }])
+  expect(third.answer).not.toHaveProperty('pending_steering')
+})
+
+test('a paused session refuses calls in words that a model understands', async () => {
+  const desk = openDesk()
+  const agent = agentIn('/work')
+  const beat = () => desk.answerCall(callOf(agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
+  const { answer } = await beat()
+  await desk.sessions.pause(ann, String(answer.session_id))
+
+  expect(await beat()).toMatchObject({ isError: true, answer: { status: 'error', error_code: 'session_paused' } })
+  await desk.sessions.resume(ann, String(answer.session_id))
+  expect(await beat()).toMatchObject({ isError: false, answer: { acknowledged: true } })
+})
+
+test('what goes wrong is an answer, and a bug says nothing about itself', async () => {
+  const desk = openDesk()
+  const fail = (error: Error) =>
+    desk.answerCall(callOf(agentIn('/work')), 'heartbeat', {}, async () => {
+      throw error
+    })
+
+  const refused = await fail(new ServerError('invalid_request', 'Send a title.', { details: { field: 'title' } }))
+  const bug = await fail(new Error('secret'))
+
+  expect(refused).toMatchObject({
+    isError: true,
+    answer: { status: 'error', error_code: 'invalid_input', error_message: 'Send a title.', field: 'title' },
+  })
+  expect(bug).toMatchObject({ isError: true, answer: { status: 'error', error_code: 'internal_error' } })
+  expect(JSON.stringify(bug)).not.toContain('secret')
+})

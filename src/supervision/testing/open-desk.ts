@@ -1,0 +1,135 @@
+// The desk of agents elsewhere on a real SQLite store. The log lives in real time, so whatever needs no time just happens. Everything that
+// waits or expires lives in the time of a manual clock.
+
+import { onTestFinished } from 'vitest'
+import { createSystemClock } from '../../domain/clock.ts'
+import { createIds } from '../../domain/ids.ts'
+import { type Logger, silentLogger } from '../../domain/logger.ts'
+import { createFeed } from '../../engine/feed.ts'
+import { createSessionLog } from '../../log/session-log.ts'
+import { createLocalWake } from '../../log/wake.ts'
+import { createManualClock, type ManualClock } from '../../models/testing/manual-clock.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import type { Store } from '../../store/store.ts'
+import type { AgentCall } from '../desk/agent-desk.ts'
+import { createAnswerCall } from '../desk/answer-call.ts'
+import { createWaitFor } from '../desk/wait-for.ts'
+import { createRecordChanges } from '../sessions/await-record.ts'
+import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
+import type { Operators } from '../sessions/may-command.ts'
+import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
+import { createTakeStep } from '../sessions/take-step.ts'
+
+export interface DeskOptions {
+  /** The store of a desk that was killed. Left out: a new one in memory. */
+  store?: Store
+  clock?: ManualClock
+  operators?: Operators
+  maxOpen?: number
+  agentMaySetMode?: boolean
+  logger?: Logger
+}
+
+/** Ann owns everything, root is an admin, and eve is another operator. */
+export const ann = { user: 'ann', role: 'operator', channel: 'ctl', credential: 'token-ann' } as const
+export const eve = { user: 'eve', role: 'operator' } as const
+export const root = { user: 'root', role: 'operator' } as const
+
+const testOperators: Operators = {
+  isAdmin: (name) => name === 'root',
+  isKnown: (name) => ['ann', 'eve', 'root'].includes(name),
+}
+
+export function openDesk(options: DeskOptions = {}) {
+  const clock = options.clock ?? createManualClock()
+  const real = createSystemClock()
+  const ids = createIds(clock.now)
+  const { logger = silentLogger, operators = testOperators, maxOpen = 10 } = options
+  const store = options.store ?? createSqliteStore({ path: ':memory:', fatal: rethrow })
+  const wake = createLocalWake({ clock: real, pollMs: null })
+  const log = createSessionLog({ store, clock: real, wake })
+  const feed = createFeed({ store: store.feed, wake })
+  const changes = createRecordChanges({ feed, clock, logger })
+  const takeStep = createTakeStep({ store, log, clock, ids, maxOpen })
+  const sessions = createSupervisedSessions({
+    ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
+    agentMaySetMode: options.agentMaySetMode ?? true,
+  })
+  const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
+  const waitFor = createWaitFor({ changes, clock })
+
+  onTestFinished(async () => {
+    changes.close()
+    feed.close()
+    await log.close()
+    if (options.store === undefined) await store.close()
+  })
+
+  /** Everything that a part of the desk may need. */
+  const parts = { store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger }
+
+  return {
+    ...parts,
+    parts,
+    /** The records of all sessions that want something of a person, newest first. */
+    waiting: () => store.waits.list({ isWaiting: true, limit: 100 }),
+    /** The next record that waits for a person. */
+    async nextWaiting() {
+      const [wait] = await eventually(async () => {
+        const found = await store.waits.list({ isWaiting: true, limit: 1 })
+        return found.length > 0 ? found : null
+      })
+      if (wait === undefined) throw new Error('nothing waits')
+      return wait
+    },
+    /** Lets this much time pass as soon as somebody waits for time to pass. */
+    async passTime(ms: number) {
+      await eventually(async () => (clock.pending > 0 ? true : null))
+      await clock.advance(ms)
+    },
+    /** The details of the audit trail, with kind and who, oldest first. */
+    async audit() {
+      const entries = await store.audit.entries(0, 1_000)
+      return entries.map(({ text }) => JSON.parse(text)).map(({ kind, by, details }) => ({ kind, by, ...details }))
+    },
+    /** What the log of the session shows, as JSON. */
+    async events(sessionId: string): Promise<Record<string, unknown>[]> {
+      const entries = await store.entries(sessionId, 0, 10_000)
+      return entries.map(({ data }) => JSON.parse(data))
+    },
+  }
+}
+
+const rethrow = (error: Error): never => {
+  throw error
+}
+
+/** Looks again and again, without a limit of time, because the machine may be busy. */
+async function eventually<T>(look: () => Promise<T | null>): Promise<T> {
+  for (;;) {
+    const found = await look()
+    if (found !== null) return found
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+  }
+}
+
+/** An agent of Ann's in this workspace. */
+export const agentIn = (workspaceRoot: string, values: Partial<AgentIdentity> = {}): AgentIdentity => ({
+  owner: 'ann',
+  tokenId: 'token-agent',
+  workspaceRoot,
+  channelId: null,
+  sessionId: null,
+  connectionId: 'window-1',
+  host: 'claude-code',
+  ...values,
+})
+
+/** One call of that agent. */
+export const callOf = (agent: AgentIdentity, values: Partial<AgentCall> = {}): AgentCall => ({
+  agent,
+  signal: new AbortController().signal,
+  limitMs: 50_000,
+  progress() {},
+  ...values,
+})
