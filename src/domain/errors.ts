@@ -11,6 +11,8 @@ export const errorCodes = [
   'file_too_large',
   'too_many_files',
   'file_unreadable',
+  'path_violation',
+  'invalid_diff',
   'header_too_large',
   'request_timeout',
   'method_not_allowed',
@@ -50,6 +52,7 @@ export const errorCodes = [
   'record_decided',
   'idempotency_mismatch',
   'run_fenced',
+  'patch_conflict',
   'conflict',
   // Too much at once.
   'queue_full',
