@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hidesCharacters, visibleJson, visibleProse, visibleText } from './visible-text.ts'
+import { hidesCharacters, visibleCode, visibleJson, visibleProse, visibleText } from './visible-text.ts'
 
 /** Each stands between two letters: code point, and whether it raises the risk of a call. */
 const probes: [code: number, name: string, raises: boolean][] = [
@@ -70,6 +70,10 @@ describe.each(probes)('U+%s', (code, name, raises) => {
     const json = visibleJson(JSON.stringify({ [text]: [text] }))
     expect(json).toMatch(/^[!-~]+$/)
     expect(JSON.parse(json)).toEqual({ [text]: [text] })
+  })
+
+  test(`${name} is visible in code`, () => {
+    expect(visibleCode([text])).toEqual([`a<U+${code.toString(16).toUpperCase().padStart(4, '0')}>b`])
   })
 
   test(`${name} raises the risk: ${raises}`, () => {
@@ -151,5 +155,48 @@ describe('visible text', () => {
     expect(hidesCharacters({ text: '日本'.repeat(500_000) })).toBe(false)
     expect(hidesCharacters({ text: '👩‍💻'.repeat(500_000) })).toBe(true)
     expect(hidesCharacters({ texts: Array.from({ length: 20 }, () => `👩‍💻${'1'.repeat(10_000)}`) })).toBe(true)
+  })
+})
+
+describe('visible code', () => {
+  test('looks like the code that it is', () => {
+    const lines = ["\tif (a < b) return 'C:\\\\n' // Grüße, 日本", '👩‍💻 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿', '']
+    expect(visibleCode(lines)).toEqual(lines)
+  })
+
+  test('counts long rows of spaces, and marks text that looks like a mark', () => {
+    expect(visibleCode([`a${' '.repeat(10_000)}b`, '<U+202E>', '< U+'])).toEqual([
+      'a<U+0020×10000>b',
+      '<U+003C>U+202E>',
+      '< U+',
+    ])
+  })
+
+  test('two different texts never look the same', () => {
+    const unit = fc.constantFrom(
+      '<',
+      'U',
+      '+',
+      '2',
+      '0',
+      '×',
+      '>',
+      'E',
+      '\t',
+      '\r',
+      '\u202e',
+      '\u{e0041}',
+      ' '.repeat(40),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit }), fc.string({ unit }), (one, other) => {
+        expect(visibleCode([one])[0] === visibleCode([other])[0]).toBe(one === other)
+      }),
+    )
+  })
+
+  test('megabytes of emoji take a moment, and hide nothing', () => {
+    const shown = visibleCode(Array.from({ length: 200_000 }, () => '👩‍💻'))
+    expect([shown[0], shown.at(-1)]).toEqual(['👩‍💻', '👩<U+200D>💻'])
   })
 })

@@ -12,12 +12,18 @@ const UNSEEN =
  * Also every space except the usual one, and every mark after the sixth on one letter: a pile of marks covers the lines around it.
  * Emoji that Unicode defines as a whole (`RGI_Emoji`) stay as they are, with the characters that join them.
  */
-const HIDDEN_OR_EMOJI = `(\\p{RGI_Emoji})|[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
+const HIDDEN = `[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
+const HIDDEN_OR_EMOJI = `(\\p{RGI_Emoji})|${HIDDEN}`
 // Created on first use: compiling thousands of emoji takes tens of milliseconds, which every start would pay for.
 const hiddenOrEmoji = madeOnce(() => new RegExp(HIDDEN_OR_EMOJI, 'gv'))
 const hiddenEmojiOrBackslash = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|\\\\`, 'gv'))
+const hiddenEmojiOrMark = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|<(?=U\\+)`, 'gv'))
+/** The first group never matches. */
+const hiddenOrMark = madeOnce(() => new RegExp(`([])|${HIDDEN}|<(?=U\\+)`, 'gv'))
 /** Most text needs no closer look. */
 const LOOK_TWICE = /[^ -[\]-~]| {40}/
+const LOOK_TWICE_AT_CODE = /[^\t -~]| {40}|<U\+/
+const MARKED_IN_CODE = new RegExp(`[[${UNSEEN}\\p{Zs}]--[\\t ]]|\\p{M}{7}| {40}|<U\\+`, 'v')
 /** UNSEEN without the characters that hide nothing: line breaks, tabs, and the two marks that choose how an emoji is drawn. */
 const SUSPICIOUS = new RegExp(`[[${UNSEEN}]--[\\t\\n\\r\\ufe0e\\ufe0f]]`, 'v')
 /** For all texts of a call together. Finding the emoji of a mark takes time, so beyond this limit every mark counts as hidden. */
@@ -69,6 +75,25 @@ export function visibleProse(text: string): string {
     .replace(hiddenOrEmoji(), (found, emoji: string | undefined) =>
       emoji !== undefined || found[0] === ' ' || OF_PROSE.test(found) ? found : `\\u{${codeOf(found)}}`,
     )
+}
+
+/**
+ * Like `visibleText`, for lines of source code: `<U+202E>`, and `<U+0020×57>` for 57 spaces in a row. Tabs and backslashes stay, so that
+ * the text looks like the code that it is. A `<` that begins such a mark in the code itself is written as a mark, so that two different
+ * texts never look the same. Finding emoji takes time: after the first 100,000 characters that need it, their joiners are marked too.
+ */
+export function visibleCode(lines: readonly string[]): string[] {
+  let lookedAt = 0
+  return lines.map((line) => {
+    if (!LOOK_TWICE_AT_CODE.test(line) || !MARKED_IN_CODE.test(line)) return line
+    lookedAt += line.length
+    const pattern = lookedAt > MAX_LOOKED_AT ? hiddenOrMark() : hiddenEmojiOrMark()
+    return line.replace(pattern, (found, emoji: string | undefined) => {
+      if (emoji !== undefined || found === '\t') return found
+      const code = codeOf(found).toUpperCase().padStart(4, '0')
+      return found.length > 1 && found[0] === ' ' ? `<U+0020×${found.length}>` : `<U+${code}>`
+    })
+  })
 }
 
 /** Whether any text in `value`, at any depth and including names, contains a character that a person would overlook. */
