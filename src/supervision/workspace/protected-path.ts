@@ -1,0 +1,119 @@
+// Files that somebody executes or obeys without asking again: the person's git, shell, editor, package manager or CI, the agent's host, or
+// this server. A change to one of them always needs a person. Source code is not here, nor a Makefile: nobody runs it unasked.
+
+import { isRecord } from '../../domain/is-record.ts'
+import { foldedName } from './confine.ts'
+
+const GIT = 'Git runs hooks, filters and commands that are named here.'
+const POLICY = 'It says what agents may do without asking.'
+const HOST = 'A coding agent reads its settings, hooks or instructions here.'
+const EDITOR = 'An editor runs tasks and settings from here.'
+const CI = 'CI runs what is written here, with its secrets.'
+const SHELL = 'A shell runs this file when it starts or enters the folder.'
+const PACKAGES = 'Package managers and their tools obey this file.'
+const SERVER = 'This server reads it.'
+
+/** Folders: everything in them is protected, wherever in the workspace they are. Folded names. */
+const FOLDERS: ReadonlyMap<string, string> = new Map([
+  ['.git', GIT],
+  ['.husky', GIT],
+  ['.githooks', GIT],
+  ['.lefthook', GIT],
+  ['.quarterdeck', POLICY],
+  ['.monocoque', POLICY],
+  ...[
+    '.claude',
+    '.codex',
+    '.gemini',
+    '.copilot',
+    '.cursor',
+    '.windsurf',
+    '.continue',
+    '.opencode',
+    '.agents',
+    '.roo',
+  ].map((name): [string, string] => [name, HOST]),
+  ...['.aider', '.clinerules', '.kiro', '.amazonq', '.qwen'].map((name): [string, string] => [name, HOST]),
+  ...['.vscode', '.idea', '.devcontainer', '.zed', '.fleet'].map((name): [string, string] => [name, EDITOR]),
+  ...[
+    '.github',
+    '.gitlab',
+    '.circleci',
+    '.buildkite',
+    '.gitea',
+    '.forgejo',
+    '.woodpecker',
+    '.teamcity',
+    '.azure-pipelines',
+  ].map((name): [string, string] => [name, CI]),
+  ['.yarn', PACKAGES],
+])
+
+const FILES: readonly (readonly [RegExp, string])[] = [
+  [/^\.git(?:config|modules|attributes)?$/, GIT],
+  [/^(?:\.pre-commit-config\.ya?ml|\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.lintstagedrc.*|\.huskyrc.*)$/, GIT],
+  [/^(?:\.?mcp(?:\.local)?\.json|(?:claude|agents|gemini|copilot|qwen)(?:\.local|\.override)?\.md)$/, HOST],
+  [/^(?:\.(?:cursor|windsurf|cline|roo)rules|\.aider\..*|opencode\.jsonc?|\.?codex\.toml|\.claude\.json)$/, HOST],
+  [/^(?:.*\.code-workspace|\.exrc|\.n?vimrc|\.nvim\.lua|\.dir-locals\.el)$/, EDITOR],
+  [/^(?:\.gitlab-ci\.ya?ml|jenkinsfile.*|\.travis\.ya?ml|azure-pipelines.*\.ya?ml|bitbucket-pipelines\.ya?ml)$/, CI],
+  [
+    /^(?:\.?appveyor\.ya?ml|\.drone\.ya?ml|\.cirrus\.ya?ml|cloudbuild\.ya?ml|buildspec\.ya?ml|\.woodpecker\.ya?ml)$/,
+    CI,
+  ],
+  [/^\.(?:bash|zsh|ksh|csh|tcsh|fish)(?:rc|env|_profile|_login|_logout|_aliases|profile|login|logout)$/, SHELL],
+  [
+    /^(?:\.profile|\.login|\.logout|\.kshrc|\.inputrc|\.envrc|\.env|\.env\..*|config\.fish|mise\.toml|\.mise.*\.toml)$/,
+    SHELL,
+  ],
+  [
+    /^(?:\.npmrc|\.yarnrc(?:\.ya?ml)?|\.pnpmfile\.c?js|\.bunfig\.toml|bunfig\.toml|\.pypirc|pip\.conf|\.netrc)$/,
+    PACKAGES,
+  ],
+  [/^(?:quarterdeck|agent)\.ya?ml$/, SERVER],
+]
+
+/** Keys of package.json that npm, git hooks or corepack execute. */
+const EXECUTED_KEYS = ['scripts', 'husky', 'lint-staged', 'simple-git-hooks', 'pre-commit', 'packageManager', 'gypfile']
+
+/**
+ * Why a file is protected, as a sentence for the card; null if it is not. `path` is confined. Case and the ways to encode a name do not
+ * matter, because some disks ignore them.
+ */
+export function protectedPath(path: string): string | null {
+  const parts = path.split('/').map((part) => foldedName(part))
+  const name = parts.at(-1) ?? ''
+  for (const part of parts) {
+    // Windows has short names: GIT~1 is .git.
+    const reason = FOLDERS.get(part) ?? (/^git~\d+$/.test(part) ? GIT : undefined)
+    if (reason !== undefined) return reason
+  }
+  if (parts.slice(0, -1).some((part) => part === 'hooks') && GIT_HOOK.test(name)) return GIT
+  // Cargo and other tools keep `config` in a folder of their own.
+  if (parts.at(-2) === '.cargo' && name.startsWith('config')) return PACKAGES
+  return FILES.find(([pattern]) => pattern.test(name))?.[1] ?? null
+}
+
+/** In a bare repository, and in folders that `core.hooksPath` often names. */
+const GIT_HOOK =
+  /^(?:applypatch-msg|commit-msg|post-(?:checkout|commit|merge|rewrite|applypatch|receive|update)|pre-(?:commit|push|rebase|receive|applypatch|merge-commit|auto-gc)|prepare-commit-msg|update|fsmonitor-watchman)$/
+
+/** Like `protectedPath`; package.json is protected where a change touches what others execute. Null stands for a file that does not exist. */
+export function protectedChange(path: string, before: string | null, after: string | null): string | null {
+  const reason = protectedPath(path)
+  if (reason !== null || foldedName(path.split('/').at(-1) ?? '') !== 'package.json') return reason
+  const was = executedKeys(before)
+  const is = executedKeys(after)
+  return was !== null && was === is ? null : 'It changes scripts or tools that package managers run.'
+}
+
+/** As JSON. Null if the text is not JSON. */
+function executedKeys(text: string | null): string | null {
+  if (text === null) return '[]'
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
+    if (!isRecord(value)) return null
+    return JSON.stringify(EXECUTED_KEYS.flatMap((key) => (Object.hasOwn(value, key) ? [[key, value[key]]] : [])))
+  } catch {
+    return null
+  }
+}
