@@ -140,7 +140,7 @@ describe('a policy file', () => {
         const { policy, problems } = readPolicy(text)
         expect(policy === null).toBe(problems.length > 0)
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 })

@@ -44,6 +44,7 @@ export const MAX_POLICY_BYTES = 64 * 1024
 /** Every request is compared with every entry while the event loop waits. */
 const MAX_ENTRIES = 100
 const MAX_ENTRY_CHARS = 256
+const MAX_LIST_CHARS = 8_192
 const MAX_WILDCARDS = 10
 const MAX_INTERVAL_SECONDS = 86_400
 const MAX_PROBLEMS = 20
@@ -155,9 +156,18 @@ function fieldProblem(field: PolicyField, node: PlacedJson): string | null {
       return isInterval(plain) ? null : `expected a whole number of seconds from 0 to ${MAX_INTERVAL_SECONDS}.`
     default:
       if (node.kind !== 'list') return 'expected a list of texts: ["…"]'
-      return node.items.length > MAX_ENTRIES ? `there are more than ${MAX_ENTRIES} entries. Use wider patterns.` : null
+      if (node.items.length > MAX_ENTRIES) return `there are more than ${MAX_ENTRIES} entries. Use wider patterns.`
+      return charsOf(node.items) > MAX_LIST_CHARS ? tooLong : null
   }
 }
+
+const tooLong = `the entries have more than ${MAX_LIST_CHARS} characters together. Use wider patterns.`
+
+const charsOf = (items: readonly PlacedJson[]): number =>
+  items.reduce(
+    (sum, item) => sum + (item.kind === 'plain' && typeof item.value === 'string' ? item.value.length : 0),
+    0,
+  )
 
 const isInterval = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_INTERVAL_SECONDS

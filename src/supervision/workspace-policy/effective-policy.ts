@@ -1,0 +1,99 @@
+// What counts of a policy file now: what the text that an operator has pinned and the text on the disk both allow. So an edit that narrows
+// counts at once, and one that widens counts after an operator's yes.
+
+import { comparePolicies, type PolicyChange } from './compare-policies.ts'
+import type { FoundPolicy, PolicyFile } from './find-policy.ts'
+import { type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
+import { type ReadPolicy, readPolicy } from './read-policy.ts'
+import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
+
+/** An operator's yes to one text. Kept outside the workspace. The text is kept too: a hash alone cannot say what an edit has changed. */
+export interface PinnedPolicy {
+  sha256: string
+  text: string
+}
+
+export type EffectivePolicy =
+  /** Nothing is allowed, and nobody has to do anything about it. */
+  | { state: 'none' }
+  /** Nothing is allowed until somebody fixes the file. `warning` says what is wrong. */
+  | { state: 'unreadable'; file: PolicyFile; warning: string }
+  /** Nothing is allowed until an operator pins this text. */
+  | { state: 'unpinned'; file: PolicyFile; sha256: string; text: string; policy: WorkspacePolicy }
+  | {
+      state: 'pinned'
+      file: PolicyFile
+      sha256: string
+      text: string
+      pinned: WorkspacePolicy
+      policy: WorkspacePolicy
+      /** From the pinned text to the one on the disk. If it is wider, an operator may pin the new text. */
+      change: PolicyChange
+    }
+
+/** `read` is an argument so that a caller can keep what it has read. */
+export function effectivePolicy(
+  pin: PinnedPolicy | null,
+  found: FoundPolicy,
+  read: (text: string) => ReadPolicy = readPolicy,
+): EffectivePolicy {
+  if (found.state === 'none') return { state: 'none' }
+  const { file } = found
+  if (found.state === 'unreadable') return unreadable(file, found.reason)
+  const { text, sha256 } = found
+  const current = read(text)
+  if (current.policy === null) {
+    const [first] = current.problems
+    const more = current.problems.length - 1
+    const place =
+      first === undefined ? '' : `line ${first.line}: ${[first.path, first.message].filter(Boolean).join(': ')}`
+    return unreadable(file, more > 0 ? `${place} (and ${more} more)` : place)
+  }
+  const { policy } = current
+  const pinned = pin === null ? null : read(pin.text).policy
+  // A pinned text that this version cannot read any more is no yes to anything.
+  if (pin === null || pinned === null) return { state: 'unpinned', file, sha256, text, policy }
+  return { state: 'pinned', file, sha256, text, pinned, policy, change: comparePolicies(pinned, policy) }
+}
+
+const unreadable = (file: PolicyFile, reason: string): EffectivePolicy => ({
+  state: 'unreadable',
+  file,
+  warning: `${file} cannot be used, so every request needs an approval: ${reason} Try: quarterdeck policy check ${file}`,
+})
+
+/** Never allows what the pinned text does not allow. */
+export function judgeEffective(effective: EffectivePolicy, request: PolicyRequest, limits: PolicyLimits): Judgement {
+  const ask = (why: string): Judgement => ({ autoApproved: false, matchedRule: null, why, personOnly: false })
+  switch (effective.state) {
+    case 'none':
+      return ask('The workspace has no policy file.')
+    case 'unreadable':
+      return ask(effective.warning)
+    case 'unpinned':
+      return ask('No operator has accepted the policy file of this workspace yet.')
+    case 'pinned': {
+      const first = judgeRequest(effective.pinned, request, limits)
+      if (!first.autoApproved) {
+        const now = judgeRequest(effective.policy, request, limits)
+        return now.autoApproved
+          ? ask('The policy file was changed, and no operator has accepted the change yet.')
+          : first
+      }
+      return effective.change.change === 'same' ? first : judgeRequest(effective.policy, request, limits)
+    }
+  }
+}
+
+/** How auto-approved work is reported: as often, and in as much detail, as either text asks for. Null: nothing can be approved. */
+export function reportingOf(
+  effective: EffectivePolicy,
+): Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'> | null {
+  if (effective.state !== 'pinned') return null
+  const both = [effective.pinned, effective.policy]
+  const intervals = both.map(({ summaryIntervalSeconds }) => summaryIntervalSeconds).filter((seconds) => seconds > 0)
+  return {
+    logAutoApproved: both.some(({ logAutoApproved }) => logAutoApproved),
+    summaryIntervalSeconds: intervals.length === 0 ? 0 : Math.min(...intervals),
+  }
+}

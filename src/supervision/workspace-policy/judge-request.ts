@@ -1,0 +1,134 @@
+// Whether a policy lets a request through without asking. The one evaluator: the tool that agents ask and the gate that lets work through
+// both use it. In doubt a person is asked.
+
+import { splitCommandLine } from '../../domain/command-line.ts'
+import { globMatches } from '../../domain/glob.ts'
+import { isAtLeast } from '../../domain/tool-settings.ts'
+import { hidesCharacters } from '../../domain/visible-text.ts'
+import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
+
+/** What stands above every policy file. */
+export interface PolicyLimits {
+  /** The commands of the server's settings, as arguments. A policy can only let through what is exactly one of these. */
+  allowlist: readonly (readonly string[])[]
+  /** Why nobody but a person may let an agent touch this path; null: a policy may. */
+  protectedBecause(path: string): string | null
+}
+
+export interface Judgement {
+  autoApproved: boolean
+  /** `command:npm test`, `tool:Read`, `file_pattern:write:src/**`; null if nothing matched. */
+  matchedRule: string | null
+  /** A sentence for people and for models. */
+  why: string
+  /** No policy could let this through, whatever it says. */
+  personOnly: boolean
+}
+
+const MAX_PATH_CHARS = 1_024
+const MAX_COMMAND_CHARS = 4_096
+
+/** Takes time in proportion to the request × the policy. */
+export function judgeRequest(policy: WorkspacePolicy, request: PolicyRequest, limits: PolicyLimits): Judgement {
+  if (!policy.enabled) return ask('The workspace has no policy that is switched on.')
+  const never = neverAllowed(request, limits)
+  if (never !== null) return { ...ask(never), personOnly: true }
+  const { riskLevel } = request
+  if (riskLevel !== policy.riskLevelThreshold && isAtLeast(riskLevel, policy.riskLevelThreshold)) {
+    return ask(`The risk is ${riskLevel}, and the policy only covers ${policy.riskLevelThreshold}.`)
+  }
+  // A command is what a shell tool does. Its name, or a file beside it, must not let it through.
+  if (request.command !== null) return judgeCommand(policy, request.command)
+  if (policy.tools.includes(request.toolName)) return allow(`tool:${request.toolName}`)
+  if (request.filePath !== null) return judgeFile(policy, request.toolName, request.filePath)
+  return ask(`The policy does not list the tool ${request.toolName}.`)
+}
+
+const ask = (why: string): Judgement => ({ autoApproved: false, matchedRule: null, why, personOnly: false })
+
+const allow = (rule: string): Judgement => ({
+  autoApproved: true,
+  matchedRule: rule,
+  why: `The policy allows it: ${rule}`,
+  personOnly: false,
+})
+
+function neverAllowed({ toolName, filePath, command, riskLevel }: PolicyRequest, limits: PolicyLimits): string | null {
+  // Not `=== 'critical'`: a word that this version does not know must not count as harmless.
+  if (riskLevel !== 'low' && riskLevel !== 'high') return 'A person decides about everything of critical risk.'
+  if (hidesCharacters([toolName, filePath, command])) return 'The request has characters that people do not see.'
+  if (filePath !== null) {
+    if (!isConfined(filePath)) return 'The path is not a plain path inside the workspace.'
+    const reason = limits.protectedBecause(filePath)
+    if (reason !== null) return `The path is protected: ${reason}`
+  }
+  if (command === null) return null
+  const split = splitPlainCommand(command)
+  if ('problem' in split) return `No policy covers this command: ${split.problem}.`
+  return isListed(split.words, limits.allowlist)
+    ? null
+    : 'The command is not one of the commands in the server’s settings.'
+}
+
+/** Whether these are exactly the arguments of a command of the server. */
+export const isListed = (words: readonly string[], allowlist: PolicyLimits['allowlist']): boolean =>
+  allowlist.some((argv) => argv.length === words.length && argv.every((word, i) => word === words[i]))
+
+/** Characters that a shell expands. We cannot know what they become. */
+const EXPANDED = /[*?[\]{}~!#^\\]|(?<![^\s])=/
+
+/** The arguments of a command that every shell reads as we do; otherwise what is in the way. */
+export function splitPlainCommand(command: string): { words: string[] } | { problem: string } {
+  if (command.length > MAX_COMMAND_CHARS) return { problem: `it is longer than ${MAX_COMMAND_CHARS} characters` }
+  const split = splitCommandLine(command)
+  if (!split.ok) return { problem: split.problem }
+  const expanded = EXPANDED.exec(command)
+  if (expanded !== null) return { problem: `it has ${expanded[0]}, which a shell may replace with something else` }
+  return { words: split.argv }
+}
+
+function judgeCommand(policy: WorkspacePolicy, command: string): Judgement {
+  const split = splitPlainCommand(command)
+  const words = 'words' in split ? split.words : []
+  const pattern = policy.commands.find((one) => commandMatches(one, words))
+  return pattern === undefined ? ask('The policy lists no such command.') : allow(`command:${pattern}`)
+}
+
+/** Each argument of the pattern is a glob for one argument, so `*` never matches a second one. */
+export function commandMatches(pattern: string, words: readonly string[]): boolean {
+  const split = splitCommandLine(pattern)
+  if (!split.ok || words.length === 0 || split.argv.length !== words.length) return false
+  return split.argv.every((part, i) => globMatches(part, words[i] ?? ''))
+}
+
+/**
+ * Tools of the known hosts that read files and change nothing, in lower case. A tool that is not listed here may write, so only patterns
+ * for writing cover it.
+ */
+const READING_TOOLS: ReadonlySet<string> = new Set([
+  ...['read', 'grep', 'glob', 'ls', 'view', 'notebookread', 'view_image'],
+  ...[
+    'read_file',
+    'read_many_files',
+    'list_directory',
+    'list_files',
+    'search_files',
+    'search_file_content',
+    'grep_search',
+  ],
+])
+
+function judgeFile({ filePatterns }: WorkspacePolicy, toolName: string, path: string): Judgement {
+  const access = READING_TOOLS.has(toolName.toLowerCase()) ? 'read' : 'write'
+  const pattern = filePatterns[access].find((one) => globMatches(one, path))
+  if (pattern !== undefined) return allow(`file_pattern:${access}:${pattern}`)
+  return ask(
+    `The policy lists neither the tool ${toolName} nor this path for ${access === 'read' ? 'reading' : 'writing'}.`,
+  )
+}
+
+/** `**` matches everything, so it only ever sees paths that cannot lead out of the workspace. Names that begin with a dot count too. */
+export function isConfined(path: string): boolean {
+  if (path === '' || path.length > MAX_PATH_CHARS || /[\\\p{Cc}]|^[a-z]:/iu.test(path)) return false
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+}
