@@ -1,0 +1,122 @@
+// What hosts write to the standard input of their hooks. All four use nearly the same words.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { HookCall, HookHost, HookNotice } from '../../supervision/hooks/hook-desk.ts'
+
+export interface DecodedHook {
+  /** The host's name of the event. The answer must name it. */
+  wireEvent: string
+  asked: HookCall | HookNotice
+}
+
+/** Events before which the host asks. */
+const PERMISSION = ['PreToolUse', 'PermissionRequest', 'BeforeTool']
+const NOTICES: Readonly<Record<string, HookNotice['event']>> = {
+  SessionStart: 'session_start',
+  SessionEnd: 'session_end',
+  Notification: 'notification',
+  Stop: 'notification',
+  AfterAgent: 'notification',
+}
+
+export const isPermissionEvent = (wireEvent: string): boolean => PERMISSION.includes(wireEvent)
+/** The agent has finished its turn. A host that reads a refusal here makes the agent go on. */
+export const isStopEvent = (wireEvent: string): boolean => wireEvent === 'Stop' || wireEvent === 'AfterAgent'
+
+/** Ours, which can only ask and report. Another server could take our name, so only tools that we really have count. */
+const OWN_TOOLS = [
+  'ask_approval',
+  'accept_diff',
+  'approve_tool',
+  'check_auto_approve',
+  'forward_prompt',
+  'remote_log',
+  'recover_state',
+  'set_operational_mode',
+  'wait_for_instruction',
+  'heartbeat',
+]
+/** How the hosts spell a tool of an MCP server called quarterdeck. */
+const OWN_PREFIX = /^(mcp__quarterdeck__|mcp_quarterdeck_|quarterdeck[-/.]|quarterdeck__)/
+
+/** Tools that read files of the workspace, or only change what the host itself shows. */
+const READING: Readonly<Record<HookHost, readonly string[]>> = {
+  claude: ['Read', 'Glob', 'Grep', 'LS', 'NotebookRead', 'TodoWrite', 'ToolSearch', 'ListAgents', 'AskUserQuestion'],
+  codex: ['update_plan', 'view_image'],
+  copilot: ['Read', 'Glob', 'Grep', 'view', 'glob', 'grep', 'report_intent', 'update_todo', 'ask_user'],
+  gemini: [
+    'read_file',
+    'read_many_files',
+    'list_directory',
+    'glob',
+    'search_file_content',
+    'grep_search',
+    'write_todos',
+    'ask_user',
+  ],
+}
+
+/** Throws `invalid_request`. Unknown keys are the host's own business. */
+export function decodeHook(host: HookHost, body: unknown): DecodedHook {
+  const input = asRecord(body)
+  if (input === null) throw refused('', 'Send the JSON object that the host gives to its hook.')
+  const wireEvent = text(input.hook_event_name)
+  const source = { host, hostSessionId: text(input.session_id).slice(0, 200), cwd: text(input.cwd) }
+  if (PERMISSION.includes(wireEvent)) return { wireEvent, asked: { ...source, ...decodeCall(host, input) } }
+  const event = Object.hasOwn(NOTICES, wireEvent) ? NOTICES[wireEvent] : undefined
+  if (event === undefined) throw refused('/hook_event_name', `The event ${JSON.stringify(wireEvent)} is not known.`)
+  const reason = isStopEvent(wireEvent)
+    ? 'stop'
+    : text(input.reason) || text(input.source) || text(input.notification_type)
+  const message = text(input.message) || text(input.last_assistant_message) || text(input.prompt_response)
+  return { wireEvent, asked: { ...source, event, reason: reason.slice(0, 200), message: message.slice(0, 4_000) } }
+}
+
+type CallPart = Omit<HookCall, 'host' | 'hostSessionId' | 'cwd'>
+
+function decodeCall(host: HookHost, input: Record<string, unknown>): CallPart {
+  const toolName = text(input.tool_name)
+  if (toolName === '' || toolName.length > 500) throw refused('/tool_name', 'Send the name of the tool.')
+  const given = asRecord(input.tool_input)
+  if (given === null) throw refused('/tool_input', 'Send the input of the tool as an object.')
+  const command = text(given.command)
+  const isPatch = toolName === 'apply_patch'
+  const filePath = isPatch ? patchedFile(command) : fileOf(given)
+  return {
+    event: 'permission',
+    toolName,
+    input: given,
+    toolUseId: text(input.tool_use_id).slice(0, 200) || null,
+    effect: effectOf(host, toolName),
+    ...(filePath === '' ? {} : { filePath }),
+    ...(command === '' || isPatch ? {} : { command }),
+  }
+}
+
+function effectOf(host: HookHost, toolName: string): HookCall['effect'] {
+  const own = toolName.replace(OWN_PREFIX, '')
+  if (own !== toolName && OWN_TOOLS.includes(own)) return 'own'
+  return READING[host].includes(toolName) ? 'read' : 'change'
+}
+
+function fileOf(input: Record<string, unknown>): string {
+  for (const key of ['file_path', 'notebook_path', 'path', 'absolute_path']) {
+    const value = text(input[key])
+    if (value !== '') return value
+  }
+  return ''
+}
+
+/** A patch of Codex may change several files. Then it is not about one. */
+function patchedFile(patch: string): string {
+  const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, file = '']) => file.trim())
+  return files.length === 1 && !/^\*\*\* Move to: /m.test(patch) ? (files[0] ?? '') : ''
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const asRecord = (value: unknown): Record<string, unknown> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+
+const refused = (pointer: string, detail: string): ServerError =>
+  new ServerError('invalid_request', 'This is not the input of a hook.', { problems: [{ pointer, detail }] })
