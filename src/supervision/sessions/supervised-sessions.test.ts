@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest'
+import type { SupervisedStatus } from '../../domain/supervision.ts'
+import { agentIn, ann, eve, openDesk, root } from '../testing/open-desk.ts'
+import type { AgentIdentity } from './supervised-sessions.ts'
+
+const here = agentIn('/work/here')
+const window = (connectionId: string | null, values: Partial<AgentIdentity> = {}) => ({
+  ...here,
+  connectionId,
+  ...values,
+})
+
+test('two windows of one host are two sessions, and a window keeps its own', async () => {
+  const { sessions } = openDesk()
+  const first = await sessions.attach(window('a'))
+  const second = await sessions.attach(window('b'))
+
+  expect((await sessions.attach(window('a'))).id).toBe(first.id)
+  expect(second.id).not.toBe(first.id)
+  expect(first).toMatchObject({
+    owner: 'ann',
+    agent: 'claude-code',
+    supervision: { status: 'active', workspaceRoot: '/work/here' },
+  })
+})
+
+test('a call without a connection belongs to the one open session of its token, and several are listed', async () => {
+  const { sessions } = openDesk()
+  const only = await sessions.attach(window('a'))
+  expect((await sessions.attach(window(null))).id).toBe(only.id)
+
+  const other = await sessions.attach(window('b'))
+  await expect(sessions.attach(window(null))).rejects.toMatchObject({
+    code: 'conflict',
+    details: { sessions: expect.arrayContaining([only.id, other.id]) },
+  })
+  expect((await sessions.attach(window(null, { sessionId: other.id }))).id).toBe(other.id)
+})
+
+test('a session of another owner or another workspace is not found', async () => {
+  const { sessions } = openDesk()
+  const { id: sessionId } = await sessions.attach(window('a'))
+  const foreign = { sessionId, tokenId: 'token-eve', owner: 'eve' }
+
+  await expect(sessions.attach(window('x', foreign))).rejects.toMatchObject({ code: 'session_not_found' })
+  await expect(sessions.attach(window('x', { sessionId, workspaceRoot: '/work/there' }))).rejects.toMatchObject({
+    code: 'session_not_found',
+  })
+})
+
+test('the limit of open sessions names them, and counts one that comes back', async () => {
+  const { sessions } = openDesk({ maxOpen: 2 })
+  const first = await sessions.attach(window('a'))
+  await sessions.interrupt(first.id, 'gone')
+  const second = await sessions.attach(window('b'))
+  await sessions.attach(window('c'))
+  const full = { code: 'limit', details: { limit: 2, sessions: expect.arrayContaining([second.id]) } }
+
+  await expect(sessions.attach(window('d'))).rejects.toMatchObject(full)
+  await expect(sessions.attach(window('a', { sessionId: first.id }))).rejects.toMatchObject(full)
+  await sessions.terminate(ann, second.id)
+  expect((await sessions.attach(window('a', { sessionId: first.id }))).supervision).toMatchObject({
+    status: 'active',
+    terminatedAt: null,
+  })
+})
+
+test.each<[SupervisedStatus, string, string]>([
+  ['active', 'pause', 'paused'],
+  ['paused', 'resume', 'active'],
+  ['paused', 'terminate', 'terminated'],
+  ['interrupted', 'resume', 'active'],
+  ['interrupted', 'terminate', 'terminated'],
+])('a session that is %s can %s', async (from, verb, to) => {
+  const { sessions } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  if (from === 'paused') await sessions.pause(ann, id)
+  if (from === 'interrupted') await sessions.interrupt(id, 'gone')
+  const act = { pause: sessions.pause, resume: sessions.resume, terminate: sessions.terminate }[verb]
+
+  expect((await act?.(ann, id))?.supervision.status).toBe(to)
+  // Saying it twice is no error.
+  expect((await act?.(ann, id))?.supervision.status).toBe(to)
+})
+
+test('a terminated session stays terminated, and an agent that names it is told', async () => {
+  const { sessions } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  await sessions.terminate(ann, id)
+
+  await expect(sessions.resume(ann, id)).rejects.toMatchObject({ code: 'session_ended' })
+  await expect(sessions.steer(ann, id, 'Hi')).rejects.toMatchObject({ code: 'session_ended' })
+  await expect(sessions.attach(window('a', { sessionId: id }))).rejects.toMatchObject({ code: 'session_ended' })
+})
+
+test('only the owner and an admin command a session; another operator sees it', async () => {
+  const { sessions, audit } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+
+  await expect(sessions.pause(eve, id)).rejects.toMatchObject({ code: 'forbidden', details: { owner: 'ann' } })
+  await expect(sessions.pause({ user: 'ann', role: 'user' }, id)).rejects.toMatchObject({ code: 'forbidden' })
+  expect((await sessions.get(id)).supervision.status).toBe('active')
+  await sessions.pause(root, id)
+  expect((await audit()).at(-1)).toEqual({ kind: 'supervised', by: 'root', what: 'paused', channel: 'http' })
+})
+
+test('an admin hands a session over with what is pending, and its agent token still finds it', async () => {
+  const { sessions, audit } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+
+  await expect(sessions.handOver(ann, id, 'eve')).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(sessions.handOver(root, id, 'nobody')).rejects.toMatchObject({ code: 'invalid_request' })
+  expect((await sessions.handOver(root, id, 'eve')).owner).toBe('eve')
+  await expect(sessions.pause(ann, id)).rejects.toMatchObject({ code: 'forbidden' })
+  expect((await sessions.attach(window('a'))).id).toBe(id)
+  expect((await audit()).at(-1)).toMatchObject({ what: 'handed_over', from: 'ann', to: 'eve' })
+})
+
+test('a created session that nobody connects to ends, a silent one is interrupted, one with a stream is not', async () => {
+  const { sessions, clock } = openDesk()
+  const created = await sessions.create(ann, {
+    workspaceRoot: '/work/here',
+    host: 'claude',
+    prompt: 'Go',
+    tokenId: 't',
+  })
+  const silent = await sessions.attach(window('a'))
+  const connected = await sessions.attach(window('b'))
+  const leave = sessions.arrive(connected.id)
+  const statuses = async () => {
+    await sessions.sweep()
+    const found = await Promise.all([created, silent, connected].map(({ id }) => sessions.get(id)))
+    return found.map(({ supervision }) => supervision.status)
+  }
+
+  await clock.advance(29_000)
+  expect(await statuses()).toEqual(['created', 'active', 'active'])
+  await clock.advance(1_000)
+  expect(await statuses()).toEqual(['terminated', 'active', 'active'])
+  await clock.advance(1_770_000)
+  expect(await statuses()).toEqual(['terminated', 'interrupted', 'active'])
+  leave()
+  expect(await statuses()).toEqual(['terminated', 'interrupted', 'interrupted'])
+})
+
+test('the log shows one run after the other, and every run has its end', async () => {
+  const { sessions, events } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  await sessions.steer(ann, id, 'Use tabs.')
+  await sessions.interrupt(id, 'gone')
+  await sessions.resume(ann, id)
+  await sessions.terminate(ann, id, 'done')
+
+  expect((await events(id)).map(({ type }) => type)).toEqual([
+    'RUN_STARTED',
+    'ACTIVITY_SNAPSHOT',
+    'ACTIVITY_SNAPSHOT',
+    'RUN_ERROR',
+    'RUN_STARTED',
+    'ACTIVITY_SNAPSHOT',
+    'ACTIVITY_SNAPSHOT',
+    'RUN_FINISHED',
+  ])
+})
+
+test('fifty changes at once are all made, each from what the one before it left', async () => {
+  const { sessions, takeStep } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  const add = () =>
+    takeStep(id, ({ session }) => ({ result: null, supervision: { nudgeCount: session.supervision.nudgeCount + 1 } }))
+  await Promise.all(Array.from({ length: 50 }, add))
+
+  expect((await sessions.get(id)).supervision.nudgeCount).toBe(50)
+})
