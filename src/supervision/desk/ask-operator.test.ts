@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest'
+import { createPrompts } from '../prompts/create-prompts.ts'
+import { createRecords } from '../records/records.ts'
+import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
+import { createAskOperator } from './ask-operator.ts'
+
+function openAsking(options: Parameters<typeof openDesk>[0] = {}) {
+  const opened = openDesk(options)
+  const records = createRecords({ waits: opened.store.waits, log: opened.log })
+  const prompts = createPrompts({ ...opened.parts, records })
+  const timeouts = { promptSeconds: 1_800, waitSeconds: 0 }
+  return { ...opened, prompts, records, desk: createAskOperator({ ...opened.parts, prompts, timeouts }) }
+}
+
+const agent = agentIn('/work/here')
+const call = (values = {}) => callOf(agent, values)
+
+test('the agent waits until its operator answers, and gets the same answer by id ever after', async () => {
+  const { desk, prompts, nextWaiting } = openAsking()
+  const asked = desk.forward_prompt(call(), { prompt_text: 'Shall I go on?' })
+  const { id } = await nextWaiting()
+  await prompts.decide(ann, id, { decision: 'refine', instruction: 'Only the tests.' })
+  const answer = { decision: 'refine', instruction: 'Only the tests.', prompt_id: id, session_id: expect.any(String) }
+
+  expect(await asked).toEqual({ isError: false, answer })
+  expect(await desk.forward_prompt(call(), { prompt_id: id })).toEqual({ isError: false, answer })
+})
+
+test('before the limit of the host it says pending, and the same question attaches to the same record', async () => {
+  const { desk, prompts, waiting, passTime, nextWaiting } = openAsking()
+  const first = desk.forward_prompt(call({ limitMs: 50_000 }), { prompt_text: 'Go on?' })
+  const { id } = await nextWaiting()
+  await passTime(50_000)
+
+  expect((await first).answer).toMatchObject({ status: 'pending', prompt_id: id, retry_with: { prompt_id: id } })
+  const again = desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  await prompts.decide(ann, id, { decision: 'stop', reason: 'Enough.' })
+  expect((await again).answer).toMatchObject({ decision: 'stop', reason: 'Enough.', prompt_id: id })
+  expect(await waiting()).toEqual([])
+  // It was returned once, so the same words are a new question now.
+  const third = desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  expect((await nextWaiting()).id).not.toBe(id)
+  await prompts.decide(ann, (await nextWaiting()).id, { decision: 'continue' })
+  expect((await third).answer).toMatchObject({ decision: 'continue' })
+})
+
+test('a caller who leaves decides nothing, and an answer that came meanwhile is kept for the next one', async () => {
+  const { desk, prompts, nextWaiting, store } = openAsking()
+  const gone = new AbortController()
+  const first = desk.forward_prompt(call({ signal: gone.signal }), { prompt_text: 'Go on?' })
+  const { id } = await nextWaiting()
+  gone.abort()
+  await first
+  expect(await store.waits.get(id)).toMatchObject({ status: 'pending' })
+  await prompts.decide(ann, id, { decision: 'continue' })
+
+  expect((await desk.forward_prompt(call(), { prompt_text: 'Go on?' })).answer).toMatchObject({
+    decision: 'continue',
+    prompt_id: id,
+  })
+})
+
+test('the first answer wins, the second learns who was first, and a foreign operator may not answer', async () => {
+  const { desk, prompts, nextWaiting } = openAsking()
+  void desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  const { id } = await nextWaiting()
+
+  await expect(prompts.decide(eve, id, { decision: 'stop' })).rejects.toMatchObject({ code: 'forbidden' })
+  const answers = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, i) => prompts.decide(i % 2 ? ann : root, id, { decision: 'continue' })),
+  )
+  expect(answers.filter(({ status }) => status === 'fulfilled').length).toBe(1)
+  await expect(prompts.decide(ann, id, { decision: 'stop' })).rejects.toMatchObject({
+    code: 'record_decided',
+    message: expect.stringContaining('answered with "continue" by'),
+  })
+})
+
+test('nobody answers: a continuation goes on three times in a row, the fourth is stop, and a person starts the count again', async () => {
+  const { desk, prompts, passTime, nextWaiting } = openAsking()
+  const unanswered = async (text: string) => {
+    const asked = desk.forward_prompt(call({ limitMs: 10_000_000 }), { prompt_text: text })
+    await nextWaiting()
+    await passTime(1_800_000)
+    return (await asked).answer
+  }
+  const decisions = []
+  for (const text of ['1', '2', '3', '4']) decisions.push((await unanswered(text)).decision)
+  expect(decisions).toEqual(['continue', 'continue', 'continue', 'stop'])
+
+  const answered = desk.forward_prompt(call(), { prompt_text: 'a person' })
+  await prompts.decide(ann, (await nextWaiting()).id, { decision: 'continue' })
+  await answered
+  expect((await unanswered('5')).decision).toBe('continue')
+})
+
+test.each(['clarification', 'error_recovery', 'resource_warning'] as const)(
+  'nobody answers: a question of the type %s is stop, with the reason',
+  async (prompt_type) => {
+    const { desk, passTime, nextWaiting } = openAsking()
+    const asked = desk.forward_prompt(call({ limitMs: 10_000_000 }), { prompt_text: 'What now?', prompt_type })
+    await nextWaiting()
+    await passTime(1_800_000)
+
+    expect((await asked).answer).toMatchObject({ decision: 'stop', reason: 'timeout' })
+  },
+)
+
+test('an agent stands by until it is told what to do, or until its time is over', async () => {
+  const { desk, prompts, passTime, nextWaiting } = openAsking()
+  const first = desk.wait_for_instruction(call(), { message: 'Done.' })
+  const { id } = await nextWaiting()
+  await prompts.resume(ann, id, { instruction: 'Write the docs.' })
+  expect((await first).answer).toMatchObject({ status: 'resumed', instruction: 'Write the docs.', wait_id: id })
+
+  const second = desk.wait_for_instruction(call({ limitMs: 10_000_000 }), { message: 'Done.', timeout_seconds: 60 })
+  await nextWaiting()
+  await passTime(60_000)
+  expect((await second).answer).toMatchObject({ status: 'timeout', instruction: null })
+})
+
+test('a session that ends takes its questions with it, and says that they were cancelled', async () => {
+  const { desk, sessions, nextWaiting } = openAsking()
+  const asked = desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  const { sessionId } = await nextWaiting()
+  await sessions.terminate(ann, sessionId)
+
+  expect((await asked).answer).toMatchObject({ decision: 'stop', reason: 'cancelled' })
+})
+
+test('a paused session refuses calls in words for a model, and goes on afterwards', async () => {
+  const { desk, sessions, prompts, nextWaiting } = openAsking()
+  const { id } = await sessions.attach(agent)
+  await sessions.pause(ann, id)
+  expect(await desk.forward_prompt(call(), { prompt_text: 'Hi' })).toMatchObject({
+    isError: true,
+    answer: {
+      status: 'error',
+      error_code: 'session_paused',
+      error_message: expect.stringContaining('Stop working now'),
+    },
+  })
+  await sessions.resume(ann, id)
+  const asked = desk.forward_prompt(call(), { prompt_text: 'Hi' })
+  await prompts.decide(ann, (await nextWaiting()).id, { decision: 'continue' })
+  expect((await asked).isError).toBe(false)
+})
+
+test('steering comes with every result until the next call proves that the agent has it', async () => {
+  const { desk, sessions, prompts, nextWaiting, store } = openAsking()
+  const { id: sessionId } = await sessions.attach(agent)
+  const { id } = await sessions.steer(ann, sessionId, 'Use tabs.')
+  const ask = async (text: string) => {
+    const asked = desk.forward_prompt(call(), { prompt_text: text })
+    await prompts.decide(ann, (await nextWaiting()).id, { decision: 'continue' })
+    return (await asked).answer.pending_steering
+  }
+  const delivered = async () => (await store.supervised.instructions({ sessionId, limit: 9 }))[0]?.deliveredAt
+
+  expect(await ask('one')).toEqual([{ id, text: 'Use tabs.', source: 'ann via ctl', created_at: expect.anything() }])
+  expect(await delivered()).toBe(null)
+  expect(await ask('two')).toBe(undefined)
+  expect(await delivered()).toEqual(expect.any(Number))
+})
+
+test.each([
+  ['no text', {}, 'prompt_text'],
+  ['a blank text', { prompt_text: ' \n' }, 'prompt_text'],
+  ['too much text', { prompt_text: 'x'.repeat(10_001) }, '10000'],
+  ['an unknown id', { prompt_id: '01900000-0000-7000-8000-000000000000' }, 'There is no prompt'],
+])('a prompt with %s is refused, and nothing is asked', async (_what, input, text) => {
+  const { desk, waiting } = openAsking()
+  const { isError, answer } = await desk.forward_prompt(call(), input)
+
+  expect([isError, answer.status]).toEqual([true, 'error'])
+  expect(answer.error_message).toContain(text)
+  expect(await waiting()).toEqual([])
+})
+
+test('the log shows the call, ends its run with the question, and shows the answer in the next run', async () => {
+  const { desk, prompts, nextWaiting, events } = openAsking()
+  const asked = desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  const { id, sessionId } = await nextWaiting()
+  await prompts.decide(ann, id, { decision: 'continue' })
+  await asked
+  const shown = await events(sessionId)
+
+  expect(shown.map(({ type }) => type)).toEqual([
+    'RUN_STARTED',
+    'TOOL_CALL_START',
+    'TOOL_CALL_ARGS',
+    'TOOL_CALL_END',
+    'RUN_FINISHED',
+    'RUN_STARTED',
+    'TOOL_CALL_RESULT',
+  ])
+  expect(shown[4]).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ id, message: 'Go on?' }] } })
+})
