@@ -1,7 +1,7 @@
 // What every call of an agent elsewhere has in common: it belongs to a session, it is activity, it stands in the log, and its answer
 // carries what the operator wants the agent to know.
 
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -40,7 +40,7 @@ export type AnswerCall = (
   work: (call: OpenCall) => Promise<Record<string, unknown>>,
 ) => Promise<DeskAnswer>
 
-const MOST_STEERING_SHOWN = 50
+const MOST_SHOWN = 100
 
 export function createAnswerCall(deps: CallDeps): AnswerCall {
   const { sessions, takeStep, store, clock, ids, logger } = deps
@@ -60,16 +60,18 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
   }
 
   async function finish(open: OpenCall, answer: Record<string, unknown>, isError: boolean): Promise<DeskAnswer> {
-    const steering = await store.supervised.instructions({
-      kind: 'steering',
-      sessionId: open.session.id,
-      isWaiting: true,
-      limit: MOST_STEERING_SHOWN,
-    })
+    const waiting = { isWaiting: true, limit: MOST_SHOWN }
+    const { id: sessionId, owner, supervision } = open.session
+    const steering = await store.supervised.instructions({ ...waiting, kind: 'steering', sessionId })
+    const workspace = { owner, root: supervision.workspaceRoot }
+    // A task waits for the next session, so one that came later is not for this one. Ids grow with time.
+    const tasks = (await store.supervised.instructions({ ...waiting, kind: 'task', workspace })).filter(
+      (task) => task.id < sessionId,
+    )
     const { result } = await takeStep(open.session.id, ({ session, at }) => {
       const { openNudge, givenInstructions, updatedAt } = session.supervision
-      const told = { ...answer, ...carried(open.session.id, steering, openNudge) }
-      const given = [...new Set([...givenInstructions, ...steering.map(({ id }) => id)])]
+      const told = { session_id: sessionId, ...answer, ...carried(steering, tasks, openNudge) }
+      const given = [...new Set([...givenInstructions, ...[...steering, ...tasks].map(({ id }) => id)])]
       return {
         result: told,
         supervision: {
@@ -129,19 +131,17 @@ function refusePaused({ id, supervision: { status } }: SupervisedSession): void 
   }
 }
 
-const carried = (sessionId: string, steering: readonly Instruction[], nudge: string | null) => ({
-  session_id: sessionId,
-  ...(steering.length === 0
-    ? {}
-    : {
-        pending_steering: steering.map(({ id, text, source, createdAt }) => ({
-          id,
-          text,
-          source,
-          created_at: createdAt,
-        })),
-      }),
+const carried = (steering: readonly Instruction[], tasks: readonly Instruction[], nudge: string | null) => ({
+  ...(steering.length === 0 ? {} : { pending_steering: steering.map(instructionView) }),
+  ...(tasks.length === 0 ? {} : { pending_tasks: tasks.map(instructionView) }),
   ...(nudge === null ? {} : { nudge }),
+})
+
+const instructionView = ({ id, text, source, createdAt }: Instruction) => ({
+  id,
+  text,
+  source,
+  created_at: isoTime(createdAt),
 })
 
 /** The words of the tools for what the rest of the server calls differently. */

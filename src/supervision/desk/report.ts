@@ -47,7 +47,6 @@ export function createReports(deps: ReportDeps): Reports {
     if (target.supervision.status === 'interrupted') await comeBack(open, target)
     const waiting = await pendingOf(target.id)
     const [last = null] = await store.supervised.checkpoints({ sessionId: target.id, limit: 1 })
-    const tasks = await waitingTasks(target)
     return {
       status: 'recovered',
       session_id: target.id,
@@ -55,12 +54,8 @@ export function createReports(deps: ReportDeps): Reports {
       last_checkpoint:
         last === null ? null : { checkpoint_id: last.id, label: last.label, created_at: isoTime(last.createdAt) },
       progress_snapshot: target.supervision.progressSnapshot ?? [],
-      pending_tasks: tasks.map(({ id, text, source, createdAt }) => ({
-        id,
-        text,
-        source,
-        created_at: isoTime(createdAt),
-      })),
+      // Those that wait come with the answer, as with every other.
+      pending_tasks: [],
     }
   }
 

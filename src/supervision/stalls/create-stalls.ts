@@ -27,6 +27,7 @@ interface StallsDeps {
 
 /** A session that begins meanwhile is seen after this time at the latest. */
 const LOOK_MS = 10_000
+const SHORTEST_MS = 100
 /** A crash forgets at most this much of a silence. */
 const REMEMBER_MS = 60_000
 const MOST_SESSIONS = 1_000
@@ -139,7 +140,7 @@ export function createStalls(deps: StallsDeps): Stalls {
     return result.due === null ? result.waitMs : Math.min(settings.escalationMs, LOOK_MS)
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function sweep(): Promise<number> {
     let waitMs = LOOK_MS
     const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
     for (const { id } of open) {
@@ -149,14 +150,17 @@ export function createStalls(deps: StallsDeps): Stalls {
         logger.warn('a supervised session could not be checked for silence', { session_id: id, error })
       }
     }
-    if (!isClosed) cancelTimer = clock.after(Math.max(waitMs, 100), tick)
+    return Math.max(waitMs, SHORTEST_MS)
   }
 
-  function tick(): void {
-    lookAtAll().catch((error: unknown) => {
+  async function tick(): Promise<void> {
+    let waitMs = LOOK_MS
+    try {
+      waitMs = await sweep()
+    } catch (error) {
       logger.warn('silence could not be checked', { error })
-      if (!isClosed) cancelTimer = clock.after(LOOK_MS, tick)
-    })
+    }
+    if (!isClosed) cancelTimer = clock.after(waitMs, () => void tick())
   }
 
   /** The alert, if it still wants something. */
@@ -200,8 +204,9 @@ export function createStalls(deps: StallsDeps): Stalls {
       return records.get('alert', by, alertId)
     },
 
+    sweep,
     start() {
-      if (settings.enabled) tick()
+      if (settings.enabled) void tick()
     },
 
     async close() {

@@ -9,7 +9,9 @@ export interface Stalls {
   dismiss(by: Caller, alertId: string): Promise<Alert>
   /** Nudges an agent without an alert. */
   nudgeSession(by: Caller, sessionId: string, text?: string): Promise<void>
-  /** Looks at all open sessions, and plans the next look. */
+  /** Looks at all open sessions once, and does what is due. Gives the ms until the next look is needed. */
+  sweep(): Promise<number>
+  /** Sweeps again and again. */
   start(): void
   /** Writes down how long each agent has been silent, so that the time until the next start does not count. */
   close(): Promise<void>

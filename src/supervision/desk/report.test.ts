@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { createPrompts } from '../prompts/create-prompts.ts'
+import { createRecords } from '../records/records.ts'
+import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { createAskOperator } from './ask-operator.ts'
+import { createReports } from './report.ts'
+
+function openReports(options: Parameters<typeof openDesk>[0] = {}) {
+  const opened = openDesk(options)
+  const records = createRecords({ waits: opened.store.waits, log: opened.log })
+  const prompts = createPrompts({ ...opened.parts, records })
+  const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, postLog: null, explainMode: () => null })
+  return { ...opened, prompts, desk: { ...asking, ...reports } }
+}
+
+const agent = agentIn('/work/here')
+const call = callOf(agent)
+const done = { label: 'Read', status: 'done' } as const
+
+test('a heartbeat keeps the last checklist until a new one comes, and shows it in the log', async () => {
+  const { desk, sessions, events } = openReports()
+  const { answer } = await desk.heartbeat(call, { progress_snapshot: [done], status_message: 'Half way.' })
+  await desk.heartbeat(call, {})
+  const { id, supervision } = await sessions.attach(agent)
+
+  expect(answer).toEqual({ acknowledged: true, session_id: id, stall_detection_enabled: true, pending_steering: [] })
+  expect(supervision).toMatchObject({ progressSnapshot: [done], lastTool: 'heartbeat' })
+  const progress = { activityType: 'progress', content: { progress: [done], status_message: 'Half way.' } }
+  expect((await events(id)).filter(({ type }) => type === 'ACTIVITY_SNAPSHOT')).toMatchObject([progress])
+})
+
+test.each([
+  ['text', 'all done'],
+  ['an unknown status', [{ label: 'a', status: 'finished' }]],
+  ['an empty label', [{ label: ' ', status: 'done' }]],
+  ['a long label', [{ label: 'x'.repeat(201), status: 'done' }]],
+  ['too many items', Array.from({ length: 101 }, () => done)],
+])('a checklist with %s is refused, the old one stays, and it is a sign of life all the same', async (_what, bad) => {
+  const { desk, sessions, clock } = openReports()
+  await desk.heartbeat(call, { progress_snapshot: [done] })
+  await clock.advance(60_000)
+  const { isError, answer } = await desk.heartbeat(call, { progress_snapshot: bad })
+  const { supervision } = await sessions.attach(agent)
+
+  expect([isError, answer.error_code]).toEqual([true, 'invalid_input'])
+  expect(supervision).toMatchObject({ progressSnapshot: [done], updatedAt: clock.now() })
+})
+
+test('without a channel a log line is kept and not posted', async () => {
+  const { desk, sessions, events } = openReports()
+  expect((await desk.remote_log(call, { message: 'Tests pass.' })).answer).toMatchObject({ posted: false, ts: null })
+  const { id } = await sessions.attach(agent)
+  const shown = (await events(id)).find(({ type }) => type === 'TOOL_CALL_ARGS')
+  expect(shown).toMatchObject({ delta: '{"message":"Tests pass."}' })
+  expect((await desk.remote_log(call, { message: 'x'.repeat(4_001) })).answer).toMatchObject({
+    error_code: 'invalid_input',
+  })
+})
+
+test('a new window finds nothing to recover, or the session that was interrupted, and goes on in it', async () => {
+  const { desk, sessions } = openReports({ maxOpen: 1 })
+  expect((await desk.recover_state(call, {})).answer).toMatchObject({ status: 'clean' })
+  await desk.heartbeat(call, { progress_snapshot: [done] })
+  const { id } = await sessions.attach(agent)
+  await sessions.interrupt(id, 'gone')
+  const next = callOf({ ...agent, connectionId: 'window-2' })
+  const { answer } = await desk.recover_state(next, {})
+
+  expect(answer).toMatchObject({ status: 'recovered', session_id: id, progress_snapshot: [done], pending_requests: [] })
+  // The window has one session, and it is the old one.
+  expect((await sessions.attach(next.agent)).id).toBe(id)
+})
+
+test('recovering by id tells what is pending, and a session of somebody else is not found', async () => {
+  const { desk, nextWaiting } = openReports()
+  void desk.forward_prompt(call, { prompt_text: 'Go on?' })
+  const { id: request_id, sessionId: session_id } = await nextWaiting()
+  const other = callOf({ ...agent, connectionId: 'window-2' })
+
+  expect((await desk.recover_state(other, { session_id })).answer).toMatchObject({
+    session_id,
+    pending_requests: [{ request_id, type: 'prompt', title: 'Go on?' }],
+  })
+  const foreign = callOf({ ...agent, owner: 'eve', tokenId: 'token-eve' })
+  expect((await desk.recover_state(foreign, { session_id })).answer).toMatchObject({ error_code: 'request_not_found' })
+})
+
+test('a task waits for the next session in its workspace, which gets it once', async () => {
+  const { desk, sessions, clock } = openReports()
+  await desk.heartbeat(call, {})
+  const { id } = await sessions.attach(agent)
+  await sessions.addTask(ann, id, 'Update the docs.')
+  expect((await desk.heartbeat(call, {})).answer.pending_tasks).toBe(undefined)
+  await sessions.terminate(ann, id)
+  await clock.advance(1_000)
+  const next = callOf({ ...agent, connectionId: 'window-2' })
+
+  const { answer } = await desk.recover_state(next, {})
+  expect(answer).toMatchObject({ pending_tasks: [{ text: 'Update the docs.', source: 'ann via ctl' }] })
+  expect((await desk.heartbeat(next, {})).answer.pending_tasks).toBe(undefined)
+})
+
+test('an agent changes its mode, unless its operator forbids it', async () => {
+  const { desk, sessions, audit } = openReports()
+  const answer = { previous_mode: 'remote', current_mode: 'local' }
+  expect((await desk.set_operational_mode(call, { mode: 'local' })).answer).toMatchObject(answer)
+  expect((await sessions.attach(agent)).supervision.mode).toBe('local')
+  expect((await audit()).at(-1)).toMatchObject({ what: 'mode', by: 'claude-code', from: 'remote', to: 'local' })
+
+  const strict = openReports({ agentMaySetMode: false })
+  expect((await strict.desk.set_operational_mode(call, { mode: 'local' })).answer).toMatchObject({
+    error_code: 'forbidden',
+  })
+})

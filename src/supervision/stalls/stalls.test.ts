@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import type { Alert } from '../../domain/wait.ts'
+import { createAskOperator } from '../desk/ask-operator.ts'
+import { createReports } from '../desk/report.ts'
+import { createPrompts } from '../prompts/create-prompts.ts'
+import { createRecords } from '../records/records.ts'
+import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
+import { createStalls } from './create-stalls.ts'
+import type { Nudge, StallSettings } from './stalls.ts'
+
+const settings: StallSettings = {
+  enabled: true,
+  inactivityMs: 300_000,
+  escalationMs: 120_000,
+  maxRetries: 3,
+  defaultMessage: 'Go on, please.',
+}
+const agent = agentIn('/work/here')
+const call = callOf(agent)
+
+function openWatched(options: Parameters<typeof openDesk>[0] & { way?: string | null } = {}) {
+  const { way = 'stream', ...rest } = options
+  const opened = openDesk(rest)
+  const records = createRecords({ waits: opened.store.waits, log: opened.log })
+  const prompts = createPrompts({ ...opened.parts, records })
+  const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, postLog: null, explainMode: () => null })
+  const nudges: Nudge[] = []
+  const push = async (nudge: Nudge) => {
+    nudges.push(nudge)
+    return way
+  }
+  const watch = () => createStalls({ ...opened.parts, records, settings, push })
+  const stalls = watch()
+  const alert = async () => (await records.list('alert', { by: ann, limit: 1 }))[0] as Alert
+  async function pass(seconds: number, watched = stalls): Promise<void> {
+    for (let left = seconds; left > 0; left -= 10) {
+      await opened.clock.advance(Math.min(10, left) * 1_000)
+      await watched.sweep()
+    }
+  }
+  return { ...opened, records, prompts, desk: { ...asking, ...reports }, stalls, watch, nudges, alert, pass }
+}
+
+test('silence becomes an alert, then nudges with the checklist, then an escalation', async () => {
+  const { desk, alert, pass, nudges } = openWatched()
+  await desk.heartbeat(call, {
+    progress_snapshot: [
+      { label: 'Read', status: 'done' },
+      { label: 'Write', status: 'pending' },
+    ],
+  })
+  await pass(290)
+  expect(await alert()).toBe(undefined)
+  await pass(20)
+  expect(await alert()).toMatchObject({ status: 'pending', lastTool: 'heartbeat', nudgeCount: 0 })
+  expect((await alert()).idleSeconds).toBeGreaterThanOrEqual(300)
+  await pass(130)
+  expect(await alert()).toMatchObject({ status: 'nudged', nudgeCount: 1, nudgedBy: 'stream' })
+  expect(nudges[0]?.message).toBe('Go on, please. 1 of 2 steps are done. Next: Write.')
+  await pass(260)
+  expect(await alert()).toMatchObject({ status: 'nudged', nudgeCount: 3 })
+  await pass(130)
+  expect(await alert()).toMatchObject({ status: 'escalated', nudgeCount: 3 })
+  await pass(600)
+  expect(nudges.length).toBe(3)
+})
+
+test('a sign of life ends the alert and starts the count again', async () => {
+  const { desk, alert, pass, sessions } = openWatched()
+  await desk.heartbeat(call, {})
+  await pass(440)
+  expect(await alert()).toMatchObject({ status: 'nudged' })
+  const { answer } = await desk.heartbeat(call, {})
+
+  expect(answer.nudge).toContain('Go on, please.')
+  expect(await alert()).toMatchObject({ status: 'self_recovered' })
+  expect((await sessions.attach(agent)).supervision).toMatchObject({ nudgeCount: 0, openNudge: null })
+  await pass(290)
+  expect(await alert()).toMatchObject({ status: 'self_recovered' })
+})
+
+test('the record says honestly that no connection was open, and the next result brings the nudge', async () => {
+  const { desk, alert, pass } = openWatched({ way: null })
+  await desk.heartbeat(call, {})
+  await pass(440)
+
+  expect(await alert()).toMatchObject({ status: 'nudged', nudgedBy: null })
+  expect((await desk.heartbeat(call, {})).answer.nudge).toContain('Go on, please.')
+})
+
+test('the timer stands still while a person has to answer, while the server works, and while the session is paused', async () => {
+  const { desk, alert, pass, prompts, nextWaiting, sessions, takeStep } = openWatched()
+  const asked = desk.forward_prompt(callOf(agent, { limitMs: 10_000_000 }), { prompt_text: 'Go on?' })
+  const { id, sessionId } = await nextWaiting()
+  await pass(1_000)
+  expect(await alert()).toBe(undefined)
+  await prompts.decide(ann, id, { decision: 'continue' })
+  await asked
+  await takeStep(sessionId, () => ({ result: null, supervision: { stallPaused: true } }))
+  await pass(1_000)
+  expect(await alert()).toBe(undefined)
+  await takeStep(sessionId, ({ at }) => ({
+    result: null,
+    supervision: { stallPaused: false, updatedAt: at, silence: null },
+  }))
+  await sessions.pause(ann, sessionId)
+  await pass(1_000)
+  expect(await alert()).toBe(undefined)
+  await sessions.resume(ann, sessionId)
+  await pass(310)
+  expect(await alert()).toMatchObject({ status: 'pending' })
+})
+
+test('the time while the server is down does not count', async () => {
+  const { desk, stalls, watch, alert, pass, clock } = openWatched()
+  await desk.heartbeat(call, {})
+  await pass(200)
+  await stalls.close()
+  await clock.advance(5_000_000)
+  const next = watch()
+  await pass(90, next)
+  expect(await alert()).toBe(undefined)
+  await pass(30, next)
+  expect(await alert()).toMatchObject({ status: 'pending' })
+})
+
+test('an operator nudges with their own words, or dismisses the alert; a foreign one may not', async () => {
+  const { desk, stalls, alert, pass, nudges, audit } = openWatched()
+  await desk.heartbeat(call, {})
+  await pass(310)
+  const { id } = await alert()
+
+  await expect(stalls.nudge(eve, id)).rejects.toMatchObject({ code: 'forbidden' })
+  expect(await stalls.nudge(ann, id, 'Are you there?')).toMatchObject({
+    status: 'nudged',
+    nudgeMessage: 'Are you there?',
+  })
+  expect(nudges.at(-1)).toMatchObject({ message: 'Are you there?', source: 'ann via ctl' })
+  expect(await stalls.dismiss(ann, id)).toMatchObject({ status: 'dismissed', decidedBy: 'ann', decidedVia: 'ctl' })
+  await expect(stalls.nudge(ann, id)).rejects.toMatchObject({ code: 'record_decided' })
+  expect((await audit()).at(-1)).toMatchObject({ what: 'stall_dismissed', by: 'ann' })
+  await pass(290)
+  expect(await alert()).toMatchObject({ id, status: 'dismissed' })
+  await pass(20)
+  expect((await alert()).id).not.toBe(id)
+})
