@@ -20,6 +20,7 @@ export const BUNDLED = [
   '@modelcontextprotocol/client',
   '@tesseract.js-data/eng',
   'commander',
+  'diff',
   'pdfjs-dist',
   'tesseract.js',
   'undici',

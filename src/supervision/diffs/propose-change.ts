@@ -1,0 +1,203 @@
+// What an agent asks to write becomes a change that the server computed itself: the exact bytes before and after, and the diff between
+// them. What a person sees is this diff, never the agent's text.
+
+import { join } from 'node:path'
+import { ServerError } from '../../domain/errors.ts'
+import { isWithin } from '../../domain/is-within.ts'
+import { type ConfinedPath, confine } from '../workspace/confine.ts'
+import { protectedChange } from '../workspace/protected-path.ts'
+import {
+  MAX_FILE_BYTES,
+  readWorkspaceFile,
+  sha256OfBytes,
+  tooLarge,
+  type WorkspaceFile,
+} from '../workspace/read-workspace-file.ts'
+import { applyPatch, isPatch, readPatch } from './apply-patch.ts'
+import { BYTE_ORDER_MARK, decodeFile, encodeFile, type FileText } from './file-text.ts'
+import { linesHideText, shownPath } from './hidden-text.ts'
+import { linesOf, type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
+
+/** What is written, and what an approval is bound to. */
+export interface FileChange {
+  /** Relative to the workspace, with `/`. */
+  path: string
+  kind: 'create' | 'modify' | 'delete'
+  /** SHA-256 in hex, or `new_file`. */
+  beforeHash: string
+  /** SHA-256 in hex, or `deleted`. */
+  afterHash: string
+  /** Null for a deletion. */
+  after: Uint8Array | null
+}
+
+export interface ProposedChange extends FileChange {
+  /** Unified diff from before to after, with file headers. */
+  diff: string
+  addedLines: number
+  removedLines: number
+  /** Sentences for the person who decides. */
+  warnings: string[]
+  /** The least risk that this change has, whatever the agent says. */
+  risk: 'low' | 'critical'
+  /** Why only a person may decide about this file. */
+  protectedBecause: string | null
+  hasHiddenText: boolean
+}
+
+export interface ChangeRequest {
+  workspaceRoot: string
+  /** As the agent wrote it. */
+  filePath: string
+  /** A patch if it begins with `--- ` or `diff `, otherwise the whole new text of the file. */
+  diff: string
+  /** Real paths of files and folders that this server reads: its settings, agent files and their tools. */
+  serverPaths?: readonly string[]
+}
+
+/** Throws `path_violation`, `invalid_diff` or `patch_conflict`. Writes nothing. */
+export async function proposeChange(request: ChangeRequest): Promise<ProposedChange> {
+  const { diff, filePath } = request
+  if (Buffer.byteLength(diff) > MAX_FILE_BYTES) throw tooLarge('The diff')
+  const place = await confine(request.workspaceRoot, filePath)
+  const file = await readWorkspaceFile(place)
+  const before = file === null ? null : decodeFile(file.bytes, place.path)
+  const { after, isEmptied } = isPatch(diff)
+    ? patched(diff, before, place, filePath)
+    : { after: replaced(diff, before), isEmptied: false }
+  const bytes = after === null ? null : encodeFile(after, place.path)
+  const afterHash = bytes === null ? 'deleted' : sha256OfBytes(bytes)
+  if (file?.hash === afterHash) throw nothingChanges(place.path)
+  const kind = bytes === null ? 'delete' : file === null ? 'create' : 'modify'
+  const computed = diffOf(before, after)
+  const protectedBecause = reasonToProtect(request, place, before, after)
+  const hasHiddenText = linesHideText(computed.added) || shownPath(place.path) !== place.path
+  return {
+    path: place.path,
+    kind,
+    beforeHash: file?.hash ?? 'new_file',
+    afterHash,
+    after: bytes,
+    diff: withHeaders(place.path, kind, computed.hunks),
+    addedLines: computed.addedLines,
+    removedLines: computed.removedLines,
+    warnings: warningsOf({ file, before, after, computed, isEmptied }),
+    risk: protectedBecause !== null || hasHiddenText ? 'critical' : 'low',
+    protectedBecause,
+    hasHiddenText,
+  }
+}
+
+interface Patched {
+  after: FileText | null
+  /** The patch does not say that it deletes the file, but nothing remains of it. */
+  isEmptied: boolean
+}
+
+function patched(diff: string, before: FileText | null, place: ConfinedPath, filePath: string): Patched {
+  const written = filePath.split('/').filter((part) => part !== '' && part !== '.')
+  const patch = readPatch(diff, [...new Set([written.join('/'), place.path])])
+  if (patch.creates && before !== null) {
+    const message = `The diff creates ${place.path}, but this file exists. Read it and make a new diff.`
+    throw new ServerError('patch_conflict', message)
+  }
+  if (patch.deletes && before === null) {
+    throw new ServerError('patch_conflict', `The diff deletes ${place.path}, but this file does not exist.`)
+  }
+  const { encoding, text } = before ?? { encoding: 'UTF-8' as const, text: '' }
+  // Most programs do not show the byte order mark to an agent, so a patch that does not mention it keeps it.
+  const mark = text.startsWith(BYTE_ORDER_MARK) && !diff.includes(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
+  const result = applyPatch(text.slice(mark.length), patch, place.path)
+  if (result !== '') {
+    if (patch.deletes) {
+      const message = `The diff deletes ${place.path}, but does not remove all of its lines.`
+      throw new ServerError('patch_conflict', message)
+    }
+    return { after: { encoding, text: mark + result }, isEmptied: false }
+  }
+  if (before === null) throw nothingChanges(place.path)
+  return { after: null, isEmptied: !patch.deletes }
+}
+
+function replaced(text: string, before: FileText | null): FileText {
+  if (before === null) return { encoding: 'UTF-8', text }
+  const keepsMark = before.text.startsWith(BYTE_ORDER_MARK) && !text.startsWith(BYTE_ORDER_MARK)
+  return { encoding: before.encoding, text: keepsMark ? BYTE_ORDER_MARK + text : text }
+}
+
+const nothingChanges = (path: string): ServerError =>
+  new ServerError('invalid_diff', `The diff changes nothing: ${path} is already like this.`)
+
+/** The byte order mark is left out, unless it is all that changes: the warnings tell about it. */
+function diffOf(before: FileText | null, after: FileText | null): UnifiedDiff {
+  const [old, now] = [withoutMark(before), withoutMark(after)]
+  return old === now && before !== null && after !== null ? unifiedDiff(before.text, after.text) : unifiedDiff(old, now)
+}
+
+const withoutMark = (file: FileText | null): string => (file?.text ?? '').replace(BYTE_ORDER_MARK_AT_START, '')
+
+const BYTE_ORDER_MARK_AT_START = /^\ufeff/
+
+export function withHeaders(path: string, kind: FileChange['kind'], hunks: string): string {
+  const old = kind === 'create' ? '/dev/null' : `a/${path}`
+  const now = kind === 'delete' ? '/dev/null' : `b/${path}`
+  return `--- ${old}\n+++ ${now}\n${hunks}`
+}
+
+function reasonToProtect(
+  { serverPaths = [] }: ChangeRequest,
+  { root, path }: ConfinedPath,
+  before: FileText | null,
+  after: FileText | null,
+): string | null {
+  const isOfServer = serverPaths.some((one) => isWithin(join(root, path), one))
+  return isOfServer ? 'This server reads it.' : protectedChange(path, before?.text ?? null, after?.text ?? null)
+}
+
+interface Facts {
+  file: WorkspaceFile | null
+  before: FileText | null
+  after: FileText | null
+  computed: UnifiedDiff
+  isEmptied: boolean
+}
+
+function warningsOf({ file, before, after, computed, isEmptied }: Facts): string[] {
+  const [was, is] = [before?.text ?? '', after?.text ?? '']
+  const [oldMark, newMark] = [was.startsWith(BYTE_ORDER_MARK), is.startsWith(BYTE_ORDER_MARK)]
+  const [oldEndings, newEndings] = [endingsOf(was), endingsOf(is)]
+  const goesOn = before !== null && after !== null
+  const all: [boolean, string][] = [
+    [isEmptied, 'This empties the file, so it deletes it.'],
+    [goesOn && is.replace(BYTE_ORDER_MARK, '') === '', 'This empties the file. The empty file stays.'],
+    [before === null && is === '', 'The new file is empty.'],
+    [goesOn && before.encoding !== 'UTF-8', `The file is ${before?.encoding} and stays so.`],
+    [goesOn && oldMark && newMark && before.encoding === 'UTF-8', 'The file keeps its byte order mark.'],
+    [after !== null && !oldMark && newMark, 'A byte order mark is added at the start of the file.'],
+    [goesOn && oldMark && !newMark, 'The byte order mark at the start of the file goes away.'],
+    [
+      oldEndings !== null && newEndings !== null && oldEndings !== newEndings,
+      `Line endings change from ${oldEndings} to ${newEndings}.`,
+    ],
+    [
+      newEndings !== null && newEndings !== 'LF' && (oldEndings ?? newEndings) === newEndings,
+      `Line endings: ${newEndings}.`,
+    ],
+    [is !== '' && !is.endsWith('\n') && (was === '' || was.endsWith('\n')), 'No newline at the end of the file.'],
+    [goesOn && ((file?.mode ?? 0) & 0o111) !== 0, 'The file stays executable.'],
+    [(file?.links ?? 1) > 1, 'The file has other names (hard links). They keep the old content.'],
+    [
+      computed.isRough,
+      'The two versions differ too much to compare every line, so the diff shows whole parts as replaced.',
+    ],
+  ]
+  return all.flatMap(([applies, text]) => (applies ? [text] : []))
+}
+
+/** Null if there is no line break. */
+function endingsOf(text: string): 'LF' | 'CRLF' | 'LF and CRLF mixed' | null {
+  const lines = linesOf(text).filter((line) => line.endsWith('\n'))
+  const crlf = lines.filter((line) => line.endsWith('\r\n')).length
+  if (lines.length === 0) return null
+  return crlf === 0 ? 'LF' : crlf === lines.length ? 'CRLF' : 'LF and CRLF mixed'
+}
