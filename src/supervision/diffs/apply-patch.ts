@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { visibleCode } from '../../domain/visible-text.ts'
 import { linesOf } from './unified-diff.ts'
 
-export interface Patch {
+interface Patch {
   creates: boolean
   deletes: boolean
   hunks: readonly StructuredPatchHunk[]

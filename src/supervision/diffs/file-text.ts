@@ -3,7 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { MAX_FILE_BYTES, tooLarge } from '../workspace/read-workspace-file.ts'
 
-export type Encoding = 'UTF-8' | 'UTF-16 (little endian)' | 'UTF-16 (big endian)'
+type Encoding = 'UTF-8' | 'UTF-16 (little endian)' | 'UTF-16 (big endian)'
 
 export interface FileText {
   encoding: Encoding

@@ -36,7 +36,7 @@ export async function openFolder(
 ): Promise<OpenFolder | null> {
   const created: string[] = []
   let path = root
-  let handle = await openAt(root, root)
+  let handle = await openRoot(root)
   try {
     await checkPlace(handle, root)
     for (const folder of folders) {
@@ -55,6 +55,7 @@ export async function openFolder(
     await checkPlace(handle, path)
   } catch (error) {
     await handle.close().catch(() => {})
+    await removeFolders(created)
     if (systemErrorCode(error) === 'ENOENT' && !create) return null
     throw error
   }
@@ -63,15 +64,21 @@ export async function openFolder(
     at: (name) => wayTo(last, place, name),
     check: () => checkPlace(last, place),
     sync: () => syncHandle(last),
-    async undo() {
-      for (const folder of created.reverse()) await rmdir(folder).catch(() => {})
-    },
+    undo: () => removeFolders(created),
     close: () => last.close(),
   }
 }
 
 const wayTo = (folder: FileHandle, path: string, name: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${folder.fd}/${name}` : join(path, name)
+
+async function openRoot(root: string): Promise<FileHandle> {
+  try {
+    return await openAt(root, root)
+  } catch (error) {
+    throw systemErrorCode(error) === 'ENOENT' ? violation(root, 'the workspace is gone') : error
+  }
+}
 
 async function openAt(way: string, path: string): Promise<FileHandle> {
   try {
@@ -96,6 +103,11 @@ async function makeFolder(way: string, path: string): Promise<boolean> {
     if (code === 'ENOSPC' || code === 'EDQUOT') throw error
     throw violation(path, `the folder cannot be created (${code})`)
   }
+}
+
+/** As far as they are empty, the deepest first. */
+async function removeFolders(folders: readonly string[]): Promise<void> {
+  for (const folder of folders.toReversed()) await rmdir(folder).catch(() => {})
 }
 
 async function checkPlace(folder: FileHandle, path: string): Promise<void> {
