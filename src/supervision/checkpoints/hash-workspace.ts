@@ -113,8 +113,9 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
 
   function note(path: string, read: ReadEntry): void {
     if ('gone' in read) return
-    if ('skipped' in read) {
-      skipped.push({ path, reason: read.skipped })
+    if (!('entry' in read)) {
+      // A folder took the place of the file a moment ago.
+      skipped.push({ path, reason: 'folder' in read ? 'changing' : read.skipped })
       return
     }
     const { entry } = read

@@ -37,7 +37,11 @@ export const isSameEntry = (a: WorkspaceEntry | null, b: WorkspaceEntry | null):
   return a.sha256 === b.sha256 && a.mode === b.mode
 }
 
-export type ReadEntry = { entry: WorkspaceEntry; content: Buffer | null } | { skipped: SkipReason } | { gone: true }
+export type ReadEntry =
+  | { entry: WorkspaceEntry; content: Buffer | null }
+  | { skipped: SkipReason }
+  | { folder: true }
+  | { gone: true }
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 const TRIES = 3
@@ -55,6 +59,7 @@ export function readEntry(disk: Disk, path: string, maxContent = -1, buffer = Bu
       const target = disk.readlinkSync(path)
       return target.includes('\ufffd') ? { skipped: 'bad_name' } : { entry: { type: 'link', target }, content: null }
     }
+    if (found.isDirectory()) return { folder: true }
     // Opening a device can do something, so look first.
     if (!found.isFile()) return { skipped: 'special' }
     // Whatever took its place since then must neither be followed nor make us wait.

@@ -1,0 +1,107 @@
+// What the thread of `create-checkpoints.ts` can be asked to do. Jobs and results are plain data: they cross the border between threads.
+
+import { ServerError } from '../../domain/errors.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import { compareWorkspace, type Divergence } from './compare-workspace.ts'
+import { type HashProgress, type HashRequest, hashWorkspace } from './hash-workspace.ts'
+import { type CheckpointFilePage, type CheckpointSummary, pageOfFiles } from './manifest.ts'
+import {
+  finishRestore,
+  type OpenRestore,
+  openRestores,
+  type RestoreOutcome,
+  type RestoreRequest,
+  type RestoreResult,
+  restoreWorkspace,
+} from './restore-workspace.ts'
+import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
+import { createSnapshotStore, type SweepResult } from './snapshot-store.ts'
+
+export interface CompareRequest extends HashRequest {
+  manifest: string
+}
+
+/** `kept`: hashes in the difference whose bytes the checkpoint keeps. */
+export interface Comparison {
+  divergence: Divergence
+  kept: Set<string>
+}
+
+/** Each kind of job: what it needs and what it gives. */
+export interface CheckpointJobs {
+  save: { request: SaveRequest; result: CheckpointSummary }
+  compare: { request: CompareRequest; result: Comparison }
+  restore: { request: RestoreRequest; result: RestoreOutcome }
+  finish: { request: { restoreId: string }; result: RestoreResult | null }
+  open_restores: { request: null; result: OpenRestore[] }
+  files: { request: { manifest: string; after: string | null; limit: number }; result: CheckpointFilePage }
+  remove: { request: { manifest: string }; result: null }
+  sweep: { request: { alive: string[]; before: number }; result: SweepResult }
+}
+
+export type CheckpointJob = {
+  [Kind in keyof CheckpointJobs]: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] }
+}[keyof CheckpointJobs]
+
+export type CheckpointReply =
+  | { type: 'progress'; progress: HashProgress }
+  | { type: 'done'; result: CheckpointJobs[keyof CheckpointJobs]['result'] }
+  | { type: 'failed'; failure: JobFailure }
+
+/** An error that can be sent to another thread. `code` is null for anything but a `ServerError`. */
+export interface JobFailure {
+  code: ServerError['code'] | null
+  message: string
+  stack: string
+}
+
+export function runCheckpointJob(
+  job: CheckpointJob,
+  deps: { mono: () => number; progress: (progress: HashProgress) => void },
+): CheckpointJobs[keyof CheckpointJobs]['result'] {
+  const store = createSnapshotStore(job.folder)
+  switch (job.kind) {
+    case 'save':
+      return saveCheckpoint(job.request, { ...deps, store })
+    case 'compare': {
+      const manifest = store.readManifest(job.request.manifest)
+      const present = hashWorkspace({ ...job.request, ignoreFiles: manifest.ignoreFiles }, deps)
+      const divergence = compareWorkspace(job.request.manifest, manifest, present)
+      return { divergence, kept: keptOf(divergence, manifest.kept) }
+    }
+    case 'restore':
+      return restoreWorkspace(job.request, { ...deps, store })
+    case 'finish':
+      return finishRestore(job.request.restoreId, store)
+    case 'open_restores':
+      return openRestores(store)
+    case 'files':
+      return pageOfFiles(store.readManifest(job.request.manifest), job.request.after, job.request.limit)
+    case 'remove':
+      store.removeManifest(job.request.manifest)
+      return null
+    case 'sweep':
+      return store.sweep(new Set(job.request.alive), job.request.before)
+    default:
+      return unreachable(job)
+  }
+}
+
+function keptOf({ modified, deleted, added }: Divergence, kept: ReadonlySet<string>): Set<string> {
+  const found = new Set<string>()
+  for (const { checkpoint, present } of [...modified, ...deleted, ...added]) {
+    for (const entry of [checkpoint, present]) {
+      if (entry?.type === 'file' && kept.has(entry.sha256)) found.add(entry.sha256)
+    }
+  }
+  return found
+}
+
+export function failureOf(error: unknown): JobFailure {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+  return { code: error instanceof ServerError ? error.code : null, message, stack }
+}
+
+export function errorOf({ code, message, stack }: JobFailure): Error {
+  return Object.assign(code === null ? new Error(message) : new ServerError(code, message), { stack })
+}

@@ -1,0 +1,16 @@
+// The thread that `create-checkpoints.ts` starts for one job.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { type CheckpointReply, failureOf, runCheckpointJob } from './checkpoint-job.ts'
+
+const reply = (message: CheckpointReply): void => parentPort?.postMessage(message)
+
+try {
+  const result = runCheckpointJob(workerData, {
+    mono: () => performance.now(),
+    progress: (progress) => reply({ type: 'progress', progress }),
+  })
+  reply({ type: 'done', result })
+} catch (error) {
+  reply({ type: 'failed', failure: failureOf(error) })
+}

@@ -1,0 +1,135 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Checkpoints, createCheckpoints } from './create-checkpoints.ts'
+import type { HashProgress } from './hash-workspace.ts'
+import { readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
+
+/** Set it to 100000 to measure. */
+const MANY = Number(process.env.CHECKPOINT_FILES ?? 2_000)
+
+function open(files: Readonly<Record<string, string>>) {
+  const root = workspaceWith(files)
+  const folder = join(temporaryFolder(), 'checkpoints')
+  const checkpoints = createCheckpoints({ folder, excluded: [], isProtected: (path) => path.startsWith('.github/') })
+  const request = (checkpointId: string, content = true) => ({ root, checkpointId, label: null, createdAt: 1, content })
+  return { root, folder, checkpoints, request }
+}
+
+const confirmed = (root: string, manifest: string, confirm: string): Parameters<Checkpoints['restore']>[0] => ({
+  root,
+  manifest,
+  confirm,
+  restoreId: 'r1',
+  safety: { checkpointId: 'safety', label: 'before the restore', createdAt: 2 },
+})
+
+test('saves, compares, plans and restores on a thread', async () => {
+  const { root, checkpoints, request } = open({ 'a.txt': 'one', 'b.txt': 'two' })
+  const { manifest } = await checkpoints.save(request('c1'))
+  writeFiles(root, { 'a.txt': 'changed', '.github/ci.yml': 'new' })
+
+  expect(await checkpoints.compare({ root, manifest })).toMatchObject({
+    modified: [{ path: 'a.txt' }],
+    deleted: [],
+    added: [{ path: '.github/ci.yml' }],
+  })
+  const plan = await checkpoints.plan({ root, manifest })
+  expect(plan).toMatchObject({ modified: ['a.txt'], cannot_restore: [], protected: ['.github/ci.yml'] })
+  expect(await checkpoints.restore(confirmed(root, manifest, 'another digest'))).toEqual({ status: 'changed', plan })
+  expect(await checkpoints.restore(confirmed(root, manifest, plan.digest))).toMatchObject({
+    status: 'restored',
+    result: { written: 1, removed: 1, not_restored: [], safety: { checkpoint_id: 'safety' } },
+  })
+  expect(readFiles(root)).toEqual({ 'a.txt': 'one', 'b.txt': 'two' })
+  expect(await checkpoints.openRestores()).toEqual([])
+  expect(await checkpoints.finishRestore('r1')).toBeNull()
+  expect(await checkpoints.files(manifest, null, 1)).toMatchObject({
+    files: [{ path: 'a.txt' }],
+    total: 2,
+    next: 'a.txt',
+  })
+  await checkpoints.remove(manifest)
+  await expect(checkpoints.files(manifest, null, 1)).rejects.toMatchObject({ code: 'storage_failed' })
+})
+
+test(`hashes ${MANY} files and reports progress`, async () => {
+  const { root, checkpoints, request } = open({})
+  for (let i = 0; i < MANY; i += 1) {
+    const folder = join(root, `folder-${i % 100}`, `part-${i % 7}`)
+    if (i < 700) fs.mkdirSync(folder, { recursive: true })
+    fs.writeFileSync(join(folder, `file-${i}.ts`), `export const value = ${i}\n`.repeat(20))
+  }
+  const seen: HashProgress[] = []
+  const started = performance.now()
+  const hashed = await checkpoints.save(request('c1', false), { progress: (one) => seen.push(one) })
+  const afterHashes = performance.now()
+  const kept = await checkpoints.save(request('c2'))
+  const afterContents = performance.now()
+  await checkpoints.compare({ root, manifest: kept.manifest })
+  const afterCompare = performance.now()
+
+  expect(hashed).toMatchObject({ files: MANY, files_with_content: 0, skipped: 0 })
+  expect(kept).toMatchObject({ files: MANY, files_with_content: MANY, bytes: hashed.bytes })
+  expect(seen.at(-1)).toEqual({ files: MANY, bytes: hashed.bytes })
+  if (process.env.CHECKPOINT_FILES !== undefined) {
+    const ms = [started - started, afterHashes - started, afterContents - afterHashes, afterCompare - afterContents]
+    process.stderr.write(`${MANY} files, ms: hashes, contents, compare: ${ms.slice(1).map(Math.round).join(', ')}\n`)
+  }
+}, 600_000)
+
+describe('an abort', () => {
+  test('ends the job and leaves nothing', async () => {
+    const { folder, checkpoints, request } = open({ a: 'one' })
+    const controller = new AbortController()
+    const saving = checkpoints.save(request('c1'), { signal: controller.signal })
+    controller.abort(new Error('enough'))
+
+    await expect(saving).rejects.toThrow('enough')
+    expect(fs.existsSync(join(folder, 'manifests'))).toBe(false)
+    expect(await checkpoints.save(request('c2'))).toMatchObject({ files: 1 })
+  })
+
+  test('in the middle of the work removes what was written', async () => {
+    const { root, folder, checkpoints, request } = open({ a: 'one' })
+    const large = fs.openSync(join(root, 'large'), 'w')
+    // Without blocks on the disk, and with work for seconds.
+    fs.ftruncateSync(large, 8 * 1024 ** 3)
+    fs.closeSync(large)
+    writeFiles(root, Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, `text ${i}`])))
+    const controller = new AbortController()
+    const saving = checkpoints.save(request('c1'), { signal: controller.signal })
+    const isWritten = () => fs.existsSync(join(folder, 'incoming/c1'))
+    while (!isWritten()) await new Promise((resolve) => setImmediate(resolve))
+    controller.abort(new Error('enough'))
+
+    await expect(saving).rejects.toThrow('enough')
+    expect(readFiles(folder)).toEqual({})
+  })
+})
+
+test('a failure of the thread keeps its code', async () => {
+  const { root, checkpoints, request } = open({ a: 'one' })
+  fs.rmSync(root, { recursive: true })
+
+  await expect(checkpoints.save(request('c1'))).rejects.toMatchObject({ name: 'ServerError', code: 'file_unreadable' })
+})
+
+test('a sweep beside saves takes nothing from them', async () => {
+  const { root, checkpoints, request } = open({ a: 'one' })
+  const old = await checkpoints.save(request('c0'))
+  await checkpoints.remove(old.manifest)
+  // The bytes of `a` belong to nobody now, unless the next save finds them again.
+  const [first, , second] = await Promise.all([
+    checkpoints.save(request('c1')),
+    checkpoints.sweep([], 0),
+    checkpoints.save(request('c2')),
+  ])
+  await checkpoints.sweep([first.manifest, second.manifest], Number.MAX_SAFE_INTEGER)
+  writeFiles(root, { a: 'changed' })
+  const { digest } = await checkpoints.plan({ root, manifest: second.manifest })
+
+  expect(await checkpoints.restore(confirmed(root, second.manifest, digest))).toMatchObject({
+    result: { written: 1, not_restored: [] },
+  })
+})

@@ -1,0 +1,192 @@
+// Checkpoints of workspaces: hashes, kept contents, comparison and restore. The work blocks and can take half a minute, so each job
+// has a thread of its own.
+
+import { rm } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { ServerError } from '../../domain/errors.ts'
+import type { CheckpointJobs, CheckpointReply, CompareRequest } from './checkpoint-job.ts'
+import { errorOf } from './checkpoint-job.ts'
+import type { Divergence } from './compare-workspace.ts'
+import type { HashProgress } from './hash-workspace.ts'
+import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
+import { type ContentLimits, contentLimits, planRestore, type RestorePlan } from './restore-plan.ts'
+import type { OpenRestore, RestoreRequest, RestoreResult } from './restore-workspace.ts'
+import type { SaveRequest } from './save-checkpoint.ts'
+import type { SweepResult } from './snapshot-store.ts'
+
+export interface Checkpoints {
+  /** With an abort nothing of it stays. `content: false` keeps only hashes. */
+  save(request: Without<SaveRequest> & { content: boolean }, options?: JobOptions): Promise<CheckpointSummary>
+  compare(request: Without<CompareRequest>, options?: JobOptions): Promise<Divergence>
+  /** What a restore would do. */
+  plan(request: Without<CompareRequest>, options?: JobOptions): Promise<RestorePlan>
+  /** `changed`: the workspace is not what the person confirmed. Nothing was written; show them the new plan. */
+  restore(request: Without<RestoreRequest>): Promise<RestoreAnswer>
+  /** Restores that the last process began and did not end. */
+  openRestores(): Promise<OpenRestore[]>
+  /** Goes on where the last process ended. Null: there is nothing to finish. */
+  finishRestore(restoreId: string): Promise<RestoreResult | null>
+  /** The files of a checkpoint, in the order of their paths. */
+  files(manifest: string, after: string | null, limit: number): Promise<CheckpointFilePage>
+  /** Removes a checkpoint. `sweep` frees its space. */
+  remove(manifest: string): Promise<void>
+  /** Removes checkpoints that are not in `alive` and were made before `before` (epoch milliseconds), and the contents that nobody needs. */
+  sweep(alive: string[], before: number): Promise<SweepResult>
+}
+
+export interface JobOptions {
+  signal?: AbortSignal
+  progress?: (progress: HashProgress) => void
+}
+
+export type RestoreAnswer = { status: 'changed'; plan: RestorePlan } | { status: 'restored'; result: RestoreResult }
+
+/** The parts of a request that are the same for every job come from `CheckpointSettings`. */
+type Without<Request> = Omit<Request, 'excluded' | 'ignoreFiles' | 'limits' | 'content'>
+
+export interface CheckpointSettings {
+  /** Where checkpoints are kept. It is created with the first one. */
+  folder: string
+  /** Absolute paths that are never part of a checkpoint: our data, config and runtime folders. */
+  excluded: readonly string[]
+  isProtected: (path: string) => boolean
+  content?: ContentLimits
+}
+
+/** How many names each list of a plan shows. */
+const SHOWN_NAMES = 1_000
+/** Of the heap of a thread. 500,000 files with long names need half of it. */
+const MAX_HEAP_MB = 1_024
+/** More threads would take the processor from the server. */
+const THREADS = 2
+
+/** Lies beside this file: as source in a checkout, compiled in the published package. */
+const script = new URL(`./checkpoint-worker${extname(import.meta.url)}`, import.meta.url)
+
+export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
+  const { folder, excluded, isProtected, content = contentLimits } = settings
+  const turns = createTurns(THREADS)
+
+  function run<Kind extends keyof CheckpointJobs>(
+    kind: Kind,
+    request: CheckpointJobs[Kind]['request'],
+    { signal, progress }: JobOptions = {},
+  ): Promise<CheckpointJobs[Kind]['result']> {
+    return turns.take(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal, progress), signal)
+  }
+
+  const sweep = (alive: string[], before: number): Promise<SweepResult> => run('sweep', { alive, before })
+
+  async function save(request: Parameters<Checkpoints['save']>[0], options?: JobOptions): Promise<CheckpointSummary> {
+    try {
+      return await run('save', { ...request, excluded, content: request.content ? content : null }, options)
+    } catch (error) {
+      // A thread that was ended could not do this itself.
+      await rm(join(folder, 'incoming', request.checkpointId), { recursive: true, force: true })
+      // Contents that were already in their place take room, and no checkpoint names them. All checkpoints stay.
+      if (error instanceof ServerError && error.code === 'storage_full') await sweep([], 0).catch(() => {})
+      throw error
+    }
+  }
+
+  async function planFor(request: Without<CompareRequest>, options?: JobOptions): Promise<RestorePlan> {
+    const { divergence, kept } = await run('compare', { ...request, excluded }, options)
+    return planRestore(divergence, { kept, limits: content, isProtected, shown: SHOWN_NAMES })
+  }
+
+  return {
+    save,
+    compare: async (request, options) => (await run('compare', { ...request, excluded }, options)).divergence,
+    plan: planFor,
+    async restore(request) {
+      const outcome = await run('restore', { ...request, excluded, content })
+      if (outcome.status === 'restored') return outcome
+      return { status: 'changed', plan: await planFor(request) }
+    },
+    openRestores: () => run('open_restores', null),
+    finishRestore: (restoreId) => run('finish', { restoreId }),
+    files: (manifest, after, limit) => run('files', { manifest, after, limit }),
+    async remove(manifest) {
+      await run('remove', { manifest })
+    },
+    sweep,
+  }
+}
+
+/** Restores write to workspaces. A sweep removes what a save beside it may count on. */
+const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'remove', 'sweep'])
+
+function runInThread<Kind extends keyof CheckpointJobs>(
+  job: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] },
+  signal?: AbortSignal,
+  progress?: (progress: HashProgress) => void,
+): Promise<CheckpointJobs[Kind]['result']> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(script, {
+      workerData: job,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      // The thread reads and writes files and nothing else.
+      env: {},
+    })
+    let settle = (): void => reject(new ServerError('storage_failed', 'The checkpoint job ended early. Try again.'))
+    const abort = (): void => {
+      settle = () => reject(signal?.reason)
+      void worker.terminate()
+    }
+    worker.on('message', (reply: CheckpointReply) => {
+      if (reply.type === 'progress') progress?.(reply.progress)
+      else if (reply.type === 'failed') settle = () => reject(errorOf(reply.failure))
+      // The thread answers with the result of the job that it was given.
+      else settle = () => resolve(reply.result as CheckpointJobs[Kind]['result'])
+    })
+    worker.on('error', (error) => {
+      settle = () => reject(error)
+    })
+    // Only now it can no longer write anything.
+    worker.on('exit', () => {
+      signal?.removeEventListener('abort', abort)
+      settle()
+    })
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+interface Turns {
+  /** Runs `work` when its turn comes, alone or beside others. */
+  take<T>(alone: boolean, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+}
+
+/** In order of arrival: at most `most` side by side, or one alone. */
+function createTurns(most: number): Turns {
+  const waiting: { alone: boolean; start: () => void }[] = []
+  let running = 0
+  let isAlone = false
+
+  function startNext(): void {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      if (isAlone || (next.alone ? running > 0 : running >= most)) return
+      waiting.shift()
+      running += 1
+      isAlone = next.alone
+      next.start()
+    }
+  }
+
+  return {
+    async take(alone, work, signal) {
+      await new Promise<void>((start) => {
+        waiting.push({ alone, start })
+        startNext()
+      })
+      try {
+        signal?.throwIfAborted()
+        return await work()
+      } finally {
+        running -= 1
+        isAlone = false
+        startNext()
+      }
+    },
+  }
+}

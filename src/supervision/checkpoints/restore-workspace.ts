@@ -1,0 +1,350 @@
+// Brings a workspace back to a checkpoint. Before the first change, the present content of everything that goes away is kept in a
+// checkpoint of its own, and a journal with all steps is on disk. A step can be repeated: it compares the file with what it was and
+// with what it shall be. So a restore that was killed at any moment can be finished later.
+
+import { constants } from 'node:fs'
+import { join } from 'node:path'
+import { ServerError } from '../../domain/errors.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
+import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
+import { type HashProgress, type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
+import { foldersAbove } from './ignore-rules.ts'
+import { type CheckpointSummary, type Manifest, summaryOf } from './manifest.ts'
+import { isSameEntry, readEntry, type WorkspaceEntry } from './read-entry.ts'
+import { type ContentLimits, canRestore, contentsToKeep } from './restore-plan.ts'
+import { type SnapshotStore, storageError } from './snapshot-store.ts'
+import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk, type WorkspaceFolder } from './workspace-folder.ts'
+
+export interface RestoreRequest extends HashRequest {
+  /** Name of the checkpoint's manifest. */
+  manifest: string
+  /** The digest that the person confirmed. */
+  confirm: string
+  /** Names the journal, and the files that are being written. Letters, digits, `_` and `-`. */
+  restoreId: string
+  /** The checkpoint that keeps what goes away. */
+  safety: { checkpointId: string; label: string | null; createdAt: number }
+  content: ContentLimits
+}
+
+export interface RestoreDeps {
+  store: SnapshotStore
+  mono: () => number
+  progress?: (progress: HashProgress) => void
+  disk?: Disk
+}
+
+export type NotRestoredReason =
+  /** The checkpoint has only the hash of this file. */
+  | 'no_content'
+  /** Somebody changed it during the restore. */
+  | 'changed'
+  /** A folder, a link in its path or a special file is in its place. */
+  | 'in_the_way'
+  /** The kept bytes are gone or damaged. */
+  | 'damaged'
+  /** The system did not allow it. */
+  | 'failed'
+
+export interface RestoreResult {
+  restore_id: string
+  /** Name of the manifest that was restored. */
+  manifest: string
+  workspace_root: string
+  written: number
+  removed: number
+  not_restored: { path: string; reason: NotRestoredReason }[]
+  /** The checkpoint to restore if somebody wants to undo this restore. */
+  safety: CheckpointSummary
+}
+
+/** `changed`: the workspace is not what the person confirmed. Nothing was written; ask again with the new difference. */
+export type RestoreOutcome =
+  | { status: 'changed'; divergence: Divergence }
+  | { status: 'restored'; result: RestoreResult }
+
+/** A restore that has begun and not ended, for example because the server was killed. */
+export interface OpenRestore {
+  restore_id: string
+  manifest: string
+  workspace_root: string
+  started_at: number
+  steps: number
+}
+
+type Step = [path: string, from: WorkspaceEntry | null, to: WorkspaceEntry | null]
+
+interface Journal {
+  restoreId: string
+  manifest: string
+  safety: string
+  workspaceRoot: string
+  startedAt: number
+  /** Removals first: a folder may have to go before a file can take its place. */
+  steps: Step[]
+  /** Folders that may be empty after the removals; the deepest first. */
+  emptied: string[]
+  noContent: string[]
+}
+
+export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): RestoreOutcome {
+  const { store, disk = systemDisk } = deps
+  const manifest = store.readManifest(request.manifest)
+  if (manifest.workspaceRoot !== request.root) {
+    throw new ServerError(
+      'invalid_request',
+      `The checkpoint is of another workspace: ${JSON.stringify(manifest.workspaceRoot)}.`,
+    )
+  }
+  const look = (): WorkspaceHashes => hashWorkspace({ ...request, ignoreFiles: manifest.ignoreFiles }, deps)
+  const present = look()
+  const divergence = compareWorkspace(request.manifest, manifest, present)
+  if (divergence.digest !== request.confirm) return { status: 'changed', divergence }
+  const changes = [...divergence.modified, ...divergence.deleted, ...divergence.added]
+  const safety = keepPresent(request, manifest, present, changes, store, disk)
+  if (safety === null) {
+    return { status: 'changed', divergence: compareWorkspace(request.manifest, manifest, look()) }
+  }
+  const journal = journalOf(request, manifest, safety, changes)
+  store.writeJournal(request.restoreId, JSON.stringify(journal))
+  return { status: 'restored', result: runJournal(journal, store, disk) }
+}
+
+/** Repeats the steps of a restore that was cut short. Null: there is no such restore, or it has ended. */
+export function finishRestore(restoreId: string, store: SnapshotStore, disk = systemDisk): RestoreResult | null {
+  const text = store.readJournal(restoreId)
+  return text === null ? null : runJournal(parseJournal(text), store, disk)
+}
+
+export function openRestores(store: SnapshotStore): OpenRestore[] {
+  return store.journals().flatMap((id) => {
+    const text = store.readJournal(id)
+    if (text === null) return []
+    const { restoreId, manifest, workspaceRoot, startedAt, steps } = parseJournal(text)
+    return [
+      { restore_id: restoreId, manifest, workspace_root: workspaceRoot, started_at: startedAt, steps: steps.length },
+    ]
+  })
+}
+
+/** Journals appear whole or not at all, in a folder that only we write to. */
+const parseJournal = (text: string): Journal => JSON.parse(text)
+
+/** Saves the checkpoint for an undo and returns its name. Null: a file is no longer what the person was shown. */
+function keepPresent(
+  request: RestoreRequest,
+  manifest: Manifest,
+  present: WorkspaceHashes,
+  changes: readonly WorkspaceChange[],
+  store: SnapshotStore,
+  disk: Disk,
+): string | null {
+  const writer = store.begin(request.restoreId)
+  try {
+    const kept = new Set<string>()
+    for (const change of contentsToKeep(changes, { kept: manifest.kept, limits: request.content }).keep) {
+      const read = readAt(disk, request.root, change.path, request.content.maxFileBytes)
+      if (read === null || !('entry' in read) || !isSameEntry(read.entry, change.present)) return null
+      if (read.entry.type !== 'file' || read.content === null) return null
+      writer.keep(read.entry.sha256, read.content)
+      kept.add(read.entry.sha256)
+    }
+    // The bytes of unchanged files are those of the checkpoint.
+    for (const entry of present.files.values()) {
+      if (entry.type === 'file' && manifest.kept.has(entry.sha256)) kept.add(entry.sha256)
+    }
+    return writer.commit({ ...request.safety, workspaceRoot: request.root, ...present, kept })
+  } finally {
+    writer.discard()
+  }
+}
+
+function readAt(disk: Disk, root: string, path: string, maxContent: number): ReturnType<typeof readEntry> | null {
+  const { folder, name } = placeOf(path)
+  let open: WorkspaceFolder
+  try {
+    open = openWorkspaceFolder(disk, root, folder)
+  } catch (error) {
+    if (error instanceof FolderMoved || systemErrorCode(error) !== '') return null
+    throw error
+  }
+  try {
+    return readEntry(disk, open.at(name), maxContent)
+  } finally {
+    open.close()
+  }
+}
+
+function journalOf(
+  request: RestoreRequest,
+  manifest: Manifest,
+  safety: string,
+  changes: readonly WorkspaceChange[],
+): Journal {
+  const possible = changes.filter((change) => canRestore(change, manifest.kept))
+  const step = ({ path, present, checkpoint }: WorkspaceChange): Step => [path, present, checkpoint]
+  const removals = possible.filter(({ checkpoint }) => checkpoint === null)
+  const needed = new Set([...manifest.files.keys()].flatMap((path) => foldersAbove(placeOf(path).folder)))
+  const emptied = new Set(removals.flatMap(({ path }) => foldersAbove(placeOf(path).folder)))
+  return {
+    restoreId: request.restoreId,
+    manifest: request.manifest,
+    safety,
+    workspaceRoot: request.root,
+    startedAt: request.safety.createdAt,
+    steps: [...removals.map(step), ...possible.filter(({ checkpoint }) => checkpoint !== null).map(step)],
+    emptied: [...emptied].filter((folder) => folder !== '' && !needed.has(folder)).sort((a, b) => b.length - a.length),
+    noContent: changes.filter((change) => !canRestore(change, manifest.kept)).map(({ path }) => path),
+  }
+}
+
+function runJournal(journal: Journal, store: SnapshotStore, disk: Disk): RestoreResult {
+  const result: RestoreResult = {
+    restore_id: journal.restoreId,
+    manifest: journal.manifest,
+    workspace_root: journal.workspaceRoot,
+    written: 0,
+    removed: 0,
+    not_restored: journal.noContent.map((path) => ({ path, reason: 'no_content' })),
+    safety: summaryOf(store.readManifest(journal.safety), journal.safety),
+  }
+  const run = (step: Step): void => {
+    const [path, , to] = step
+    const problem = attempt(() => applyStep(disk, store, journal, step))
+    if (problem !== null) result.not_restored.push({ path, reason: problem })
+    else if (to === null) result.removed += 1
+    else result.written += 1
+  }
+  for (const step of journal.steps) if (step[2] === null) run(step)
+  for (const folder of journal.emptied) removeIfEmpty(disk, journal.workspaceRoot, folder)
+  for (const step of journal.steps) if (step[2] !== null) run(step)
+  store.removeJournal(journal.restoreId)
+  return result
+}
+
+/** What concerns one file alone becomes its reason. A full disk concerns all: it throws, and the journal stays. */
+function attempt(work: () => NotRestoredReason | null): NotRestoredReason | null {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof FolderMoved) return 'in_the_way'
+    if (error instanceof ServerError && error.code === 'storage_failed') return 'damaged'
+    const code = systemErrorCode(error)
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw storageError(error)
+    if (code === '') throw error
+    return code === 'EISDIR' || code === 'ENOTDIR' || code === 'EEXIST' ? 'in_the_way' : 'failed'
+  }
+}
+
+function applyStep(
+  disk: Disk,
+  store: SnapshotStore,
+  { workspaceRoot, restoreId }: Journal,
+  [path, from, to]: Step,
+): NotRestoredReason | null {
+  const { folder, name } = placeOf(path)
+  const open = to === null ? openIfThere(disk, workspaceRoot, folder) : openOrMake(disk, workspaceRoot, folder)
+  // Nothing is there to remove.
+  if (open === null) return null
+  try {
+    const temporary = open.at(`.quarterdeck-${restoreId}`)
+    disk.rmSync(temporary, { force: true })
+    const read = readEntry(disk, open.at(name))
+    // A file whose place a folder took is removed. After a kill that may be a folder which we made.
+    if ('folder' in read) return to === null ? null : 'in_the_way'
+    if ('skipped' in read) return read.skipped === 'special' ? 'in_the_way' : 'failed'
+    const present = 'entry' in read ? read.entry : null
+    if (isSameEntry(present, to)) return null
+    if (!isSameEntry(present, from)) return 'changed'
+    if (to === null) disk.unlinkSync(open.at(name))
+    else if (to.type === 'file' && present?.type === 'file' && present.sha256 === to.sha256) {
+      setMode(disk, open.at(name), to.mode)
+    } else {
+      if (to.type === 'link') disk.symlinkSync(to.target, temporary)
+      else writeFile(disk, temporary, store.readBlob(to.sha256, to.bytes), to.mode)
+      disk.renameSync(temporary, open.at(name))
+    }
+    open.sync()
+    return null
+  } finally {
+    open.close()
+  }
+}
+
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
+
+function writeFile(disk: Disk, path: string, bytes: Buffer, mode: number): void {
+  const fd = disk.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    for (let at = 0; at < bytes.length; ) at += disk.writeSync(fd, bytes, at)
+    disk.fchmodSync(fd, mode)
+    disk.fsyncSync(fd)
+  } finally {
+    disk.closeSync(fd)
+  }
+}
+
+function setMode(disk: Disk, path: string, mode: number): void {
+  const fd = disk.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    disk.fchmodSync(fd, mode)
+    disk.fsyncSync(fd)
+  } finally {
+    disk.closeSync(fd)
+  }
+}
+
+function openIfThere(disk: Disk, root: string, folder: string): WorkspaceFolder | null {
+  try {
+    return openWorkspaceFolder(disk, root, folder)
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    // After a kill a file that we wrote may stand where the folder was.
+    if (error instanceof FolderMoved && isBelowFile(disk, root, folder)) return null
+    throw error
+  }
+}
+
+/** Whether the first part of the path that is not a folder is a file. A link is not: it may lead anywhere. */
+function isBelowFile(disk: Disk, root: string, folder: string): boolean {
+  for (const above of foldersAbove(folder).reverse()) {
+    const found = disk.lstatSync(join(root, above), { throwIfNoEntry: false })
+    if (found?.isDirectory() !== true) return found?.isFile() === true
+  }
+  return false
+}
+
+function openOrMake(disk: Disk, root: string, folder: string): WorkspaceFolder {
+  const found = folder === '' ? openWorkspaceFolder(disk, root, folder) : openIfThere(disk, root, folder)
+  if (found !== null) return found
+  const place = placeOf(folder)
+  const parent = openOrMake(disk, root, place.folder)
+  try {
+    disk.mkdirSync(parent.at(place.name))
+    parent.sync()
+  } finally {
+    parent.close()
+  }
+  return openWorkspaceFolder(disk, root, folder)
+}
+
+/** Best effort: a folder with anything else in it stays. */
+function removeIfEmpty(disk: Disk, root: string, folder: string): void {
+  const { folder: above, name } = placeOf(folder)
+  attempt(() => {
+    const open = openIfThere(disk, root, above)
+    if (open === null) return null
+    try {
+      disk.rmdirSync(open.at(name))
+      open.sync()
+    } finally {
+      open.close()
+    }
+    return null
+  })
+}
+
+const placeOf = (path: string): { folder: string; name: string } => {
+  const at = path.lastIndexOf('/')
+  return { folder: path.slice(0, Math.max(0, at)), name: path.slice(at + 1) }
+}
