@@ -111,7 +111,7 @@ function explainPattern(entry: string, shown: string, writes: boolean, limits: E
   if (entry.endsWith('/'))
     return plainly(means, `It can never match: it names a folder. Write ${shown}** for the files in it.`)
   if (!isConfined(entry)) return plainly(means, 'It can never match: only plain paths inside the workspace can.')
-  const reason = limits.protectedBecause(entry)
+  const reason = limits.protectedBecause(entry, writes ? 'write' : 'read')
   if (reason !== null) return plainly(means, `It can never match: ${reason}`)
   if (/[[\]{}()|!+@]/.test(entry))
     return plainly(means, 'Only * ** and ? are wildcards. All other characters stand for themselves.')

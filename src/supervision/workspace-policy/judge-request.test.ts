@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgeRequest, splitPlainCommand } from './judge-request.ts'
+import { allowlistOf, judgeRequest, protectedByPath, splitPlainCommand } from './judge-request.ts'
 import { readPolicy } from './read-policy.ts'
 import { limits, policies, requests } from './testing/policies.ts'
 import { defaultPolicy, type PolicyRequest, type WorkspacePolicy } from './workspace-policy.ts'
@@ -141,6 +141,26 @@ describe('a file', () => {
     })
   })
 
+  test('package.json may be read, but nobody has seen what a write to it changes', () => {
+    expect(protectedByPath('app/package.json', 'read')).toBe(null)
+    expect(protectedByPath('app/package.json', 'write')).toBe('It changes scripts or tools that package managers run.')
+    expect(protectedByPath('.git/config', 'read')).toBe('Git runs hooks, filters and commands that are named here.')
+    expect(protectedByPath('src/a.ts', 'write')).toBe(null)
+    const accesses: string[] = []
+    const protectedBecause = (_path: string, access: string) => {
+      accesses.push(access)
+      return null
+    }
+    for (const toolName of ['Read', 'Write', 'Other']) {
+      judgeRequest(
+        { ...defaultPolicy, enabled: true },
+        { toolName, filePath: 'a', command: null, riskLevel: 'low' },
+        { allowlist: [], protectedBecause },
+      )
+    }
+    expect(accesses).toEqual(['read', 'write', 'write'])
+  })
+
   test('is only read by tools that are known to read', () => {
     const reading = { filePatterns: { write: [], read: ['docs/**'] } }
     expect(judge(reading, { toolName: 'Read', filePath: 'docs/a' }).matchedRule).toBe('file_pattern:read:docs/**')
@@ -262,6 +282,13 @@ describe('a command', () => {
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  test('of the server is written as text or as arguments', () => {
+    expect(allowlistOf({ test: 'npm "a b"', lint: ['npm', 'run', '*'], broken: 'a | b' })).toEqual([
+      ['npm', 'a b'],
+      ['npm', 'run', '*'],
+    ])
   })
 
   test('is split as a shell would split it', () => {

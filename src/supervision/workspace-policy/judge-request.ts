@@ -5,6 +5,7 @@ import { splitCommandLine } from '../../domain/command-line.ts'
 import { globMatches } from '../../domain/glob.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import { hidesCharacters } from '../../domain/visible-text.ts'
+import { protectedChange, protectedPath } from '../workspace/protected-path.ts'
 import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
 /** What stands above every policy file. */
@@ -12,8 +13,22 @@ export interface PolicyLimits {
   /** The commands of the server's settings, as arguments. A policy can only let through what is exactly one of these. */
   allowlist: readonly (readonly string[])[]
   /** Why nobody but a person may let an agent touch this path; null: a policy may. */
-  protectedBecause(path: string): string | null
+  protectedBecause(path: string, access: FileAccess): string | null
 }
+
+export type FileAccess = 'read' | 'write'
+
+/** For requests of which only the path is known. Nobody has seen what a write to package.json changes, so it may change its scripts. */
+export const protectedByPath = (path: string, access: FileAccess): string | null =>
+  access === 'read' ? protectedPath(path) : protectedChange(path, null, '')
+
+/** The commands of the settings. A text is split without a shell. The settings were checked, so one that cannot be split does not occur. */
+export const allowlistOf = (commands: Readonly<Record<string, string | readonly string[]>>): (readonly string[])[] =>
+  Object.values(commands).flatMap((command) => {
+    if (typeof command !== 'string') return [command]
+    const split = splitCommandLine(command)
+    return split.ok ? [split.argv] : []
+  })
 
 export interface Judgement {
   autoApproved: boolean
@@ -59,7 +74,7 @@ function neverAllowed({ toolName, filePath, command, riskLevel }: PolicyRequest,
   if (hidesCharacters([toolName, filePath, command])) return 'The request has characters that people do not see.'
   if (filePath !== null) {
     if (!isConfined(filePath)) return 'The path is not a plain path inside the workspace.'
-    const reason = limits.protectedBecause(filePath)
+    const reason = limits.protectedBecause(filePath, accessOf(toolName))
     if (reason !== null) return `The path is protected: ${reason}`
   }
   if (command === null) return null
@@ -118,8 +133,10 @@ const READING_TOOLS: ReadonlySet<string> = new Set([
   ],
 ])
 
+const accessOf = (toolName: string): FileAccess => (READING_TOOLS.has(toolName.toLowerCase()) ? 'read' : 'write')
+
 function judgeFile({ filePatterns }: WorkspacePolicy, toolName: string, path: string): Judgement {
-  const access = READING_TOOLS.has(toolName.toLowerCase()) ? 'read' : 'write'
+  const access = accessOf(toolName)
   const pattern = filePatterns[access].find((one) => globMatches(one, path))
   if (pattern !== undefined) return allow(`file_pattern:${access}:${pattern}`)
   return ask(
