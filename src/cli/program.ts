@@ -3,6 +3,7 @@ import { createAuditCommand } from './commands/audit/audit.ts'
 import { createChatCommand } from './commands/chat/chat.ts'
 import { createDoctorCommand } from './commands/doctor/doctor.ts'
 import { createInitCommand } from './commands/init/init.ts'
+import { createPolicyCommand } from './commands/policy/policy.ts'
 import { createSchemaCommand } from './commands/print-schema.ts'
 import { createServeCommand } from './commands/serve/serve.ts'
 import type { StartApp } from './commands/serve/start-app.ts'
@@ -56,6 +57,7 @@ For more: quarterdeck <command> --help`,
     createSessionsCommand(io, settle),
     createAuditCommand(io, settle),
     createTokensCommand(io, settle),
+    createPolicyCommand(io, settle),
   ]
   for (const command of commands) {
     inherit(command, program)
