@@ -136,7 +136,7 @@ describe('a policy file', () => {
 
   test('never throws, whatever it contains', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json(), fc.string({ unit: 'binary' })), (text) => {
+      fc.property(fc.oneof(fc.json({ maxDepth: 2 }), fc.string({ unit: 'binary' })), (text) => {
         const { policy, problems } = readPolicy(text)
         expect(policy === null).toBe(problems.length > 0)
       }),

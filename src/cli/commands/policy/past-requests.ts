@@ -77,7 +77,7 @@ function requestOfApproval(approval: Approval, root: string | null): PastRequest
   const base = { at, session, toolName, riskLevel, outcome: outcomes[approval.status] }
   const path = approval.supervised?.change?.path
   if (path !== undefined) return { ...base, filePath: path, command: null, isClear: true }
-  const request = requestOfCall(toolName, parsed(approval.arguments), riskLevel)
+  const request = requestOfCall(toolName, parsed(approval.arguments), riskLevel, root)
   if (request === null) return { ...base, filePath: null, command: null, isClear: false }
   return { ...base, ...request, filePath: relativeTo(root, request.filePath), isClear: true }
 }

@@ -160,6 +160,7 @@ const supervision = (workspaceRoot: string): Supervision => ({
   continuesAlone: 0,
   givenInstructions: [],
   openNudge: null,
+  silence: null,
   restoredFrom: null,
   spawned: null,
 })
