@@ -6,8 +6,8 @@ import { limits } from './testing/policies.ts'
 function explain(text: string, allowlist: readonly (readonly string[])[] | null = limits.allowlist): string[] {
   const read = readPolicy(text)
   if (read.policy === null) throw new Error('the file is broken')
-  return explainPolicy(read.policy, read.settings, { ...limits, allowlist }).map(({ line, path, means, but }) =>
-    [`${line} ${path}: ${means}`, but].filter((part) => part !== null).join(' BUT '),
+  return explainPolicy(read.policy, read.settings, { ...limits, allowlist }).map(({ line, path, means, note }) =>
+    [`${line} ${path}: ${means}`, note].filter((part) => part !== null).join(' NOTE '),
   )
 }
 
@@ -27,7 +27,7 @@ describe('the explanation of a policy file', () => {
   "summary_interval_seconds": 60
 }`),
     ).toEqual([
-      '2 enabled: The policy is switched on. BUT It allows nothing until an operator accepts this file.',
+      '2 enabled: The policy is switched on. NOTE It allows nothing until an operator accepts this file.',
       '3 commands[0]: The command npm test passes.',
       '3 commands[1]: These commands pass: npm test',
       '4 tools[0]: Every call of the tool Read passes, except one that runs a command or touches a protected path.',
@@ -48,39 +48,39 @@ describe('the explanation of a policy file', () => {
   })
 
   test.each([
-    ['npm test; ls', 'It can never match: it has ;, which only a shell understands.'],
-    ['npm "test', 'It can never match: a " is never closed.'],
-    ['ls ~', 'It can never match: it has ~, which a shell may replace with something else.'],
-    ['ls', 'It can never match: no command in quarterdeck.yaml (commands) is like this.'],
-    ['npm test *', 'It can never match: no command in quarterdeck.yaml (commands) is like this.'],
-  ])('says why the command %s cannot pass', (command, but) => {
+    ['npm test; ls', 'It has ;, which only a shell understands.'],
+    ['npm "test', 'A " is never closed.'],
+    ['ls ~', 'It has ~, which a shell may replace with something else.'],
+    ['ls', 'No command in quarterdeck.yaml (commands) is like this.'],
+    ['npm test *', 'No command in quarterdeck.yaml (commands) is like this.'],
+  ])('says why the command %s cannot pass', (command, note) => {
     expect(explain(JSON.stringify({ commands: [command] }))).toEqual([
-      `1 commands[0]: The command ${command} passes. BUT ${but}`,
+      `1 commands[0]: ${command} allows nothing. NOTE ${note}`,
     ])
   })
 
   test('says that commands also need the server’s settings, if these are not known', () => {
     expect(explain('{"commands": ["ls"]}', null)).toEqual([
-      '1 commands[0]: The command ls passes. BUT Only if the same command is among the commands of quarterdeck.yaml.',
+      '1 commands[0]: The command ls passes. NOTE Only if the same command is among the commands of quarterdeck.yaml.',
     ])
   })
 
   test.each([
-    ['./src/**', 'It can never match: paths begin without "./".'],
-    ['src/', 'It can never match: it names a folder. Write src/** for the files in it.'],
-    ['/etc/**', 'It can never match: only plain paths inside the workspace can.'],
-    ['../**', 'It can never match: only plain paths inside the workspace can.'],
-    ['.git/**', 'It can never match: Git runs what is in it.'],
+    ['./src/**', 'Paths begin without "./".'],
+    ['src/', 'It names a folder. Write src/** for the files in it.'],
+    ['/etc/**', 'Only plain paths inside the workspace count.'],
+    ['../**', 'Only plain paths inside the workspace count.'],
+    ['.git/**', 'It is protected. Git runs what is in it.'],
     ['src/*.{ts,js}', 'Only * ** and ? are wildcards. All other characters stand for themselves.'],
     ['**', 'That is every file except the protected ones.'],
-  ])('says what is special about the pattern %s', (pattern, but) => {
-    expect(explain(JSON.stringify({ file_patterns: { write: [pattern] } })).join()).toContain(` BUT ${but}`)
+  ])('says what is special about the pattern %s', (pattern, note) => {
+    expect(explain(JSON.stringify({ file_patterns: { write: [pattern] } })).join()).toContain(` NOTE ${note}`)
   })
 
   test('says that critical work and wildcards in names do not pass', () => {
     expect(explain('{"risk_level_threshold": "critical", "tools": ["mcp__*"]}')).toEqual([
-      '1 risk_level_threshold: Requests of low and high risk can pass without asking. BUT A person always decides about critical risk, so this is the same as high.',
-      '1 tools[0]: Every call of the tool mcp__* passes, except one that runs a command or touches a protected path. BUT Names are compared exactly, and "*" and "?" are no wildcards here. List each tool.',
+      '1 risk_level_threshold: Requests of low and high risk can pass without asking. NOTE A person always decides about critical risk, so this is the same as high.',
+      '1 tools[0]: mcp__* allows nothing. NOTE Names are compared exactly, and "*" and "?" are not wildcards here. List each tool.',
     ])
     expect(explain('{"risk_level_threshold": "low"}')).toEqual([
       '1 risk_level_threshold: Only requests of low risk can pass without asking.',

@@ -12,8 +12,8 @@ export interface ExplainedLine {
   path: string
   /** What it allows, or means. */
   means: string
-  /** Why it allows less than it seems to; null if it does what it says. */
-  but: string | null
+  /** Why it allows less than it seems to, or what else to know; null if it does what it says. */
+  note: string | null
 }
 
 /** `allowlist` null: the server's settings are not known, so nothing is said about them. */
@@ -33,9 +33,14 @@ export function explainPolicy(
   })
 }
 
-type Explained = Pick<ExplainedLine, 'means' | 'but'> | null
+type Explained = Pick<ExplainedLine, 'means' | 'note'> | null
 
-const plainly = (means: string, but: string | null = null): Explained => ({ means, but })
+const nothing = (shown: string, why: string): Explained => ({
+  means: `${shown} allows nothing.`,
+  note: why.charAt(0).toUpperCase() + why.slice(1),
+})
+
+const plainly = (means: string, note: string | null = null): Explained => ({ means, note })
 
 function explainSetting(policy: WorkspacePolicy, { field }: PlacedSetting): Explained {
   switch (field) {
@@ -78,11 +83,10 @@ function explainEntry(field: PlacedSetting['field'], entry: string, limits: Expl
     case 'commands':
       return explainCommand(entry, shown, limits.allowlist)
     case 'tools':
+      if (/[*?]/.test(entry))
+        return nothing(shown, 'names are compared exactly, and "*" and "?" are not wildcards here. List each tool.')
       return plainly(
         `Every call of the tool ${shown} passes, except one that runs a command or touches a protected path.`,
-        /[*?]/.test(entry)
-          ? 'Names are compared exactly, and "*" and "?" are no wildcards here. List each tool.'
-          : null,
       )
     default:
       return explainPattern(entry, shown, field === 'file_patterns.write', limits)
@@ -92,14 +96,14 @@ function explainEntry(field: PlacedSetting['field'], entry: string, limits: Expl
 function explainCommand(entry: string, shown: string, allowlist: ExplainLimits['allowlist']): Explained {
   const means = `The command ${shown} passes.`
   const split = splitCommandLine(entry)
-  if (!split.ok) return plainly(means, `It can never match: ${split.problem}.`)
+  if (!split.ok) return nothing(shown, `${split.problem}.`)
   // With letters in the place of wildcards, it is a command that the pattern should match.
   const sample = splitPlainCommand(entry.replaceAll(/[*?]+/g, 'x'))
-  if ('problem' in sample) return plainly(means, `It can never match: ${sample.problem}.`)
+  if ('problem' in sample) return nothing(shown, `${sample.problem}.`)
   if (allowlist === null) return plainly(means, 'Only if the same command is among the commands of quarterdeck.yaml.')
   const matching = allowlist.filter((argv) => commandMatches(entry, argv))
   if (matching.length === 0) {
-    return plainly(means, 'It can never match: no command in quarterdeck.yaml (commands) is like this.')
+    return nothing(shown, 'no command in quarterdeck.yaml (commands) is like this.')
   }
   if (!/[*?]/.test(entry)) return plainly(means)
   return plainly(`These commands pass: ${matching.map((argv) => visibleText(argv.join(' '))).join('; ')}`)
@@ -107,12 +111,11 @@ function explainCommand(entry: string, shown: string, allowlist: ExplainLimits['
 
 function explainPattern(entry: string, shown: string, writes: boolean, limits: ExplainLimits): Explained {
   const means = `${writes ? 'Writing' : 'Reading'} ${/[*?]/.test(entry) ? 'files like ' : ''}${shown} passes.`
-  if (entry.startsWith('./')) return plainly(means, 'It can never match: paths begin without "./".')
-  if (entry.endsWith('/'))
-    return plainly(means, `It can never match: it names a folder. Write ${shown}** for the files in it.`)
-  if (!isConfined(entry)) return plainly(means, 'It can never match: only plain paths inside the workspace can.')
+  if (entry.startsWith('./')) return nothing(shown, 'paths begin without "./".')
+  if (entry.endsWith('/')) return nothing(shown, `it names a folder. Write ${shown}** for the files in it.`)
+  if (!isConfined(entry)) return nothing(shown, 'only plain paths inside the workspace count.')
   const reason = limits.protectedBecause(entry, writes ? 'write' : 'read')
-  if (reason !== null) return plainly(means, `It can never match: ${reason}`)
+  if (reason !== null) return nothing(shown, `it is protected. ${reason}`)
   if (/[[\]{}()|!+@]/.test(entry))
     return plainly(means, 'Only * ** and ? are wildcards. All other characters stand for themselves.')
   return plainly(means, /^\*+(\/\*+)?$/.test(entry) ? 'That is every file except the protected ones.' : null)

@@ -32,8 +32,8 @@ export function checkPolicy(file: string, { config, json }: { config?: string; j
 
 const MAX_WIDTH = 1_000
 
-function lineText({ line, path, means, but }: ExplainedLine, io: Io): string {
+function lineText({ line, path, means, note }: ExplainedLine, io: Io): string {
   const style = styleFor(io.stdout, io.env)
   const first = `${`line ${line}`.padEnd(9)}${style.dim(path)}  ${terminalLine(means, MAX_WIDTH)}\n`
-  return but === null ? first : `${first}${' '.repeat(9)}${style.yellow('but:')} ${terminalLine(but, MAX_WIDTH)}\n`
+  return note === null ? first : `${first}${' '.repeat(9)}${style.yellow('note:')} ${terminalLine(note, MAX_WIDTH)}\n`
 }

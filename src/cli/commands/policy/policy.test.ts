@@ -57,14 +57,14 @@ describe('quarterdeck policy check', () => {
     expect(await run(cwd, 'check', 'policy.json')).toEqual({
       exitCode: 0,
       out: `line 2   enabled  The policy is switched on.
-         but: It allows nothing until an operator accepts this file.
+         note: It allows nothing until an operator accepts this file.
 line 3   commands[0]  The command npm test passes.
-line 3   commands[1]  The command make; ls passes.
-         but: It can never match: it has ;, which only a shell understands.
+line 3   commands[1]  make; ls allows nothing.
+         note: It has ;, which only a shell understands.
 line 4   tools[0]  Every call of the tool Read passes, except one that runs a command or touches a protected path.
 line 5   file_patterns.write[0]  Writing files like src/** passes.
-line 5   file_patterns.write[1]  Writing files like .git/** passes.
-         but: It can never match: Git runs hooks, filters and commands that are named here.
+line 5   file_patterns.write[1]  .git/** allows nothing.
+         note: It is protected. Git runs hooks, filters and commands that are named here.
 Everything else needs an approval, and always: critical risk, protected paths, other commands.
 `,
       err: '',
@@ -73,9 +73,9 @@ Everything else needs an approval, and always: critical risk, protected paths, o
 
   test('takes the commands from another settings file, or says that it does not know them', async () => {
     const cwd = await project({ 'p.json': '{"commands": ["npm run lint"]}', 'etc/q.yaml': SETTINGS })
-    expect((await run(cwd, 'check', 'p.json', '--config', 'etc/q.yaml')).out).not.toContain('but:')
+    expect((await run(cwd, 'check', 'p.json', '--config', 'etc/q.yaml')).out).not.toContain('note:')
     expect((await run(cwd, 'check', 'p.json')).out).toContain(
-      'but: Only if the same command is among the commands of quarterdeck.yaml.',
+      'note: Only if the same command is among the commands of quarterdeck.yaml.',
     )
     expect(await run(cwd, 'check', 'p.json', '--config', 'no.yaml')).toMatchObject({ exitCode: 2, out: '' })
     await writeFile(join(cwd, 'quarterdeck.yaml'), 'prot: 1\n')
@@ -122,7 +122,7 @@ A file with a problem allows nothing.
     expect(JSON.parse((await run(cwd, 'check', 'p.json', '--json')).out)).toEqual({
       ok: true,
       lines: [
-        { line: 1, path: 'enabled', means: 'The policy is switched off: every request needs an approval.', but: null },
+        { line: 1, path: 'enabled', means: 'The policy is switched off: every request needs an approval.', note: null },
       ],
       problems: [],
     })
