@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
-import { descendantsOf, isSameProcess, type ProcessMark } from './process-table.ts'
+import { descendantsOf, hasLiving, isSameProcess, type ProcessMark } from './process-table.ts'
 
 interface ChildCommand {
   command: string
@@ -52,9 +52,10 @@ interface ProcessExit {
 }
 
 const PATIENCE: Patience = { inputClosedMs: 300, termMs: 2_000 }
-/** Nothing survives SIGKILL, but a zombie that nobody reaps still counts as a member of the group. */
+/** Nothing survives SIGKILL, but outside Linux a zombie that nobody reaps still counts as a member of the group. */
 const KILL_MS = 300
 const POLL_MS = 20
+const MAX_POLL_MS = 160
 
 export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }): ProcessGroups {
   const alive = new Set<ChildProcessWithoutNullStreams>()
@@ -143,7 +144,10 @@ export async function endTree(
 ): Promise<void> {
   // They can only be found while their parents live.
   const strays = straysOf(pid)
-  const isAlive = () => (onWindows ? !hasExited() : signalTree(pid, strays, 0))
+  const isAlive = () => {
+    if (onWindows) return !hasExited()
+    return (send(-pid, 0) && (!onLinux || hasLiving(pid))) || strays.some(isSameProcess)
+  }
   if (onWindows && hasExited()) return
   signalTree(pid, strays, 'SIGTERM')
   await treeGone(isAlive, clock, termMs)
@@ -155,8 +159,9 @@ export async function endTree(
 
 async function treeGone(isAlive: () => boolean, clock: Clock, withinMs: number): Promise<void> {
   const until = clock.mono() + withinMs
-  while (isAlive() && clock.mono() < until) {
-    await new Promise<void>((resolve) => clock.after(POLL_MS, resolve, true))
+  // Looking takes some milliseconds, so what is slow is looked at less often.
+  for (let wait = POLL_MS; isAlive() && clock.mono() < until; wait = Math.min(2 * wait, MAX_POLL_MS)) {
+    await new Promise<void>((resolve) => clock.after(Math.min(wait, until - clock.mono()), resolve, true))
   }
 }
 
@@ -172,25 +177,22 @@ function within(ms: number, done: Promise<unknown>, clock: Clock): Promise<void>
 }
 
 const onWindows = process.platform === 'win32'
+const onLinux = process.platform === 'linux'
 
 const straysOf = (pid: number | undefined): ProcessMark[] => (pid === undefined ? [] : descendantsOf(pid))
 
-/** False when no process of the tree is left. */
-function signalTree(
-  pid: number | undefined,
-  strays: readonly ProcessMark[],
-  signal: 'SIGTERM' | 'SIGKILL' | 0,
-): boolean {
-  if (pid === undefined) return false
+function signalTree(pid: number | undefined, strays: readonly ProcessMark[], signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (pid === undefined) return
   if (onWindows) {
-    if (signal !== 0) spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true })
-    return true
+    spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true })
+    return
   }
+  send(-pid, signal)
   // A stray's number may belong to another process by now.
-  const reached = strays.filter(isSameProcess).map((one) => send(one.pid, signal))
-  return send(-pid, signal) || reached.includes(true)
+  for (const one of strays) if (isSameProcess(one)) send(one.pid, signal)
 }
 
+/** False if there is no such process. */
 function send(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
     process.kill(pid, signal)

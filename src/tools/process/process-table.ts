@@ -10,7 +10,9 @@ export interface ProcessMark {
 }
 
 interface Stat {
+  pid: number
   parent: number
+  group: number
   started: string
   isDead: boolean
 }
@@ -44,11 +46,9 @@ export function descendantsOf(pid: number): ProcessMark[] {
   if (process.platform !== 'linux') return []
   const children = new Map<number, ProcessMark[]>()
   const boot = bootId()
-  for (const name of readdirSync('/proc')) {
-    const one = /^\d+$/.test(name) ? statOf(Number(name)) : null
-    if (one === null || one.isDead) continue
+  for (const one of living()) {
     const siblings = children.get(one.parent) ?? []
-    siblings.push({ pid: Number(name), started: `${boot} ${one.started}` })
+    siblings.push({ pid: one.pid, started: `${boot} ${one.started}` })
     children.set(one.parent, siblings)
   }
   const found: ProcessMark[] = []
@@ -62,12 +62,22 @@ export function descendantsOf(pid: number): ProcessMark[] {
   return found
 }
 
+/** Whether a process of this group lives. Linux only. A dead process that nobody has reaped yet does not count. */
+export const hasLiving = (group: number): boolean => living().some((one) => one.group === group)
+
+const living = (): Stat[] =>
+  readdirSync('/proc').flatMap((name) => {
+    const one = /^\d+$/.test(name) ? statOf(Number(name)) : null
+    return one === null || one.isDead ? [] : [one]
+  })
+
 function statOf(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name of a program, in brackets, may itself have brackets and blanks.
-    const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { parent: Number(parent), started: rest[17] ?? '', isDead: state === 'Z' || state === 'X' }
+    const [state, parent, group, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const isDead = state === 'Z' || state === 'X'
+    return { pid, parent: Number(parent), group: Number(group), started: rest[16] ?? '', isDead }
   } catch {
     return null
   }
