@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { findCommand, resolveCommands, safeSearchPath } from './resolve-commands.ts'
+import { safeSearchPath } from './find-program.ts'
+import { findCommand, resolveCommands } from './resolve-commands.ts'
 
 function setUp() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-commands-')))

@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
 import { childEnvironment } from '../../tools/process/child-environment.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
-import { type RegistryCommand, safeSearchPath } from './resolve-commands.ts'
+import { safeSearchPath } from './find-program.ts'
+import type { RegistryCommand } from './resolve-commands.ts'
 
 export interface CommandRun {
   command: RegistryCommand

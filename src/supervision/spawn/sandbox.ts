@@ -1,0 +1,71 @@
+// bubblewrap, where it is installed: the agent sees the machine read-only, writes in its workspace, and does not see what guards it.
+
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Sandbox {
+  /** The path of `bwrap`. */
+  program: string
+}
+
+export type FoundSandbox = { found: Sandbox } | { found: null; why: string }
+
+const TRY_MS = 5_000
+
+/** Tries it: in many containers the kernel does not allow what bubblewrap needs. */
+export function findSandbox(program: string | null): Promise<FoundSandbox> {
+  if (process.platform !== 'linux') return Promise.resolve({ found: null, why: 'bubblewrap only exists on Linux' })
+  if (program === null) return Promise.resolve({ found: null, why: 'bubblewrap (bwrap) is not installed' })
+  const args = [...BASE, '/bin/true']
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: TRY_MS, env: {} }, (error, _stdout, stderr) => {
+      if (error === null) return resolve({ found: { program } })
+      const said = stderr.trim().split('\n')[0] || error.message
+      resolve({ found: null, why: `bubblewrap does not work here: ${said}` })
+    })
+  })
+}
+
+// Its own process numbers: an agent cannot see, signal or read the processes outside. The network stays, because it needs its model.
+const BASE = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unshare-pid', '--unshare-ipc']
+
+export interface SandboxPlaces {
+  workspace: string
+  /** Absolute paths that the host itself writes. Those that do not exist are left out. */
+  writable: readonly string[]
+  /** Folders that the agent must not see. Those that do not exist are left out. */
+  masked: readonly string[]
+  /** The folder with the host's configuration. It is shown although it lies in a masked one. */
+  shown: string
+}
+
+/** The command line that runs `command` in the sandbox. */
+export function inSandbox(
+  { program }: Sandbox,
+  { workspace, writable, masked, shown }: SandboxPlaces,
+  command: readonly string[],
+): [program: string, ...args: string[]] {
+  // The order counts: what comes later lies on top.
+  const args = [
+    ...BASE,
+    // Its own: in the real ones are sockets of the operator's other programs, such as tmux.
+    ...['/tmp', '/var/tmp'].filter(existsSync).flatMap((path) => ['--tmpfs', path]),
+    ...writable.filter(existsSync).flatMap((path) => ['--bind', path, path]),
+    '--bind',
+    workspace,
+    workspace,
+    ...masked.filter(existsSync).flatMap((path) => ['--tmpfs', path]),
+    '--ro-bind',
+    shown,
+    shown,
+    '--chdir',
+    workspace,
+    '--',
+    ...command,
+  ]
+  return [program, ...args]
+}
+
+export const writableIn = (home: string | null, names: readonly string[]): string[] =>
+  home === null ? [] : names.map((name) => join(home, name))
