@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/source/env-file.ts'
 import { ServerError } from '../domain/errors.ts'
 import { databaseIn, openStore } from '../open-store.ts'
@@ -9,10 +10,36 @@ import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 
-/** The data directory of a command that knows no agent file: from the flag, the environment, or `.quarterdeck` in this folder. */
+/**
+ * The data directory of a command that knows no agent file: from the flag, the environment, or `.quarterdeck` in this folder. If that
+ * does not exist, it may be the one of this user's server without an agent file.
+ */
 export function dataDirectory(flag: string | undefined, io: Io): string {
   const named = flag ?? variable(io.env, 'QUARTERDECK_DATA_DIR') ?? variable(io.env, 'DATA_DIR')
-  return resolve(io.cwd, named ?? '.quarterdeck')
+  if (named !== undefined) return resolve(io.cwd, named)
+  const here = join(io.cwd, '.quarterdeck')
+  const configDir = existsSync(here) ? null : configDirOrNull(io)
+  return configDir !== null && existsSync(databaseIn(userDataDir(configDir))) ? userDataDir(configDir) : here
+}
+
+/**
+ * Where a server without an agent file keeps its data: in this folder if some are here or its settings are, otherwise in a folder of the user. Such a server
+ * belongs to no folder, and its data must not lie in a workspace that an agent writes to.
+ */
+export function dataDirWithoutAgent({ cwd }: Pick<Io, 'cwd'>, configDir: string | null): string {
+  const here = join(cwd, '.quarterdeck')
+  const isHere = [databaseIn(here), join(cwd, 'quarterdeck.yaml')].some((path) => existsSync(path))
+  return configDir === null || isHere ? here : userDataDir(configDir)
+}
+
+const userDataDir = (configDir: string): string => join(configDir, 'data')
+
+function configDirOrNull({ env }: Io): string | null {
+  try {
+    return findConfigDir(env, process.platform)
+  } catch {
+    return null
+  }
 }
 
 /** Runs `work` on the store while no server uses it. Throws `data_dir_locked` when one does. */

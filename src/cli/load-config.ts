@@ -13,6 +13,7 @@ import { type ConfigFiles, diskFiles } from '../config/source/config-files.ts'
 import { readEnvironment } from '../config/source/env-file.ts'
 import type { AgentDefaults } from '../config/source/load-context.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
+import { dataDirWithoutAgent } from './data-directory.ts'
 import { exposedFolders } from './exposed-folders.ts'
 import type { Io } from './terminal/io.ts'
 
@@ -93,7 +94,9 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
   )
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
-  const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? join(agents[0]?.directory ?? folder, '.quarterdeck'))
+  const usual =
+    paths.length === 0 ? dataDirWithoutAgent(io, configDir) : join(agents[0]?.directory ?? folder, '.quarterdeck')
+  const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? usual)
   const envFiles = new Set([folder, io.cwd, ...agents.map((agent) => agent.directory)].map((one) => join(one, '.env')))
   const exposed = exposedFolders(agents, { dataDir, configDir, envFiles: [...envFiles] })
   return {

@@ -22,7 +22,7 @@ export interface ServerSettings {
     content: boolean
   }
   debug: boolean
-  /** Null: `.quarterdeck` next to the agent. */
+  /** Null: `.quarterdeck` next to the agent. Without an agent file: a folder of this user. */
   dataDir: string | null
   store: 'sqlite' | ':memory:'
   auth: {

@@ -117,7 +117,7 @@ const table = {
     expected: 'a folder',
     example: '/var/lib/quarterdeck',
     default: null,
-    defaultText: '`.quarterdeck` next to the agent',
+    defaultText: '`.quarterdeck` next to the agent, or a folder of this user without one',
     path: true,
     flag: '--data-dir <folder>',
     env: ['QUARTERDECK_DATA_DIR', 'DATA_DIR'],

@@ -36,7 +36,7 @@ ok    Config  agent assistant
 ok    Key     assistant: demo needs none
 ok    Model   assistant (demo/demo) answers (N)
 ok    Port    any free one
-ok    Data    ${join(cwd, '.quarterdeck')} will be created at the first start
+ok    Data    ${join(cwd, '.config', 'data')} will be created at the first start
 ok    Disk    N free
 ok    Clock   N
 `,

@@ -141,17 +141,17 @@ describe('quarterdeck serve', () => {
       ),
     )
     expect(io.printed()).toBe('')
-    lockDataDir(join(cwd, '.quarterdeck')).release()
+    lockDataDir(join(cwd, '.config', 'data')).release()
   })
 
   test('a data directory in use: exit 73', async () => {
     const cwd = await tempFolder()
-    const lock = lockDataDir(join(cwd, '.quarterdeck'))
+    const lock = lockDataDir(join(cwd, '.config', 'data'))
     onTestFinished(() => lock.release())
     const io = serverIo({ cwd })
 
     expect(await main(['serve', '--port', '0'], io)).toBe(73)
-    expect(io.complained()).toContain(`Another Quarterdeck uses the data directory ${join(cwd, '.quarterdeck')}.`)
+    expect(io.complained()).toContain(`Another Quarterdeck uses the data directory ${join(cwd, '.config', 'data')}.`)
   })
 
   test('reports all mistakes in files and flags together: exit 2', async () => {

@@ -68,7 +68,7 @@ describe('a start', () => {
 
     expect(await status(second.url, decide)).toBe(200)
     expect(second.io.printed() + second.io.complained()).not.toContain('qd_')
-    expect(await readdir(join(cwd, '.quarterdeck'))).not.toContain('tokens.json')
+    expect(await readdir(join(cwd, '.config', 'data'))).not.toContain('tokens.json')
   })
 
   test('never accepts a token that a tool put into the data directory', async () => {
@@ -77,7 +77,7 @@ describe('a start', () => {
     const plant = () => {
       const planted = { token: 'planted-by-the-agent', user: 'agent', role: 'operator' }
       const content = { operator_token: 'planted-by-the-agent-too', tokens: [planted] }
-      return writeFile(join(cwd, '.quarterdeck', 'tokens.json'), JSON.stringify(content), { mode: 0o600 })
+      return writeFile(join(cwd, '.config', 'data', 'tokens.json'), JSON.stringify(content), { mode: 0o600 })
     }
     const first = await serve(cwd, { env })
     await plant()
