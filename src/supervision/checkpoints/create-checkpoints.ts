@@ -27,6 +27,8 @@ export interface Checkpoints {
   openRestores(): Promise<OpenRestore[]>
   /** Goes on where the last process ended. Null: there is nothing to finish. */
   finishRestore(restoreId: string): Promise<RestoreResult | null>
+  /** Leaves the workspace as it is now. Its checkpoint for an undo stays. */
+  abandonRestore(restoreId: string): Promise<void>
   /** The files of a checkpoint, in the order of their paths. */
   files(manifest: string, after: string | null, limit: number): Promise<CheckpointFilePage>
   /** Removes a checkpoint. `sweep` frees its space. */
@@ -106,6 +108,9 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     },
     openRestores: () => run('open_restores', null),
     finishRestore: (restoreId) => run('finish', { restoreId }),
+    async abandonRestore(restoreId) {
+      await run('abandon', { restoreId })
+    },
     files: (manifest, after, limit) => run('files', { manifest, after, limit }),
     async remove(manifest) {
       await run('remove', { manifest })
@@ -115,7 +120,7 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
 }
 
 /** Restores write to workspaces. A sweep removes what a save beside it may count on. */
-const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'remove', 'sweep'])
+const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'abandon', 'remove', 'sweep'])
 
 function runInThread<Kind extends keyof CheckpointJobs>(
   job: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] },

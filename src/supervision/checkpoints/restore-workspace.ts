@@ -2,17 +2,16 @@
 // checkpoint of its own, and a journal with all steps is on disk. A step can be repeated: it compares the file with what it was and
 // with what it shall be. So a restore that was killed at any moment can be finished later.
 
-import { constants } from 'node:fs'
-import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
 import { type HashProgress, type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
 import { foldersAbove } from './ignore-rules.ts'
 import { type CheckpointSummary, type Manifest, summaryOf } from './manifest.ts'
-import { isSameEntry, readEntry, type WorkspaceEntry } from './read-entry.ts'
+import { isSameEntry, readEntry } from './read-entry.ts'
 import { type ContentLimits, canRestore, contentsToKeep } from './restore-plan.ts'
-import { type SnapshotStore, storageError } from './snapshot-store.ts'
+import { applyStep, type NotRestoredReason, placeOf, type RestoreStep, removeIfEmpty } from './restore-step.ts'
+import type { SnapshotStore } from './snapshot-store.ts'
 import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk, type WorkspaceFolder } from './workspace-folder.ts'
 
 export interface RestoreRequest extends HashRequest {
@@ -33,18 +32,6 @@ export interface RestoreDeps {
   progress?: (progress: HashProgress) => void
   disk?: Disk
 }
-
-export type NotRestoredReason =
-  /** The checkpoint has only the hash of this file. */
-  | 'no_content'
-  /** Somebody changed it during the restore. */
-  | 'changed'
-  /** A folder, a link in its path or a special file is in its place. */
-  | 'in_the_way'
-  /** The kept bytes are gone or damaged. */
-  | 'damaged'
-  /** The system did not allow it. */
-  | 'failed'
 
 export interface RestoreResult {
   restore_id: string
@@ -72,8 +59,6 @@ export interface OpenRestore {
   steps: number
 }
 
-type Step = [path: string, from: WorkspaceEntry | null, to: WorkspaceEntry | null]
-
 interface Journal {
   restoreId: string
   manifest: string
@@ -81,7 +66,7 @@ interface Journal {
   workspaceRoot: string
   startedAt: number
   /** Removals first: a folder may have to go before a file can take its place. */
-  steps: Step[]
+  steps: RestoreStep[]
   /** Folders that may be empty after the removals; the deepest first. */
   emptied: string[]
   noContent: string[]
@@ -94,6 +79,12 @@ export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): Re
     throw new ServerError(
       'invalid_request',
       `The checkpoint is of another workspace: ${JSON.stringify(manifest.workspaceRoot)}.`,
+    )
+  }
+  if (openRestores(store).some((open) => open.workspace_root === request.root)) {
+    throw new ServerError(
+      'conflict',
+      'An earlier restore of this workspace was cut short. Finish it or abandon it first.',
     )
   }
   const look = (): WorkspaceHashes => hashWorkspace({ ...request, ignoreFiles: manifest.ignoreFiles }, deps)
@@ -182,7 +173,7 @@ function journalOf(
   changes: readonly WorkspaceChange[],
 ): Journal {
   const possible = changes.filter((change) => canRestore(change, manifest.kept))
-  const step = ({ path, present, checkpoint }: WorkspaceChange): Step => [path, present, checkpoint]
+  const step = ({ path, present, checkpoint }: WorkspaceChange): RestoreStep => [path, present, checkpoint]
   const removals = possible.filter(({ checkpoint }) => checkpoint === null)
   const needed = new Set([...manifest.files.keys()].flatMap((path) => foldersAbove(placeOf(path).folder)))
   const emptied = new Set(removals.flatMap(({ path }) => foldersAbove(placeOf(path).folder)))
@@ -208,9 +199,9 @@ function runJournal(journal: Journal, store: SnapshotStore, disk: Disk): Restore
     not_restored: journal.noContent.map((path) => ({ path, reason: 'no_content' })),
     safety: summaryOf(store.readManifest(journal.safety), journal.safety),
   }
-  const run = (step: Step): void => {
+  const run = (step: RestoreStep): void => {
     const [path, , to] = step
-    const problem = attempt(() => applyStep(disk, store, journal, step))
+    const problem = applyStep(disk, store, journal, step)
     if (problem !== null) result.not_restored.push({ path, reason: problem })
     else if (to === null) result.removed += 1
     else result.written += 1
@@ -220,131 +211,4 @@ function runJournal(journal: Journal, store: SnapshotStore, disk: Disk): Restore
   for (const step of journal.steps) if (step[2] !== null) run(step)
   store.removeJournal(journal.restoreId)
   return result
-}
-
-/** What concerns one file alone becomes its reason. A full disk concerns all: it throws, and the journal stays. */
-function attempt(work: () => NotRestoredReason | null): NotRestoredReason | null {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof FolderMoved) return 'in_the_way'
-    if (error instanceof ServerError && error.code === 'storage_failed') return 'damaged'
-    const code = systemErrorCode(error)
-    if (code === 'ENOSPC' || code === 'EDQUOT') throw storageError(error)
-    if (code === '') throw error
-    return code === 'EISDIR' || code === 'ENOTDIR' || code === 'EEXIST' ? 'in_the_way' : 'failed'
-  }
-}
-
-function applyStep(
-  disk: Disk,
-  store: SnapshotStore,
-  { workspaceRoot, restoreId }: Journal,
-  [path, from, to]: Step,
-): NotRestoredReason | null {
-  const { folder, name } = placeOf(path)
-  const open = to === null ? openIfThere(disk, workspaceRoot, folder) : openOrMake(disk, workspaceRoot, folder)
-  // Nothing is there to remove.
-  if (open === null) return null
-  try {
-    const temporary = open.at(`.quarterdeck-${restoreId}`)
-    disk.rmSync(temporary, { force: true })
-    const read = readEntry(disk, open.at(name))
-    // A file whose place a folder took is removed. After a kill that may be a folder which we made.
-    if ('folder' in read) return to === null ? null : 'in_the_way'
-    if ('skipped' in read) return read.skipped === 'special' ? 'in_the_way' : 'failed'
-    const present = 'entry' in read ? read.entry : null
-    if (isSameEntry(present, to)) return null
-    if (!isSameEntry(present, from)) return 'changed'
-    if (to === null) disk.unlinkSync(open.at(name))
-    else if (to.type === 'file' && present?.type === 'file' && present.sha256 === to.sha256) {
-      setMode(disk, open.at(name), to.mode)
-    } else {
-      if (to.type === 'link') disk.symlinkSync(to.target, temporary)
-      else writeFile(disk, temporary, store.readBlob(to.sha256, to.bytes), to.mode)
-      disk.renameSync(temporary, open.at(name))
-    }
-    open.sync()
-    return null
-  } finally {
-    open.close()
-  }
-}
-
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
-
-function writeFile(disk: Disk, path: string, bytes: Buffer, mode: number): void {
-  const fd = disk.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  try {
-    for (let at = 0; at < bytes.length; ) at += disk.writeSync(fd, bytes, at)
-    disk.fchmodSync(fd, mode)
-    disk.fsyncSync(fd)
-  } finally {
-    disk.closeSync(fd)
-  }
-}
-
-function setMode(disk: Disk, path: string, mode: number): void {
-  const fd = disk.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  try {
-    disk.fchmodSync(fd, mode)
-    disk.fsyncSync(fd)
-  } finally {
-    disk.closeSync(fd)
-  }
-}
-
-function openIfThere(disk: Disk, root: string, folder: string): WorkspaceFolder | null {
-  try {
-    return openWorkspaceFolder(disk, root, folder)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return null
-    // After a kill a file that we wrote may stand where the folder was.
-    if (error instanceof FolderMoved && isBelowFile(disk, root, folder)) return null
-    throw error
-  }
-}
-
-/** Whether the first part of the path that is not a folder is a file. A link is not: it may lead anywhere. */
-function isBelowFile(disk: Disk, root: string, folder: string): boolean {
-  for (const above of foldersAbove(folder).reverse()) {
-    const found = disk.lstatSync(join(root, above), { throwIfNoEntry: false })
-    if (found?.isDirectory() !== true) return found?.isFile() === true
-  }
-  return false
-}
-
-function openOrMake(disk: Disk, root: string, folder: string): WorkspaceFolder {
-  const found = folder === '' ? openWorkspaceFolder(disk, root, folder) : openIfThere(disk, root, folder)
-  if (found !== null) return found
-  const place = placeOf(folder)
-  const parent = openOrMake(disk, root, place.folder)
-  try {
-    disk.mkdirSync(parent.at(place.name))
-    parent.sync()
-  } finally {
-    parent.close()
-  }
-  return openWorkspaceFolder(disk, root, folder)
-}
-
-/** Best effort: a folder with anything else in it stays. */
-function removeIfEmpty(disk: Disk, root: string, folder: string): void {
-  const { folder: above, name } = placeOf(folder)
-  attempt(() => {
-    const open = openIfThere(disk, root, above)
-    if (open === null) return null
-    try {
-      disk.rmdirSync(open.at(name))
-      open.sync()
-    } finally {
-      open.close()
-    }
-    return null
-  })
-}
-
-const placeOf = (path: string): { folder: string; name: string } => {
-  const at = path.lastIndexOf('/')
-  return { folder: path.slice(0, Math.max(0, at)), name: path.slice(at + 1) }
 }

@@ -128,7 +128,7 @@ export function createSnapshotStore(
   }
 
   function begin(job: string): SnapshotWriter {
-    const own = join(incoming, job)
+    const own = join(incoming, checkedName(job))
     /** Written, but not yet in their place. */
     let waiting: string[] = []
     const taken = new Set<string>()
@@ -229,16 +229,26 @@ export function createSnapshotStore(
       disk.unlinkSync(join(manifests, name))
       syncFolder(manifests)
     },
-    writeJournal: (id, text) => guarded(() => writeInPlace(restores, id, Buffer.from(text), id)),
-    readJournal: (id) => (exists(join(restores, id)) ? readAll(disk, join(restores, id)).toString('utf8') : null),
+    writeJournal: (id, text) => guarded(() => writeInPlace(restores, checkedName(id), Buffer.from(text), id)),
+    readJournal: (id) =>
+      exists(join(restores, checkedName(id))) ? readAll(disk, join(restores, id)).toString('utf8') : null,
     removeJournal(id) {
-      if (!exists(join(restores, id))) return
+      if (!exists(join(restores, checkedName(id)))) return
       disk.unlinkSync(join(restores, id))
       syncFolder(restores)
     },
     journals: () => namesIn(restores),
     sweep: (alive, before) => guarded(() => sweep(alive, before)),
   }
+}
+
+/** Ids become file names, and a request may name one. */
+function checkedName(id: string): string {
+  if (/^[\w-]{1,100}$/.test(id)) return id
+  throw new ServerError(
+    'invalid_request',
+    `${JSON.stringify(id.slice(0, 100))} is not the id of a checkpoint or a restore.`,
+  )
 }
 
 function readAll(disk: Disk, path: string): Buffer {
