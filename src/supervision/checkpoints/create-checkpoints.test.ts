@@ -1,10 +1,13 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Checkpoints, createCheckpoints } from './create-checkpoints.ts'
 import type { HashProgress } from './hash-workspace.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
 import { readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
+
+/** A thread starts in 0.1 s, but may take seconds on a busy machine. */
+const PATIENT = { timeout: 600_000 }
 
 /** Set it to 100000 to measure. */
 const MANY = Number(process.env.CHECKPOINT_FILES ?? 2_000)
@@ -25,7 +28,7 @@ const confirmed = (root: string, manifest: string, confirm: string): Parameters<
   safety: { checkpointId: 'safety', label: 'before the restore', createdAt: 2 },
 })
 
-test('saves, plans and restores on a thread', async () => {
+test('saves, plans and restores on a thread', PATIENT, async () => {
   const { root, checkpoints, request } = open({ 'a.txt': 'one', 'b.txt': 'two' })
   const { manifest } = await checkpoints.save(request('c1'))
   writeFiles(root, { 'a.txt': 'changed', '.github/ci.yml': 'new' })
@@ -46,7 +49,7 @@ test('saves, plans and restores on a thread', async () => {
   })
 })
 
-test(`hashes ${MANY} files and reports progress`, async () => {
+test(`hashes ${MANY} files and reports progress`, PATIENT, async () => {
   const { root, checkpoints, request } = open({})
   for (let i = 0; i < MANY; i += 1) {
     const folder = join(root, `folder-${i % 100}`, `part-${i % 7}`)
@@ -64,10 +67,10 @@ test(`hashes ${MANY} files and reports progress`, async () => {
     expect(await checkpoints.save(request(what, content))).toMatchObject({ files_with_content: content ? MANY : 0 })
     process.stderr.write(`${MANY} files, ${what}: ${Math.round(performance.now() - started)} ms\n`)
   }
-}, 600_000)
+})
 
 describe('an abort', () => {
-  test('ends the job and leaves nothing', async () => {
+  test('ends the job and leaves nothing', PATIENT, async () => {
     const { folder, checkpoints, request } = open({ a: 'one' })
     const controller = new AbortController()
     const saving = checkpoints.save(request('c1'), { signal: controller.signal })
@@ -78,7 +81,7 @@ describe('an abort', () => {
     expect(await checkpoints.save(request('c2'))).toMatchObject({ files: 1 })
   })
 
-  test('in the middle of the work removes what was written', async () => {
+  test('in the middle of the work removes what was written', PATIENT, async () => {
     const { root, folder, checkpoints, request } = open({ a: 'one' })
     // The files of a folder come before the folders in it. This one takes seconds to read, and no space on the disk.
     fs.mkdirSync(join(root, 'later'))
@@ -87,8 +90,7 @@ describe('an abort', () => {
     fs.closeSync(large)
     const controller = new AbortController()
     const saving = checkpoints.save(request('c1'), { signal: controller.signal })
-    const isWritten = () => fs.existsSync(join(folder, 'incoming/c1'))
-    while (!isWritten()) await new Promise((resolve) => setImmediate(resolve))
+    await vi.waitUntil(() => fs.existsSync(join(folder, 'incoming/c1')), { timeout: 60_000, interval: 5 })
     controller.abort(new Error('enough'))
 
     await expect(saving).rejects.toThrow('enough')
@@ -96,14 +98,14 @@ describe('an abort', () => {
   })
 })
 
-test('a failure of the thread keeps its code', async () => {
+test('a failure of the thread keeps its code', PATIENT, async () => {
   const { root, checkpoints, request } = open({ a: 'one' })
   fs.rmSync(root, { recursive: true })
 
   await expect(checkpoints.save(request('c1'))).rejects.toMatchObject({ name: 'ServerError', code: 'file_unreadable' })
 })
 
-test('a sweep beside saves takes nothing from them', async () => {
+test('a sweep beside saves takes nothing from them', PATIENT, async () => {
   const { folder, checkpoints, request } = open({ a: 'one' })
   const store = createSnapshotStore(folder)
   const old = await checkpoints.save(request('c0'))
