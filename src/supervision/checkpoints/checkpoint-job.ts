@@ -22,7 +22,7 @@ export interface CompareRequest extends HashRequest {
 }
 
 /** `kept`: hashes in the difference whose bytes the checkpoint keeps. */
-export interface Comparison {
+interface Comparison {
   divergence: Divergence
   kept: Set<string>
 }
@@ -40,7 +40,7 @@ export interface CheckpointJobs {
   sweep: { request: { alive: string[]; before: number }; result: SweepResult }
 }
 
-export type CheckpointJob = {
+type CheckpointJob = {
   [Kind in keyof CheckpointJobs]: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] }
 }[keyof CheckpointJobs]
 
@@ -50,7 +50,7 @@ export type CheckpointReply =
   | { type: 'failed'; failure: JobFailure }
 
 /** An error that can be sent to another thread. `code` is null for anything but a `ServerError`. */
-export interface JobFailure {
+interface JobFailure {
   code: ServerError['code'] | null
   message: string
   stack: string

@@ -62,7 +62,7 @@ test(`hashes ${MANY} files and reports progress`, PATIENT, async () => {
   expect(hashed).toMatchObject({ files: MANY, files_with_content: 0, skipped: 0 })
   expect(seen.at(-1)).toEqual({ files: MANY, bytes: hashed.bytes })
   if (process.env.CHECKPOINT_FILES === undefined) return
-  for (const [what, content] of Object.entries({ hashes: false, contents: true, 'the same contents': true })) {
+  for (const [what, content] of Object.entries({ hashes: false, contents: true, 'known-contents': true })) {
     const started = performance.now()
     expect(await checkpoints.save(request(what, content))).toMatchObject({ files_with_content: content ? MANY : 0 })
     process.stderr.write(`${MANY} files, ${what}: ${Math.round(performance.now() - started)} ms\n`)
@@ -96,6 +96,13 @@ describe('an abort', () => {
     await expect(saving).rejects.toThrow('enough')
     expect(readFiles(folder)).toEqual({})
   })
+})
+
+test('an id that is not a name touches nothing', PATIENT, async () => {
+  const { root, checkpoints, request } = open({ a: 'one' })
+
+  await expect(checkpoints.save(request(`../../../${root}`))).rejects.toMatchObject({ code: 'invalid_request' })
+  expect(readFiles(root)).toEqual({ a: 'one' })
 })
 
 test('a failure of the thread keeps its code', PATIENT, async () => {

@@ -13,7 +13,7 @@ import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import { type ContentLimits, contentLimits, planRestore, type RestorePlan } from './restore-plan.ts'
 import type { OpenRestore, RestoreRequest, RestoreResult } from './restore-workspace.ts'
 import type { SaveRequest } from './save-checkpoint.ts'
-import type { SweepResult } from './snapshot-store.ts'
+import { checkedId, type SweepResult } from './snapshot-store.ts'
 
 export interface Checkpoints {
   /** With an abort nothing of it stays. `content: false` keeps only hashes. */
@@ -81,11 +81,12 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
   const sweep = (alive: string[], before: number): Promise<SweepResult> => run('sweep', { alive, before })
 
   async function save(request: Parameters<Checkpoints['save']>[0], options?: JobOptions): Promise<CheckpointSummary> {
+    const incoming = join(folder, 'incoming', checkedId(request.checkpointId))
     try {
       return await run('save', { ...request, excluded, content: request.content ? content : null }, options)
     } catch (error) {
       // A thread that was ended could not do this itself.
-      await rm(join(folder, 'incoming', request.checkpointId), { recursive: true, force: true })
+      await rm(incoming, { recursive: true, force: true })
       // Contents that were already in their place take room, and no checkpoint names them. All checkpoints stay.
       if (error instanceof ServerError && error.code === 'storage_full') await sweep([], 0).catch(() => {})
       throw error

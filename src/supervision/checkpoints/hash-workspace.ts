@@ -8,7 +8,7 @@ import { createIgnoreRules, type IgnoreFile } from './ignore-rules.ts'
 import { type ReadEntry, readEntry, type SkipReason, type WorkspaceEntry } from './read-entry.ts'
 import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk, type WorkspaceFolder } from './workspace-folder.ts'
 
-export interface HashLimits {
+interface HashLimits {
   /** Files, links and skipped entries together. */
   maxFiles: number
   maxMs: number
@@ -19,7 +19,7 @@ export interface HashLimits {
   maxIgnoreBytes: number
 }
 
-export const hashLimits: HashLimits = {
+const hashLimits: HashLimits = {
   maxFiles: 500_000,
   maxMs: 300_000,
   maxDepth: 128,
@@ -51,7 +51,7 @@ export interface HashDeps {
 }
 
 /** Takes the bytes of files while they are read, so that what is kept is what was hashed. */
-export interface ContentSink {
+interface ContentSink {
   maxFileBytes: number
   take(sha256: string, content: Buffer): void
 }

@@ -9,9 +9,9 @@ export interface IgnoreFile {
 }
 
 /** Says whether the entry `name` of one folder is ignored. Whatever is in an ignored folder is ignored with it. */
-export type IgnoreScope = (name: string, isFolder: boolean) => boolean
+type IgnoreScope = (name: string, isFolder: boolean) => boolean
 
-export interface IgnoreRules {
+interface IgnoreRules {
   /** Rules apply to their folder and everything below. Add the rules of a folder before you ask for its scope. */
   add(file: IgnoreFile): void
   scopeOf(folder: string): IgnoreScope

@@ -61,7 +61,7 @@ export function summaryOf(manifest: Manifest, name: string): CheckpointSummary {
   }
 }
 
-export interface CheckpointFile {
+interface CheckpointFile {
   path: string
   /** Null for a link. */
   sha256: string | null

@@ -22,7 +22,7 @@ export interface RestorePlan {
 
 type PlanList = 'modified' | 'deleted' | 'added' | 'unknown' | 'cannot_restore' | 'lost_for_good' | 'protected'
 
-export interface PlanFacts {
+interface PlanFacts {
   /** Hashes whose bytes the checkpoint keeps. */
   kept: ReadonlySet<string>
   limits: ContentLimits

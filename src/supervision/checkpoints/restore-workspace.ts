@@ -26,7 +26,7 @@ export interface RestoreRequest extends HashRequest {
   content: ContentLimits
 }
 
-export interface RestoreDeps {
+interface RestoreDeps {
   store: SnapshotStore
   mono: () => number
   progress?: (progress: HashProgress) => void

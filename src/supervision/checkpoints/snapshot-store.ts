@@ -33,7 +33,7 @@ export interface SnapshotStore {
   sweep(alive: ReadonlySet<string>, before: number): SweepResult
 }
 
-export interface SnapshotWriter {
+interface SnapshotWriter {
   /** Keeps bytes under their hash, unless they are there already. */
   keep(sha256: string, content: Buffer): void
   /** Stores what was kept and then the manifest. Returns its name. */
@@ -128,7 +128,7 @@ export function createSnapshotStore(
   }
 
   function begin(job: string): SnapshotWriter {
-    const own = join(incoming, checkedName(job))
+    const own = join(incoming, checkedId(job))
     /** Written, but not yet in their place. */
     let waiting: string[] = []
     const taken = new Set<string>()
@@ -229,11 +229,11 @@ export function createSnapshotStore(
       disk.unlinkSync(join(manifests, name))
       syncFolder(manifests)
     },
-    writeJournal: (id, text) => guarded(() => writeInPlace(restores, checkedName(id), Buffer.from(text), id)),
+    writeJournal: (id, text) => guarded(() => writeInPlace(restores, checkedId(id), Buffer.from(text), id)),
     readJournal: (id) =>
-      exists(join(restores, checkedName(id))) ? readAll(disk, join(restores, id)).toString('utf8') : null,
+      exists(join(restores, checkedId(id))) ? readAll(disk, join(restores, id)).toString('utf8') : null,
     removeJournal(id) {
-      if (!exists(join(restores, checkedName(id)))) return
+      if (!exists(join(restores, checkedId(id)))) return
       disk.unlinkSync(join(restores, id))
       syncFolder(restores)
     },
@@ -243,7 +243,7 @@ export function createSnapshotStore(
 }
 
 /** Ids become file names, and a request may name one. */
-function checkedName(id: string): string {
+export function checkedId(id: string): string {
   if (/^[\w-]{1,100}$/.test(id)) return id
   throw new ServerError(
     'invalid_request',

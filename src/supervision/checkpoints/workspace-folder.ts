@@ -1,6 +1,7 @@
 // One folder of a workspace, opened so that nobody can lead us elsewhere: it is reached without symbolic links, and what happens in it
 // happens in this very folder, even if somebody replaces a part of its path meanwhile. Node has no `openat`. On Linux, paths through
 // `/proc/self/fd` do the same. Elsewhere the path is checked once, when it is opened.
+// This is the blocking twin of `../workspace/open-folder.ts`: it is for threads that look at 100,000 files, not for the event loop.
 
 import * as fs from 'node:fs'
 import { join, sep } from 'node:path'
