@@ -45,8 +45,8 @@ export type ReadEntry =
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 const TRIES = 3
-/** Larger files are read in pieces of this size. */
-const PIECE = 1 << 20
+/** Files are read in pieces of this size, unless the caller brings a larger buffer. */
+const PIECE = 1 << 16
 
 /**
  * Reads what is at `path`, the last part of which may be anything. With `maxContent`, the bytes of a file that is not larger come with
