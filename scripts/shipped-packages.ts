@@ -18,6 +18,7 @@ export const BUNDLED = [
   '@clack/prompts',
   '@fastify/busboy',
   '@modelcontextprotocol/client',
+  '@modelcontextprotocol/server',
   '@tesseract.js-data/eng',
   'commander',
   'diff',

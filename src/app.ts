@@ -1,6 +1,7 @@
 // The life of a server: what is prepared, in which order it starts, and how it ends. Together with `create-services.ts`,
 // `create-routes.ts` and `open-store.ts` it is the only place that names concrete parts and wires them.
 
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
@@ -12,6 +13,7 @@ import { type Clock, createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
 import { createIds, type Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
+import { LOCAL_USER } from './domain/session.ts'
 import type { EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
@@ -25,7 +27,7 @@ import { createTempFolder } from './http/body/temp-file.ts'
 import { healthRoutes } from './http/health/routes.ts'
 import { createMetrics, type Metrics, registerEngineMetrics, registerProcessMetrics } from './http/metrics/metrics.ts'
 import { metricsRoutes } from './http/metrics/routes.ts'
-import type { Door, Route } from './http/route.ts'
+import type { AgentPrincipal, Door, Route } from './http/route.ts'
 import { createGuard, type Guard } from './http/server/guard.ts'
 import type { ListenTarget } from './http/server/listen.ts'
 import { createHttpServer, type HttpServer } from './http/server/server.ts'
@@ -71,6 +73,8 @@ export interface AppOptions {
   middleware?: readonly Middleware[]
   /** In front of every path, like `/agent`. */
   basePath?: string
+  /** Serves what the MCP conformance suite looks for, to callers without a token. Only for tests, and only on loopback. */
+  conformanceFixtures?: boolean
   /** Counts the starts in one process: function modules are loaded anew for each number. */
   reload?: number
 }
@@ -297,12 +301,13 @@ async function startApp(
       wake,
       connections,
       middleware: options.middleware ?? [],
+      ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
       clock,
       log,
     },
     undo,
   )
-  const { engine, approvals, feed, janitor, keeper } = services
+  const { engine, approvals, feed, mcp, janitor, keeper } = services
   const routes = createRoutes({ ...wiring, services, early, tokens })
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())
@@ -335,6 +340,7 @@ async function startApp(
       janitor.stop()
       // New work is refused from here on. Open answers go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
+      await mcp.close()
       await engine.drain(drainMs, { crashed })
       feed.close()
       await closing
@@ -387,6 +393,23 @@ function earlyRoutes(
   ]
 }
 
+const conformanceAgent = (workspace: string): AgentPrincipal => ({
+  owner: LOCAL_USER,
+  role: 'agent',
+  hasToken: true,
+  tokenId: 'conformance',
+  workspace,
+})
+
+/** Loaded only when a test asks for it. */
+async function loadConformanceFixtures({ loopback, auth }: ServerSettings, clock: Clock) {
+  if (!loopback || auth.required) {
+    throw new ServerError('config_invalid', '--conformance-fixtures works only on loopback, and without --auth token.')
+  }
+  const { createConformanceFixtures } = await import('./protocols/mcp/conformance/fixtures.ts')
+  return createConformanceFixtures(clock, randomBytes(32))
+}
+
 interface ServerParts {
   routes: readonly Route[]
   tokens: Tokens
@@ -396,7 +419,7 @@ interface ServerParts {
 }
 
 function createServer(
-  { settings, dataDir, log }: AppOptions,
+  { settings, dataDir, log, conformanceFixtures = false }: AppOptions,
   { basePath, guard, tls, clock, ids }: Prepared,
   { routes, tokens, state, metrics, room }: ServerParts,
 ): HttpServer {
@@ -407,6 +430,7 @@ function createServer(
       tokens: () => tokens.current(),
       tokenRequired: settings.auth.required,
       insecure: settings.auth.insecure,
+      ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),
       clock,
     }),
     guard,

@@ -22,6 +22,9 @@ import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from './protocols/manage/tools/routes.ts'
+import { McpErrorSchema } from './protocols/mcp/describe.ts'
+import { mcpErrorShape } from './protocols/mcp/error-shape.ts'
+import { createMcpRoutes } from './protocols/mcp/routes.ts'
 import { ErrorBodySchema } from './protocols/openai/describe.ts'
 import { openAiErrorShape } from './protocols/openai/error-shape.ts'
 import { createOpenAiRoutes } from './protocols/openai/routes.ts'
@@ -73,6 +76,7 @@ export function createRoutes({
       settings.protocols,
     ),
     ...createOpenAiRoutes({ ...services, ids }),
+    ...createMcpRoutes({ door: services.mcp }),
   ]
   return [
     ...documented,
@@ -85,6 +89,7 @@ export function createRoutes({
       doors: settings.protocols,
       errors: {
         OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
+        MCP: [{ shape: mcpErrorShape, schema: McpErrorSchema }],
         'AG-UI': [{ shape: agUiErrorShape }],
         CopilotKit: [{ shape: agUiErrorShape }],
         Agent: [{ shape: agentErrorShape }],
@@ -100,6 +105,9 @@ export const errorShapes = {
   v1: openAiErrorShape,
   threads: threadErrorShape,
   tool_result: threadErrorShape,
+  mcp: mcpErrorShape,
+  sse: mcpErrorShape,
+  messages: mcpErrorShape,
   // `POST /` belongs to AG-UI.
   '': agUiErrorShape,
   awp: agUiErrorShape,

@@ -24,6 +24,8 @@ import type { CreateChannel } from './operators/operator.ts'
 import { createOutbox } from './operators/outbox.ts'
 import type { Connections } from './outgoing/connections.ts'
 import type { ProxyVariables } from './outgoing/proxy-choice.ts'
+import { createLaterDoor } from './protocols/mcp/later-door.ts'
+import type { McpDoor, McpDoorOptions } from './protocols/mcp/mcp-door.ts'
 import { type Attachments, createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from './protocols/shared/request/file-links.ts'
 import type { Store } from './store/store.ts'
@@ -38,6 +40,7 @@ export interface Services {
   approvals: Approvals
   feed: Feed
   oversight: Oversight
+  mcp: McpDoor
   janitor: Janitor
   keeper: FileKeeper
   attachments: Attachments
@@ -55,6 +58,8 @@ interface ServiceParts {
   connections: Connections
   fileKeys: FileKeys
   middleware: readonly Middleware[]
+  /** Added to the MCP door beside our own tools. */
+  mcpExtension?: McpDoorOptions['extension']
   dataDir: string
   basePath: string
   version: string
@@ -127,10 +132,22 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     readable: async (file, signal) => void (await files.read(file, signal)),
     fetchFile: settings.files.urls ? await fileFetcher(parts.connections, settings.tools.proxy) : null,
   })
+  const mcp = createLaterDoor({
+    version: parts.version,
+    instructions: 'Quarterdeck lets a person watch and decide what you do.',
+    tools: [],
+    resources: [],
+    clock,
+    ids,
+    log,
+    ...(parts.mcpExtension === undefined ? {} : { extension: parts.mcpExtension }),
+  })
+  undo.defer(() => mcp.close())
   return {
     engine,
     approvals,
     feed,
+    mcp,
     oversight: createOversight({ engine, store, log: sessionLog, clock }),
     janitor,
     keeper,

@@ -62,7 +62,7 @@ interface OpenCall {
 const STOP_MS = 1_000
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { clock, ids, log, createEvents = createMemoryEventStore, onEnd } = options
+  const { clock, ids, log, createEvents = createMemoryEventStore, onEnd, extension } = options
   const callers = new WeakMap<globalThis.Request, Caller>()
   const calls = new Set<OpenCall>()
   const stopping = new AbortController()
@@ -97,13 +97,20 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     onError,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
-  const modern = createMcpHandler(createServer, {
-    legacy: 'reject',
-    responseMode: 'sse',
-    // Our own layer keeps streams alive.
-    keepAliveMs: 0,
-    onerror: onError,
-  })
+  const modern = (responseMode: 'auto' | 'sse') =>
+    createMcpHandler(createServer, {
+      legacy: 'reject',
+      responseMode,
+      // Our own layer keeps streams alive.
+      keepAliveMs: 0,
+      onerror: onError,
+      ...(extension === undefined ? {} : { bus: extension.bus }),
+    })
+  // The stream of a call is opened at once, because hosts give up on one whose first byte takes a minute. Everything else is answered
+  // at once and needs no stream.
+  const streaming = modern('sse')
+  const plain = modern('auto')
+  const names = new Set(options.tools.map(({ name }) => name))
 
   async function handle(request: Request, reply: Reply): Promise<void> {
     const principal = agentOf(request)
@@ -115,7 +122,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     if (!(await isLegacyRequest(web, body))) {
       const connectionId = bridge ?? ids.uuid()
       callers.set(web, { principal, ...place, era: 'modern', connectionId, isLasting: bridge !== null })
-      return await sendWebResponse(await modern.fetch(web, { parsedBody: body }), request, reply)
+      const handler = names.has(calledTool(body) ?? '') ? streaming : plain
+      return await sendWebResponse(await handler.fetch(web, { parsedBody: body }), request, reply)
     }
     const session = await sessionOf(web, body, principal.tokenId, bridge)
     const { connectionId } = session
@@ -183,7 +191,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
         // The SDK sends an answer a few steps after the tool gave it.
         await new Promise<void>((resolve) => clock.soon(resolve))
       }
-      await Promise.all([modern.close(), sessions.closeAll()])
+      await Promise.all([streaming.close(), plain.close(), sessions.closeAll()])
     },
   }
 }
@@ -193,6 +201,13 @@ async function isOwnStream({ method, headers }: globalThis.Request, { events }: 
   if (method !== 'GET') return false
   const resumed = headers.get('last-event-id')
   return resumed === null || (await events.streamOf(resumed)) === OWN_STREAM
+}
+
+const CallSchema = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
+
+function calledTool(body: unknown): string | null {
+  const parsed = CallSchema.safeParse(body)
+  return parsed.success ? parsed.data.params.name : null
 }
 
 const ClientSchema = z.object({ name: z.string(), version: z.string() })

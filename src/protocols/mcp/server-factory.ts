@@ -7,6 +7,8 @@ import {
   ProtocolErrorCode,
   ResourceTemplate,
   type ServerContext,
+  type ServerEventBus,
+  type ServerOptions,
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
@@ -21,8 +23,15 @@ export interface ServerParts {
   tools: readonly McpTool[]
   resources: readonly McpResource[]
   log: Logger
-  /** Adds more to each server. */
-  extend?: (server: McpServer) => void
+  extension?: McpExtension
+}
+
+/** Adds more to every server than the tables of tools and resources can say. */
+export interface McpExtension {
+  serverOptions: Pick<ServerOptions, 'requestState'>
+  addTo(server: McpServer): void
+  /** Tells modern clients that listen what has changed. */
+  bus: ServerEventBus
 }
 
 export interface ServerCallbacks {
@@ -31,12 +40,13 @@ export interface ServerCallbacks {
 }
 
 export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks): () => McpServer {
-  const { version, instructions, tools, resources, log, extend } = parts
+  const { version, instructions, tools, resources, log, extension } = parts
   const schemas = tools.map((tool) => ({ tool, inputSchema: unchecked(tool.input) }))
   return () => {
     const server = new McpServer(
       { name: 'quarterdeck', title: 'Quarterdeck', version },
       {
+        ...extension?.serverOptions,
         instructions,
         capabilities: {
           tools: { listChanged: false },
@@ -72,7 +82,7 @@ export function createServerFactory(parts: ServerParts, { agentOf, call }: Serve
         )
       }
     }
-    extend?.(server)
+    extension?.addTo(server)
     return server
   }
 }

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags } from '../../../config/settings/settings.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
@@ -25,6 +25,8 @@ interface ServeRequest {
   watch?: boolean
   /** At a terminal: show every log line, with ids. */
   verbose?: boolean
+  /** See `AppOptions`. */
+  conformanceFixtures?: boolean
 }
 
 export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
@@ -38,6 +40,7 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .option('--watch', 'restart, on the same port, when an agent’s files or the settings file change')
     .option('--verbose', 'at a terminal: show every log line, with ids')
+    .addOption(new Option('--conformance-fixtures', 'serve what the MCP conformance suite looks for').hideHelp())
   return addSettingFlags(command)
     .addHelpText(
       'after',
@@ -51,12 +54,14 @@ Examples:
   $ quarterdeck serve agent.yaml --watch
   $ quarterdeck serve agents/ --host 0.0.0.0 --allowed-hosts agent.example.com`,
     )
-    .action(async (files: string[], { config, watch, verbose }: Pick<ServeRequest, 'config' | 'watch' | 'verbose'>) => {
+    .action(async (files: string[], given: Omit<ServeRequest, 'files' | 'flags'>) => {
+      const { config, watch, verbose, conformanceFixtures } = given
       const request = {
         files,
         flags: settingFlagsOf(command),
         watch: watch === true,
         verbose: verbose === true,
+        conformanceFixtures: conformanceFixtures === true,
         ...(config === undefined ? {} : { config }),
       }
       settle(await serve(request, version, startApp, io))
@@ -94,8 +99,12 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       if (isForPrograms(config)) log.warn(warning)
       else io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
     }
-    const again = request.watch ? [reload] : []
-    const app = await startApp(config, log, io, ...again).catch(async (error: unknown) => {
+    const fixtures = request.conformanceFixtures === true
+    if (fixtures) {
+      log.warn('--conformance-fixtures: anybody on this machine may call the test tools of /mcp without a token')
+    }
+    const more = { ...(request.watch ? { reload } : {}), ...(fixtures ? { conformanceFixtures: true } : {}) }
+    const app = await startApp(config, log, io, more).catch(async (error: unknown) => {
       const { hosts, port } = config.settings
       throw isPortInUse(error) ? await portInUse(hosts, port) : error
     })

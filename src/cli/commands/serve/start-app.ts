@@ -1,3 +1,4 @@
+import type { AppOptions } from '../../../app.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
 import type { LoadedConfig } from '../../load-config.ts'
@@ -21,22 +22,26 @@ export interface RunningApp extends Stoppable {
   doors: readonly string[]
 }
 
-/** Resolves when the server is ready. A failed start leaves nothing open. `reload`: see `AppOptions`. */
-export type StartApp = (config: LoadedConfig, log: Logger, io: Io, reload?: number) => Promise<RunningApp>
+/** Resolves when the server is ready. A failed start leaves nothing open. */
+export type StartApp = (
+  config: LoadedConfig,
+  log: Logger,
+  io: Io,
+  more?: Pick<AppOptions, 'reload' | 'conformanceFixtures'>,
+) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
-  return async ({ agents, settings, dataDir, configDir }, log, io, reload) => {
+  return async ({ agents, settings, dataDir, configDir }, log, io, more = {}) => {
     // Loaded only when a server is wanted: it is most of the program.
     const { createApp } = await import('../../../app.ts')
     const exit = (code: number): never => {
       io.exit(code)
       throw new Error(`the process did not end with ${code}`)
     }
-    const again = reload === undefined ? {} : { reload }
     // Tokens must not end up in a file or a pipe.
     const keeping = configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true }
     const { clock, strays } = io
-    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, strays, ...keeping, ...again })
+    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, strays, ...keeping, ...more })
     const running = await app.listen().catch(async (error: unknown) => {
       await app.close({ drainMs: 0 })
       throw error

@@ -20,7 +20,7 @@ describe('serve --watch', () => {
   /** Records starts and ends. Agents in `refuse` fail to start. */
   async function watched(cwd: string, refuse: Set<string>, started = async () => {}) {
     const life: string[] = []
-    const start: StartApp = async ({ agents, settings }, _log, _io, reload) => {
+    const start: StartApp = async ({ agents, settings }, _log, _io, { reload } = {}) => {
       const name = agents[0]?.name ?? ''
       if (refuse.has(name)) throw new Error(`${name} does not start`)
       life.push(`start ${name} ${reload} :${settings.port}`)

@@ -1,0 +1,87 @@
+// Runs the MCP conformance suites against a real server: npm run test:conformance
+// First with the fixtures that the suites look for: nothing may fail. Then without them, as people run it: only what the baseline file
+// lists may fail, and an entry that no longer fails must go.
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../..')
+const program = join(root, 'bin/quarterdeck.js')
+const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-conformance-'))
+const env = { ...process.env, QUARTERDECK_CONFIG_DIR: join(folder, 'config') }
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+interface Leg {
+  suite: 'conformance-1' | 'conformance-2'
+  args: readonly string[]
+}
+
+const baseline = (name: string) => ['--expected-failures', join(import.meta.dirname, `${name}.yml`)]
+const withFixtures: readonly Leg[] = [
+  { suite: 'conformance-1', args: ['--suite', 'all'] },
+  { suite: 'conformance-2', args: ['--requirements', '2025-11-25'] },
+  { suite: 'conformance-2', args: ['--requirements', '2026-07-28'] },
+]
+const withoutFixtures: readonly Leg[] = [
+  { suite: 'conformance-1', args: ['--suite', 'all', ...baseline('baseline')] },
+  {
+    suite: 'conformance-2',
+    args: ['--suite', 'all', '--spec-version', '2026-07-28', ...baseline('baseline-2026-07-28')],
+  },
+]
+
+/** Resolves with the address when the server is ready. */
+async function serve(dataDir: string, flags: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
+  const args = [program, 'serve', '--port', '0', '--log-format', 'json', '--data-dir', dataDir, ...flags]
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let shown = ''
+  for await (const chunk of child.stdout) {
+    shown += chunk
+    const url = /Health\s+(\S+)\/health/.exec(shown)?.[1]
+    if (url !== undefined) return { child, url }
+  }
+  throw new Error(`the server did not start:\n${shown}`)
+}
+
+function run({ suite, args }: Leg, url: string): boolean {
+  const main = join(import.meta.dirname, 'node_modules', suite, 'dist/index.js')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'server', '--url', url, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  const total = /^Total: .*$/m.exec(stdout)?.[0] ?? 'no total'
+  say(`${status === 0 ? 'ok    ' : 'FAILED'} ${suite} ${args.slice(0, 4).join(' ')}: ${total}`)
+  if (status !== 0) say(stdout.slice(Math.max(0, stdout.indexOf('=== SUMMARY'))) + stderr)
+  return status === 0
+}
+
+async function runAll(legs: readonly Leg[], dataDir: string, flags: readonly string[], query = ''): Promise<boolean> {
+  const { child, url } = await serve(dataDir, flags)
+  try {
+    return legs.map((leg) => run(leg, `${url}/mcp${query}`)).every((isGood) => isGood)
+  } finally {
+    child.kill('SIGTERM')
+    await new Promise((resolve) => child.once('close', resolve))
+  }
+}
+
+try {
+  say('With fixtures:')
+  const first = await runAll(withFixtures, join(folder, 'one'), ['--conformance-fixtures'])
+  mkdirSync(join(folder, 'shop'))
+  const create = ['tokens', 'create', '--role', 'agent', '--workspace', join(folder, 'shop')]
+  const token = execFileSync(process.execPath, [program, ...create, '--data-dir', join(folder, 'two')], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  say('Without fixtures, against the baseline:')
+  const second = await runAll(withoutFixtures, join(folder, 'two'), [], `?token=${token.trim()}`)
+  process.exitCode = first && second ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
