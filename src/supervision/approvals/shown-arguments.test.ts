@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { looksSecret, shownArguments } from './shown-arguments.ts'
+import { looksSecret } from '../../domain/secret-name.ts'
+import { shownArguments } from './shown-arguments.ts'
 
 describe('arguments as a person reads them', () => {
   test('are one per line: text as it is, and the rest as JSON', () => {

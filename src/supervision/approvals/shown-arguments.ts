@@ -1,6 +1,7 @@
 // The arguments of a call as a person reads them before they approve it: one per line, of limited length, with secrets masked and
 // every character visible.
 
+import { looksSecret, MASKED } from '../../domain/secret-name.ts'
 import { visibleJson, visibleText } from '../../domain/visible-text.ts'
 
 const MAX_LINES = 40
@@ -12,29 +13,6 @@ const MAX_QUOTED = 500
 const MAX_TEXT = 4_000
 /** Nobody reads deeper. */
 const MAX_DEPTH = 20
-
-export const MASKED = '[masked]'
-
-const secretWords = new Set([
-  'password',
-  'passwd',
-  'passphrase',
-  'secret',
-  'token',
-  'authorization',
-  'credentials',
-  'apikey',
-])
-const secretPairs = new Set(['api key', 'private key', 'access key'])
-
-/** Judges the words of a name: `accessToken` and `API_KEY` look secret, `max_tokens` and `keyboard` do not. */
-export function looksSecret(name: string): boolean {
-  const words = name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-  return words.some((word, i) => secretWords.has(word) || secretPairs.has(`${word} ${words[i + 1]}`))
-}
 
 export function shownArguments(args: Record<string, unknown>): string {
   const entries = Object.entries(args)

@@ -1,5 +1,5 @@
+import { looksSecret } from '../../../domain/secret-name.ts'
 import type { ToolSettings } from '../../../domain/tool-settings.ts'
-import { looksSecret } from '../../../supervision/approvals/shown-arguments.ts'
 
 /** Shorter values are ordinary words and numbers, which logs are full of. */
 const MIN_LENGTH = 8
