@@ -75,7 +75,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   const { agents, settings, store, sessionLog, wake, clock, ids, log } = parts
   const { keeper, files } = openFiles(parts, undo)
   const supervision = {
-    rules: createCallRules({ grants: store.grants }),
+    rules: createCallRules({ grants: store.grants, clock }),
     agents,
     store,
     log: sessionLog,

@@ -30,6 +30,11 @@ export interface ApproveOptions extends Remembered {
   arguments?: Record<string, unknown>
 }
 
+export interface RejectOptions extends Remembered {
+  signal?: AbortSignal
+  reason?: string
+}
+
 /** A decision is sent once and never repeated. After `unreachable`, check with `approval(id)` whether it arrived. */
 export interface Approvals {
   /** Newest first. An operator sees all approvals, others see those of their own sessions. */
@@ -39,11 +44,15 @@ export interface Approvals {
   watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
   /** Pass the approval that was shown. If the call has changed since, this throws `approval_changed` and nothing runs. */
   approve(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: ApproveOptions): Promise<Approval>
-  reject(
+  /** With `remember`, similar calls are refused from now on. */
+  reject(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: RejectOptions): Promise<Approval>
+  /** Gives the result in the tool's place, or the answer to a question. The tool does not run for it. Any JSON value. */
+  respond(
     shown: Pick<Approval, 'approval_id' | 'digest'>,
+    result: unknown,
     options?: { signal?: AbortSignal; reason?: string },
   ): Promise<Approval>
-  /** Calls that are allowed without asking. For operators. */
+  /** Calls that are allowed or refused without asking. For operators. */
   grants(options?: { signal?: AbortSignal; agent?: string; session?: string }): Promise<Grant[]>
   revokeGrant(id: string, options?: { signal?: AbortSignal }): Promise<void>
 }
@@ -91,9 +100,9 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
   }
 
   const decide = (
-    decision: 'approve' | 'reject',
+    decision: 'approve' | 'reject' | 'respond',
     { approval_id, digest }: Pick<Approval, 'approval_id' | 'digest'>,
-    { signal, ...more }: ApproveOptions,
+    { signal, ...more }: ApproveOptions & { result?: unknown },
   ): Promise<Approval> =>
     jsonOnce({
       method: 'POST',
@@ -127,6 +136,7 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
     },
     approve: (shown, options = {}) => decide('approve', shown, options),
     reject: (shown, options = {}) => decide('reject', shown, options),
+    respond: (shown, result, options = {}) => decide('respond', shown, { ...options, result }),
     async grants({ agent, session, signal } = {}) {
       const path = `/grants${queryOf({ agent, session_id: session })}`
       return (await json<{ grants: Grant[] }>({ method: 'GET', path, signal })).grants

@@ -21,15 +21,24 @@ export interface UploadedFile {
   name: string
 }
 
-export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'interrupted' | 'consumed'
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'answered' | 'expired' | 'interrupted' | 'consumed'
 
-/** A tool call that waits or waited for a person. Times are ISO 8601. */
+/** A tool call that waits or waited for a person, or a question that its tool asks. Times are ISO 8601. */
 export interface Approval {
   approval_id: string
   status: ApprovalStatus
-  kind: 'tool_call' | 'diff' | 'permission' | 'policy'
+  /** `question`: the call has begun, and its tool asks a person something. Answer with `respond`. */
+  kind: 'tool_call' | 'question' | 'diff' | 'permission' | 'policy'
   title: string
   description: string
+  /** What the call will really do, in one line. */
+  action: string | null
+  /** What the tool itself shows: a text or a diff. */
+  preview: string | null
+  /** Set for the kind `question`. `schema` is the JSON Schema of the answer. */
+  question: { message: string; schema: Record<string, unknown> } | null
+  /** What a person gave: the answer to the question, or a text in the place of the tool's result. */
+  response: unknown
   risk: 'low' | 'high' | 'critical'
   tool: string
   arguments: Record<string, unknown>
@@ -69,7 +78,7 @@ export type GrantCondition =
   | { below: number }
   | { not: GrantCondition }
 
-/** Allow similar calls from now on. */
+/** Decide about similar calls in the same way from now on. */
 export interface Remembered {
   /** In this session (15 minutes), or in all sessions (until the grant is revoked). */
   remember?: 'session' | 'always'
@@ -85,6 +94,7 @@ export interface Grant {
   grant_id: string
   agent: string
   tool: string
+  effect: 'allow' | 'refuse'
   where: Record<string, unknown>
   session_id: string | null
   granted_by: string

@@ -9,6 +9,8 @@ export interface AuditRecord {
     /** The approval was given, but the call did not run. */
     | 'approval_voided'
     | 'call_started'
+    /** A call that had asked a person goes on with the answer. */
+    | 'call_resumed'
     | 'call_finished'
     | 'grant_made'
     | 'grant_revoked'

@@ -13,7 +13,8 @@ export interface Caller {
 }
 
 export interface Decision {
-  decision: 'approve' | 'reject'
+  /** `respond`: gives the result in the tool's place, or the answer to a question. The tool does not run for it. */
+  decision: 'approve' | 'reject' | 'respond'
   /** Of a change by an agent elsewhere: it may overwrite the file although that has changed meanwhile. */
   force?: boolean
   /** Of a change by an agent elsewhere: the whole file as it should be, in place of what the agent proposed. */
@@ -23,7 +24,9 @@ export interface Decision {
   reason?: string
   /** Replace the arguments that the model wrote. */
   arguments?: Record<string, unknown>
-  /** Also allow similar calls from now on. */
+  /** With `respond`: any JSON value. */
+  result?: unknown
+  /** Also allow similar calls from now on, or refuse them if this is a rejection. */
   remember?: {
     scope: 'session' | 'always'
     /** Which arguments count as similar; left out, all must be equal. */

@@ -35,6 +35,8 @@ export type Fact =
       lane?: string
       at: number
     }
+  /** The tool of a call that had begun asked a person a question. The call stopped there and goes on from its start when there is an answer. */
+  | { fact: 'tool_suspended'; run: string; call: string; lane?: string; at: number }
   /** `lane`: the sub-agent's. */
   | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }

@@ -2,6 +2,7 @@
 // store, not a timer or a socket: an answer through any door, at any later time, starts the continuation of the run.
 
 import type { AnswerableBy } from './approval-rule.ts'
+import type { AskedQuestion } from './question.ts'
 import type { ProgressItem } from './supervision.ts'
 import type { Risk } from './tool-settings.ts'
 
@@ -43,20 +44,40 @@ interface WaitBase extends OpenRecord {
   continuationRunId: string | null
 }
 
-export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', 'interrupted', 'consumed'] as const
+export const approvalStatuses = [
+  'pending',
+  'approved',
+  'rejected',
+  'answered',
+  'expired',
+  'interrupted',
+  'consumed',
+] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
 /**
- * pending → approved → consumed; pending → rejected | expired | interrupted; approved → interrupted, if the run that received
- * the approval ended without making the call. The store checks every change.
+ * pending → approved → consumed; pending → rejected | answered | expired | interrupted; approved → interrupted, if the run that
+ * received the approval ended without making the call. `answered`: a person gave the result in the tool's place, or the answer to
+ * a question. A question is never approved. The store checks every change.
  */
 export interface Approval extends WaitBase, DecidedRecord {
   wait: 'approval'
   status: ApprovalStatus
-  /** `diff`, `permission` and `policy` come from agents elsewhere: a change of a file, a call of the host's own tools, a policy file. */
-  kind: 'tool_call' | 'diff' | 'permission' | 'policy'
+  /**
+   * `question`: the call has begun, and its tool asks a person something. `diff`, `permission` and `policy` come from agents
+   * elsewhere: a change of a file, a call of the host's own tools, a policy file.
+   */
+  kind: 'tool_call' | 'question' | 'diff' | 'permission' | 'policy'
   title: string
   description: string
+  /** What the call will really do, in one line. Left out if an older version asked. */
+  action?: string
+  /** What the tool shows the reviewer: a text or a diff. Left out if it shows nothing. */
+  preview?: string
+  /** Set if the kind is `question`. */
+  question?: AskedQuestion
+  /** Set if it is `answered`: the text that stands for the tool's result, or the answer to the question as JSON. */
+  response?: string
   risk: Risk
   /** SHA-256 of what is approved: see `json/digest.ts`. */
   digest: string
@@ -180,9 +201,13 @@ export interface WaitAnswer {
   outcome:
     | { type: 'approved'; reason: string | null; editedArguments: string | null; editedDigest: string | null }
     | { type: 'rejected'; reason: string | null }
+    /** A person gave the result in the tool's place, or the answer to a question. */
+    | { type: 'responded'; response: string; reason: string | null }
     /** The client sent a result. Its message is among the new messages of the run. */
     | { type: 'answered' }
     | { type: 'expired' }
+    /** Nobody waits for the answer any more. */
+    | { type: 'interrupted' }
 }
 
 export const hasExpired = ({ expiresAt }: Pick<Wait, 'expiresAt'>, now: number): boolean =>

@@ -6,12 +6,15 @@ import type { AuditRecord } from '../domain/audit.ts'
 import type { Caller, Decision } from '../domain/decision.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { AskedQuestion } from '../domain/question.ts'
 import type { Approval, WaitAnswer } from '../domain/wait.ts'
 import type { AgentTool, ServerTool } from '../tools/tool.ts'
 
 export interface Gate {
   /** Decides whether a call may run now, or which approval it has to wait for. */
   judge(call: GatedCall): Promise<Verdict>
+  /** The record of a question that the tool of a call asks. It commits nothing. */
+  question(call: GatedCall, asked: AskedQuestion): Approval
   /**
    * Turns the decisions of a request into answers, one for each decision and in the same order. It commits nothing, except
    * that it asks again where a tool or the rules have changed. A decision that comes too late becomes an answer that the store
@@ -35,6 +38,8 @@ export interface GatedCall {
   lane: string | null
   /** The last approval that was asked for this call; null: none. */
   asked: Approval | null
+  /** The last question that the call asked after it had begun; null: none. It was allowed to begin. */
+  continues: Approval | null
   now: number
   /** Logger of the run. */
   log: Logger

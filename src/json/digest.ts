@@ -30,3 +30,14 @@ export const isOutdatedVersion = (policyVersion: string): boolean => !policyVers
 /** What an approval of a tool call is bound to. Any change of the tool, its arguments or the rules voids it. */
 export const callDigest = (call: { callId: string; tool: string; arguments: unknown; policyVersion: string }): string =>
   sha256(canonicalJson(['tool_call', call.callId, call.tool, call.arguments, call.policyVersion]))
+
+/** What the answer to a question of a tool is bound to. */
+export const questionDigest = (asked: {
+  callId: string
+  tool: string
+  question: { index: number; message: string; schema: unknown }
+  policyVersion: string
+}): string => {
+  const { index, message, schema } = asked.question
+  return sha256(canonicalJson(['question', asked.callId, asked.tool, index, message, schema, asked.policyVersion]))
+}

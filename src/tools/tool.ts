@@ -2,7 +2,8 @@
 
 import type { TokenUsage } from '../domain/event.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { JsonSchema, ToolRules } from '../domain/tool-settings.ts'
+import type { GivenAnswer, QuestionAnswer, ToolQuestion } from '../domain/question.ts'
+import type { JsonSchema, Risk, ToolRules } from '../domain/tool-settings.ts'
 
 export interface ToolDescription extends ToolRules {
   name: string
@@ -19,6 +20,30 @@ export interface ToolDescription extends ToolRules {
 export interface BoundTool extends ToolDescription {
   /** Digest of what the tool does (`tool-binding.ts`). An approval is bound to it, so it does not cover a tool that has changed. */
   binding: string
+  /** What a call with these arguments will really do, for the person who decides: one line, without secrets. */
+  action?(args: Record<string, unknown>): string
+  /** A text or a diff for the person who decides. What it throws is shown in its place. */
+  preview?(args: Record<string, unknown>, review: ReviewRequest, signal: AbortSignal): Promise<string>
+  /** Whether this call needs an approval. If it throws, a person is asked. */
+  needsApproval?(
+    args: Record<string, unknown>,
+    review: ReviewRequest,
+    signal: AbortSignal,
+  ): Promise<boolean | ApprovalNeed>
+}
+
+/** Why a tool wants a person to decide. */
+export interface ApprovalNeed {
+  risk?: Risk
+  reason?: string
+}
+
+/** The call that a person may have to decide about. */
+export interface ReviewRequest {
+  sessionId: string
+  owner: string
+  agent: string
+  log: Logger
 }
 
 export interface ServerTool extends BoundTool {
@@ -73,6 +98,13 @@ export interface ToolCallRequest {
   /** How many characters of the result are kept. A tool need not produce more. */
   resultChars: number
   voice: ToolVoice
+  /** The questions that this call has asked before, in order, with their answers. */
+  answers: readonly GivenAnswer[]
+  /**
+   * Asks a person and waits for the answer. The call stays open, and its timeout stops meanwhile. For tools that cannot be
+   * suspended; others end with `ToolOutcome.question`, so that nothing is held. Rejects when the signal aborts.
+   */
+  hold(question: ToolQuestion, signal: AbortSignal): Promise<QuestionAnswer>
 }
 
 /** What a tool can report while it works. Everything becomes events of the run. After the call has ended it is ignored. */
@@ -91,6 +123,8 @@ export interface ToolVoice {
 }
 
 export interface ToolOutcome {
+  /** The tool needs this answer first. The run is suspended, and then the call is made again with the answer in `answers`. */
+  question?: ToolQuestion
   content: string
   isError: boolean
   /** Whether `content` was cut, with an unknown rest. */

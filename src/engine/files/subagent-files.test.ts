@@ -126,6 +126,7 @@ describe('a sub-agent that is called like a tool', () => {
         title: 'Call send',
         description: '',
       }),
+      preview: async () => null,
     }
     const send = testTool({ name: 'send', risk: 'high', call: async () => ({ content: 'Sent.', isError: false }) })
     const sendAndRead = {

@@ -45,6 +45,8 @@ export interface ResultMore {
   durationMs: number
   /** The call was not made. */
   isRefused?: boolean
+  /** A person gave the result. */
+  isByPerson?: boolean
   activeAgent?: string | null
   facts?: Fact[]
   audit?: AuditRecord
@@ -57,12 +59,14 @@ export async function commitResult(
   agent: AgentParts,
   call: ToolCall,
   outcome: ToolOutcome,
-  { durationMs, isRefused = false, facts, audit, activeAgent }: ResultMore,
+  { durationMs, isRefused = false, isByPerson = false, facts, audit, activeAgent }: ResultMore,
 ): Promise<void> {
-  logCall(scope, agent, call, isRefused ? 'refused' : outcome.isError ? 'failed' : 'completed', durationMs)
+  const ended = isRefused ? 'refused' : isByPerson ? 'answered' : outcome.isError ? 'failed' : 'completed'
+  logCall(scope, agent, call, ended, durationMs)
   const messageId = scope.ids.uuid()
   const createdAt = pen.timestamp()
-  const metadata = { quarterdeck: { status: outcome.isError ? 'error' : 'success', durationMs } }
+  const status = outcome.isError ? 'error' : 'success'
+  const metadata = { quarterdeck: { status, durationMs, ...(isByPerson ? { answeredBy: 'person' } : {}) } }
   const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
   const shown = pen.emit({
     type: 'TOOL_CALL_RESULT',
@@ -94,12 +98,30 @@ export async function commitResult(
   })
 }
 
+/** After a crash, the log must show that the call waits for a person and was not cut off. */
+export const commitSuspension = (
+  { run }: RunScope,
+  { pen, id: lane }: Lane,
+  { call }: Pick<RunnableCall, 'call'>,
+): Promise<void> =>
+  pen.commit({
+    facts: [
+      {
+        fact: 'tool_suspended',
+        run: run.id,
+        call: call.id,
+        ...(lane === null ? {} : { lane }),
+        at: pen.timestamp(),
+      },
+    ],
+  })
+
 /** One line for each call, without its arguments or its result. */
 export function logCall(
   { log, called }: RunScope,
   agent: AgentParts,
   call: ToolCall,
-  outcome: 'completed' | 'failed' | 'refused' | 'stopped',
+  outcome: 'completed' | 'failed' | 'refused' | 'answered' | 'suspended' | 'stopped',
   durationMs: number,
 ): void {
   const { name: tool } = call.function
@@ -120,10 +142,11 @@ const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval 
 })
 
 function startedRecord({ run }: RunScope, agent: AgentParts, prepared: RunnableCall, at: number): AuditRecord {
-  const { call, tool, approval, grant } = prepared
+  const { call, tool, approval, grant, answers } = prepared
   return {
     at,
-    kind: 'call_started',
+    // It began when it asked its first question. It must not count twice.
+    kind: answers.length === 0 ? 'call_started' : 'call_resumed',
     by: agent.definition.name,
     session: run.sessionId,
     run: run.id,

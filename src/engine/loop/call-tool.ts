@@ -3,23 +3,27 @@
 import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { ToolCall } from '../../domain/message.ts'
+import type { QuestionAnswer, ToolQuestion } from '../../domain/question.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import { holdQuestion } from './hold-question.ts'
+import type { RunnableCall } from './prepare-call.ts'
+
+type ServerCall = RunnableCall & { tool: ServerTool }
 
 /** Never throws: a failure is an outcome. Ignore the outcome if the run was told to stop. */
 export async function callTool(
   scope: RunScope,
   lane: Lane,
   agent: AgentParts,
-  tool: ServerTool,
-  call: ToolCall,
-  args: Record<string, unknown>,
+  prepared: ServerCall,
 ): Promise<ToolOutcome> {
+  const { tool } = prepared
   // A call that must take effect only once is never retried, whatever is configured.
   const tries = tool.effect === 'once' ? 1 : 1 + tool.retries
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await tryOnce(scope, lane, agent, tool, call, args)
+    const outcome = await tryOnce(scope, lane, agent, prepared)
     if (outcome.isPassing !== true || attempt >= tries || scope.signal.aborted) return outcome
     await sleep(scope.clock, FIRST_PAUSE_MS * 2 ** (attempt - 1), scope.signal)
   }
@@ -28,19 +32,27 @@ export async function callTool(
 /** Pause before the second try. It doubles before each further one. */
 const FIRST_PAUSE_MS = 250
 
-async function tryOnce(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  tool: ServerTool,
-  call: ToolCall,
-  args: Record<string, unknown>,
-): Promise<ToolOutcome> {
+async function tryOnce(scope: RunScope, lane: Lane, agent: AgentParts, prepared: ServerCall): Promise<ToolOutcome> {
   const { run, signal, log } = scope
+  const { tool, call, arguments: args, answers } = prepared
   const ended = new AbortController()
-  const stopTimer = scope.clock.after(tool.timeoutMs, () => ended.abort())
+  const over = new AbortController()
+  const startTimer = () => scope.clock.after(tool.timeoutMs, () => ended.abort())
+  let stopTimer = startTimer()
+  let held = 0
   const both = AbortSignal.any([signal, ended.signal])
   const { voice, silence } = createVoice(scope, lane, tool, call)
+  /** A person may take longer than the tool. Its time begins anew when they have answered. */
+  async function hold(question: ToolQuestion, until: AbortSignal): Promise<QuestionAnswer> {
+    held += 1
+    stopTimer()
+    try {
+      return await holdQuestion(scope, lane, agent, prepared, question, AbortSignal.any([both, over.signal, until]))
+    } finally {
+      held -= 1
+      if (held === 0 && !over.signal.aborted) stopTimer = startTimer()
+    }
+  }
   try {
     const request = {
       callId: call.id,
@@ -52,6 +64,8 @@ async function tryOnce(
       forwardedProps: run.input.forwardedProps,
       resultChars: agent.definition.limits.toolResultChars,
       voice,
+      answers,
+      hold,
     }
     return await Promise.race([tool.call(request, both), aborted(both)])
   } catch (error) {
@@ -63,6 +77,8 @@ async function tryOnce(
   } finally {
     silence()
     stopTimer()
+    // What it still asks, nobody needs to answer.
+    over.abort()
   }
 }
 

@@ -2,9 +2,11 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { ToolCall } from '../../domain/message.ts'
+import type { GivenAnswer } from '../../domain/question.ts'
 import { type Approval, type ClientCall, clientCallId, type Wait } from '../../domain/wait.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
+import type { GatedCall } from '../gate.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 import { whyMissing } from './offered-tools.ts'
 
@@ -16,31 +18,42 @@ export type PreparedCall = { call: ToolCall } & (
       /** Running the call uses it up. */
       approval: Approval | null
       grant: string | null
+      /** The questions that the call has asked before, in order. It is made again with their answers. */
+      answers: readonly GivenAnswer[]
+      /** What was asked about this call before: its approval and its last question. */
+      before: Before
     }
   | { type: 'wait'; wait: Wait; isNew: boolean }
   /** The model reads the reason and can correct its call. */
   | { type: 'refused'; reason: string }
+  /** A person gave the result in the tool's place. */
+  | { type: 'answered'; content: string }
 )
+
+export type Before = Pick<GatedCall, 'asked' | 'continues'>
 
 export type RunnableCall = Extract<PreparedCall, { type: 'run' }>
 
 /** A client that never comes back must not keep a session waiting for ever. */
 const CLIENT_CALL_MS = 24 * 60 * 60 * 1000
 
-/** `wait` is what the call has waited for, if it was prepared before. */
+/** `waits` are those of this call, newest first, if it was prepared before. */
 export async function prepareCall(
   scope: RunScope,
   lane: Lane,
   agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   call: ToolCall,
-  wait: Wait | null,
+  waits: readonly Wait[],
 ): Promise<PreparedCall> {
   const refused = (reason: string): PreparedCall => ({ call, type: 'refused', reason })
+  // The newest one counts: an approval that no longer fitted was asked for again.
+  const wait = waits.find((one) => !isHeld(one)) ?? null
   if (wait?.wait === 'client_call') return afterClientCall(call, wait)
   if (wait !== null && wait.wait !== 'approval') throw new Error(`Call ${call.id} waits for a ${wait.wait}.`)
   if (wait?.status === 'pending') return { call, type: 'wait', wait, isNew: false }
-  if (wait !== null && wait.status !== 'approved' && wait.status !== 'consumed') return refused(refusal(wait))
+  const ending = wait === null ? null : afterDecision(wait)
+  if (ending !== null) return { call, ...ending }
 
   const tool = tools.get(call.function.name)
   if (tool === undefined) return refused(whyMissing(agent, call.function.name, tools))
@@ -50,11 +63,69 @@ export async function prepareCall(
   if (tool.location === 'client') {
     return { call, type: 'wait', wait: newClientCall(scope, lane, agent, tool, call), isNew: true }
   }
+  const answers = givenAnswers(waits)
+  const before = {
+    asked: waits.find((one): one is Approval => one.wait === 'approval' && one.kind === 'tool_call') ?? null,
+    continues: wait?.kind === 'question' ? wait : null,
+  }
   // It was allowed before a crash interrupted it, and its tool is still the same.
   if (scope.begun.get(call.id) === tool.binding) {
-    return { call, type: 'run', tool, arguments: args, approval: null, grant: null }
+    return { call, type: 'run', tool, arguments: args, approval: null, grant: null, answers, before }
   }
-  return askGate(scope, lane, agent, tool, call, args, wait)
+  return askGate(scope, gatedCall(scope, lane, agent, { tool, call, arguments: args, before }), call, answers, before)
+}
+
+/** A call that held its question until it was answered is made again from its start, and asks again. */
+const isHeld = (wait: Wait): boolean => wait.wait === 'approval' && wait.question?.held === true
+
+/** What a person's decision makes of a call that does not run because of it. Null: the call may run. */
+function afterDecision(
+  approval: Approval,
+): { type: 'refused'; reason: string } | { type: 'answered'; content: string } | null {
+  if (approval.kind === 'question') {
+    return approval.status === 'interrupted' ? { type: 'refused', reason: refusal(approval) } : null
+  }
+  switch (approval.status) {
+    case 'approved':
+    case 'consumed':
+      return null
+    case 'answered':
+      return { type: 'answered', content: `${ANSWERED}\n${approval.response ?? ''}` }
+    default:
+      return { type: 'refused', reason: refusal(approval) }
+  }
+}
+
+/** The model must not take a person's words for what the tool found. */
+const ANSWERED = '(This tool did not run. A person answered in its place:)'
+
+/** In the order in which they were asked. If a question was asked twice, its newer answer counts. */
+function givenAnswers(waits: readonly Wait[]): GivenAnswer[] {
+  const answers: GivenAnswer[] = []
+  for (const wait of waits.toReversed()) {
+    if (wait.wait !== 'approval' || wait.question === undefined || isHeld(wait)) continue
+    const { index, message, schema, state } = wait.question
+    const answer = questionAnswer(wait)
+    if (answer !== null) {
+      answers[index] = { message, schema, ...(state === undefined ? {} : { state }), answer }
+      answers.length = index + 1
+    }
+  }
+  return answers
+}
+
+/** Null: there is none, and there will be none. */
+export function questionAnswer({ status, response, reason }: Approval): GivenAnswer['answer'] | null {
+  switch (status) {
+    case 'answered':
+      return { type: 'answered', value: JSON.parse(response ?? 'null') }
+    case 'rejected':
+      return { type: 'rejected', reason }
+    case 'expired':
+      return { type: 'expired' }
+    default:
+      return null
+  }
 }
 
 /** The arguments with the tool's defaults. A sentence for the model if they do not fit. */
@@ -71,16 +142,13 @@ function checkArguments(tool: Tool, text: string): Record<string, unknown> | str
   return `The arguments do not fit: ${checked.problems.join('; ')}. Send the call again with arguments that fit.`
 }
 
-async function askGate(
-  { run, gate, clock, log }: RunScope,
+export function gatedCall(
+  { run, clock, log }: RunScope,
   { id: lane }: Lane,
   { definition }: AgentParts,
-  tool: ServerTool | AgentTool,
-  call: ToolCall,
-  args: Record<string, unknown>,
-  asked: Approval | null,
-): Promise<PreparedCall> {
-  const verdict = await gate.judge({
+  { tool, call, arguments: args, before }: Pick<RunnableCall, 'tool' | 'call' | 'arguments' | 'before'>,
+): GatedCall {
+  return {
     agent: definition,
     tool,
     arguments: args,
@@ -89,15 +157,28 @@ async function askGate(
     runId: run.id,
     owner: run.owner,
     lane,
-    asked,
+    ...before,
     now: clock.now(),
     log,
-  })
+  }
+}
+
+async function askGate(
+  { gate }: RunScope,
+  gated: GatedCall,
+  call: ToolCall,
+  answers: readonly GivenAnswer[],
+  before: Before,
+): Promise<PreparedCall> {
+  const verdict = await gate.judge(gated)
+  const { tool, arguments: args } = gated
   switch (verdict.verdict) {
     case 'refuse':
       return { call, type: 'refused', reason: `This call is not allowed: ${verdict.reason}` }
-    case 'run':
-      return { call, type: 'run', tool, arguments: args, approval: verdict.approval, grant: verdict.grant }
+    case 'run': {
+      const { approval, grant } = verdict
+      return { call, type: 'run', tool, arguments: args, approval, grant, answers, before }
+    }
     case 'ask':
       return { call, type: 'wait', wait: verdict.approval, isNew: true }
   }
@@ -114,9 +195,13 @@ function afterClientCall(call: ToolCall, wait: ClientCall): PreparedCall {
   }
 }
 
-/** What the model is told about a call that nobody allowed. */
-export function refusal({ status, reason }: Pick<Approval, 'status' | 'reason'>): string {
+/** What the model is told about a call that nobody allowed, or whose question nobody answered. */
+export function refusal({ kind, status, reason }: Pick<Approval, 'kind' | 'status' | 'reason'>): string {
   const why = reason === null || reason === '' ? '' : ` Reason: ${reason}`
+  if (kind === 'question') {
+    const refused = status === 'rejected' ? `A person refused to answer the question of this tool.${why}` : ''
+    return `${refused || 'This call was broken off while it waited for the answer of a person.'} What it did before it asked stays done.`
+  }
   switch (status) {
     case 'rejected':
       return `A person refused this call, so it was not run.${why} Do not send it again unless you are asked to.`

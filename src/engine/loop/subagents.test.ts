@@ -49,6 +49,7 @@ const askAboutHighRisk: CallRules = {
     title: 'Call send',
     description: '',
   }),
+  preview: async () => null,
 }
 
 const laneOf = (event: RunEvent) => ('subagentRunId' in event ? event.subagentRunId : undefined)

@@ -3,13 +3,22 @@
 
 import type { Fact } from '../../domain/entry.ts'
 import type { ToolCall } from '../../domain/message.ts'
+import type { ToolQuestion } from '../../domain/question.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
-import { commitBeginning, commitResult, finishedRecord, logCall, type ResultMore, type Said } from './call-records.ts'
+import {
+  commitBeginning,
+  commitResult,
+  commitSuspension,
+  finishedRecord,
+  logCall,
+  type ResultMore,
+  type Said,
+} from './call-records.ts'
 import { callTool } from './call-tool.ts'
-import { type PreparedCall, prepareCall, type RunnableCall } from './prepare-call.ts'
+import { gatedCall, type PreparedCall, prepareCall, type RunnableCall } from './prepare-call.ts'
 import { runSubagent } from './subagent.ts'
 
 export interface StepEnd {
@@ -59,9 +68,8 @@ async function prepareCalls(
   const prepared: PreparedCall[] = []
   for (const call of calls) {
     if (prepared.length > 0) await new Promise<void>((resolve) => scope.clock.soon(resolve))
-    // The newest one counts: an approval that no longer fitted was asked for again.
-    const wait = waits.find(({ callId }) => callId === call.id) ?? null
-    prepared.push(await prepareCall(scope, lane, agent, tools, call, wait))
+    const ofCall = waits.filter(({ callId }) => callId === call.id)
+    prepared.push(await prepareCall(scope, lane, agent, tools, call, ofCall))
   }
   return prepared
 }
@@ -112,6 +120,12 @@ async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared
       await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs: 0, isRefused: true })
       return nothingLeft
     }
+    case 'answered': {
+      if (scope.signal.aborted) return nothingLeft
+      const outcome = { content: prepared.content, isError: false }
+      await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs: 0, isByPerson: true })
+      return nothingLeft
+    }
     case 'run':
       return prepared.tool.location === 'server'
         ? runServerTool(scope, lane, agent, { ...prepared, tool: prepared.tool })
@@ -129,23 +143,50 @@ async function runServerTool(
 ): Promise<StepEnd> {
   const { tool, call } = prepared
   const began = scope.clock.mono()
-  const outcome = await callTool(scope, lane, agent, tool, call, prepared.arguments)
+  const outcome = await callTool(scope, lane, agent, prepared)
   const durationMs = Math.round(scope.clock.mono() - began)
   if (scope.signal.aborted) {
     logCall(scope, agent, call, 'stopped', durationMs)
     return nothingLeft
   }
   if (outcome.usage !== undefined) scope.usage.addAll(outcome.usage)
-  await commitResult(scope, lane, agent, call, withEditNote(outcome, prepared), {
+  if (outcome.question !== undefined && prepared.answers.length < MOST_QUESTIONS) {
+    return suspendCall(scope, lane, agent, prepared, outcome.question, durationMs)
+  }
+  const result = outcome.question === undefined ? withEditNote(outcome, prepared) : tooManyQuestions
+  await commitResult(scope, lane, agent, call, result, {
     durationMs,
-    ...(tool.effect === 'read' ? {} : { audit: finishedRecord(scope, agent, prepared, outcome, durationMs) }),
+    ...(tool.effect === 'read' ? {} : { audit: finishedRecord(scope, agent, prepared, result, durationMs) }),
   })
   return nothingLeft
 }
 
+/** More questions than anybody answers for one call. A tool that asks without end must not keep people busy for ever. */
+const MOST_QUESTIONS = 50
+const tooManyQuestions: ToolOutcome = {
+  content: `The tool asked more than ${MOST_QUESTIONS} questions, so the call was ended.`,
+  isError: true,
+}
+
+/** The tool has asked a person. What it has done so far is done; the answer brings it back here. */
+async function suspendCall(
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  prepared: RunnableCall,
+  question: ToolQuestion,
+  durationMs: number,
+): Promise<StepEnd> {
+  const asked = { ...question, index: prepared.answers.length }
+  const wait = scope.gate.question(gatedCall(scope, lane, agent, prepared), asked)
+  await commitSuspension(scope, lane, prepared)
+  logCall(scope, agent, prepared.call, 'suspended', durationMs)
+  return { pending: [{ wait, isNew: true, subagentRunId: lane.subagentRunId }], handedTo: null }
+}
+
 /** The model must know that the arguments were not the ones it wrote. */
-function withEditNote(outcome: ToolOutcome, { approval, arguments: args }: RunnableCall): ToolOutcome {
-  if (approval === null || approval.editedArguments === null) return outcome
+function withEditNote(outcome: ToolOutcome, { before: { asked }, arguments: args }: RunnableCall): ToolOutcome {
+  if (asked === null || asked.editedArguments === null) return outcome
   const note = `(A person changed the arguments of this call to ${JSON.stringify(args)}.)`
   return { ...outcome, content: `${note}\n${outcome.content}` }
 }

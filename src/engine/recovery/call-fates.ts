@@ -71,7 +71,12 @@ export function tellFates(fates: readonly CallFate[], run: RunRecord, writer: Ru
     const messageId = ids.uuid()
     const createdAt = writer.timestamp()
     const content = resultOf(fate)
-    const metadata = { quarterdeck: { status: 'error', fate: begun === null ? 'not_run' : 'unknown' } }
+    const metadata = {
+      quarterdeck: {
+        status: 'error',
+        fate: begun === null ? 'not_run' : begun.isSuspended === true ? 'suspended' : 'unknown',
+      },
+    }
     const toolCallId = call.id
     writer.emit({
       type: 'TOOL_CALL_RESULT',
@@ -106,7 +111,7 @@ export function fateRecords(
             agent: run.agent,
             tool: begun.tool,
             call: call.id,
-            details: { status: 'unknown', approval: begun.approval ?? null },
+            details: { status: begun.isSuspended === true ? 'suspended' : 'unknown', approval: begun.approval ?? null },
           },
         ],
   )
@@ -115,6 +120,9 @@ export function fateRecords(
 const allOf = (fates: readonly CallFate[]): CallFate[] => fates.flatMap((fate) => [fate, ...allOf(fate.inside)])
 
 function resultOf({ begun, isApproved, inside }: CallFate): string {
+  if (begun?.isSuspended === true) {
+    return 'This call had stopped to ask a person a question, and the run ended before the answer. What the call did before it asked stays done.'
+  }
   if (begun?.effect === 'once') {
     return 'The server stopped while this call was running. Whether it took effect is not known; it was not repeated. Do not send it again before a person has checked.'
   }

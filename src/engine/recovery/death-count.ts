@@ -52,6 +52,10 @@ export function createDeathCount(): DeathCount {
         calls.set(fact.call, fact.lane ?? null)
         ofSteps.delete(fact.lane ?? null)
         break
+      case 'tool_suspended':
+        calls.delete(fact.call)
+        ofCalls.delete(fact.call)
+        break
       case 'step_finished':
         ofSteps.delete(fact.lane ?? null)
         break

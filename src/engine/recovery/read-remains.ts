@@ -6,7 +6,10 @@ import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { createDeathCount, MOST_DEATHS } from './death-count.ts'
 
-export type Intent = Extract<Fact, { fact: 'tool_intent' }>
+export type Intent = Extract<Fact, { fact: 'tool_intent' }> & {
+  /** It had stopped to ask a person. It was not cut off, so it may be made again. */
+  isSuspended?: true
+}
 
 export interface RunRemains {
   events: RunEvent[]
@@ -41,6 +44,10 @@ export function readRemains(entries: readonly Pick<Entry, 'kind' | 'data'>[]): R
       const fact: Fact = JSON.parse(entry.data)
       deaths.see(fact)
       if (fact.fact === 'tool_intent') intents.set(fact.call, fact)
+      if (fact.fact === 'tool_suspended') {
+        const intent = intents.get(fact.call)
+        if (intent !== undefined) intents.set(fact.call, { ...intent, isSuspended: true })
+      }
       if (fact.fact === 'step_finished') {
         const lane = fact.lane ?? null
         if (lane === null) stepsDone = fact.step
@@ -92,7 +99,7 @@ export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt
 
 /** Why a person has to look at the run before it goes on. Null: it may go on by itself. */
 export function reviewNeeded({ unanswered, deadly, deadlySteps, stepsDone }: RunRemains): string | null {
-  const inDoubt = unanswered.filter(({ effect }) => effect === 'once')
+  const inDoubt = unanswered.filter(({ effect, isSuspended }) => effect === 'once' && isSuspended !== true)
   const repeatable = deadly.filter(({ effect }) => effect !== 'once')
   const reasons: string[] = []
   if (inDoubt.length > 0) {

@@ -158,11 +158,25 @@ async function revive(
     await endHere(deps, left, { kind: 'failed', code: 'needs_review', message }, fates)
     return { writer, resumption: null }
   }
+  await interruptHeld(deps, run)
   await showWhatIsThere(deps, left)
   runLogger(logger, run).info('a run goes on after a restart', { steps_done: remains.stepsDone })
   const begun = new Map(remains.unanswered.map((intent) => [intent.call, intent.binding]))
   return { writer, resumption: { stepsDone: remains.stepsDone, usage: remains.usage, begun } }
 }
+
+/** The calls that held these questions are gone with their process. They ask again when they are made again. */
+async function interruptHeld({ store, log, clock }: ReviveDeps, run: RunRecord): Promise<void> {
+  const { id: runId, sessionId } = run
+  const pending = await store.waits.list({ sessionId, runId, wait: 'approval', status: 'pending', limit: MOST_HELD })
+  const at = clock.now()
+  const answers = pending
+    .filter((wait) => wait.wait === 'approval' && wait.question?.held === true)
+    .map(({ id }) => ({ waitId: id, at, by: 'restart', outcome: { type: 'interrupted' as const } }))
+  if (answers.length > 0) await log.commit({ type: 'settle_waits', answers, now: at })
+}
+
+const MOST_HELD = 1_000
 
 interface Left {
   run: RunRecord

@@ -7,6 +7,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { WaitAnswer } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
@@ -79,6 +80,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const finished: Record<string, number> = {}
   const tokens = { input: 0, output: 0 }
   let crashed = false
+  const settle = async (answers: readonly WaitAnswer[]) =>
+    void (await log.commit({ type: 'settle_waits', answers, now: clock.now() }))
 
   function prepare(runId: string): () => void {
     const entry = starting.get(runId) ?? { stop: new AbortController(), holders: 0 }
@@ -141,7 +144,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       return 'failed'
     }
     const { outcome, usage } = await executeRun(
-      { store, clock, ids, log: runLogger(logger, run), gate, agents, prices, fileSource },
+      { store, clock, ids, log: runLogger(logger, run), gate, settle, agents, prices, fileSource },
       { root: agent, run, session, writer, stop, resumption },
     )
     for (const one of usage) {

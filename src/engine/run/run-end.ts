@@ -113,25 +113,27 @@ export function waitingEnd(
   }
 }
 
-/** What a client may send back as the payload of its answer. */
+/** What a client may send back as the payload of its answer to a call. For a question, it is the schema of the question. */
 const responseSchema = {
   type: 'object',
   properties: {
     approved: { type: 'boolean', description: 'Whether the call may run.' },
     reason: { type: 'string', description: 'Why the call may not run. The model is told.' },
     editedArgs: { type: 'object', description: 'Replaces all arguments of the call.' },
+    result: { description: "A result in the tool's place, of any type. The tool does not run." },
     digest: { type: 'string', description: 'Digest of the call that was shown: `metadata.quarterdeck.digest`.' },
   },
   required: ['approved'],
 }
 
 export function interruptOf(wait: Approval, subagentRunId: string | null): Interrupt {
+  const { question } = wait
   return {
     id: wait.id,
-    reason: 'tool_call',
+    reason: question === undefined ? 'tool_call' : 'input_required',
     message: wait.description === '' ? wait.title : `${wait.title}\n${wait.description}`,
     toolCallId: wait.callId,
-    responseSchema,
+    responseSchema: question === undefined ? responseSchema : { ...question.schema },
     ...(wait.expiresAt === null ? {} : { expiresAt: isoTime(wait.expiresAt) }),
     ...(subagentRunId === null ? {} : { subagentRunId }),
     metadata: {
@@ -141,6 +143,8 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
         risk: wait.risk,
         answerableBy: wait.answerableBy,
         digest: wait.digest,
+        ...(wait.action === undefined ? {} : { action: wait.action }),
+        ...(wait.preview === undefined ? {} : { preview: wait.preview }),
       },
     },
   }

@@ -7,7 +7,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
+import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { Model } from '../../models/model.ts'
 import type { Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
@@ -33,6 +33,8 @@ export interface ExecuteDeps {
   /** The logger of this run: its lines carry the run's ids. */
   log: Logger
   gate: Gate
+  /** Answers waits of this run while it executes. */
+  settle(answers: readonly WaitAnswer[]): Promise<void>
   agents: ReadonlyMap<string, AgentParts>
   prices: PriceList
   /** Null: this server does not keep files. */

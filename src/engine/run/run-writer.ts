@@ -31,7 +31,7 @@ export interface Pen {
   commit(parts: CommitParts): Promise<void>
 }
 
-export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'audit'> {
+export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'waits' | 'audit'> {
   facts?: Fact[]
   messages?: StoredMessage[]
 }

@@ -78,6 +78,7 @@ function auditOf({ answer, grant, audit }: PreparedAnswer): (readonly [string, A
     grant: grant.id,
     approval: grant.approvalId,
     scope: grant.sessionId === null ? 'always' : 'session',
+    ...(grant.effect === undefined ? {} : { effect: grant.effect }),
   }
   return [decision, [grant.id, { ...audit, kind: 'grant_made', details }]]
 }

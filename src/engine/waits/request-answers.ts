@@ -65,10 +65,10 @@ async function decisionsOf(
 ): Promise<Decided[]> {
   const { by = { user: request.owner, role: 'anyone' as const }, answers = [] } = request.decisions ?? {}
   // An approved call runs before the model answers a new message, so both cannot be one step.
-  if (talks && answers.some(({ decision }) => decision === 'approve')) {
+  if (talks && answers.some(({ decision }) => decision !== 'reject')) {
     throw new ServerError(
       'invalid_request',
-      'A new message can come with a refusal, not with an approval. Approve first, then send the message.',
+      'A new message can come with a refusal, not with an approval or an answer. Answer first, then send the message.',
     )
   }
   if (answers.length === 0) return []
@@ -103,7 +103,7 @@ async function refuseWhilePending(
  */
 function rejectedResult({ approval, answer }: Decided, id: string): NewMessage[] {
   if (approval.status !== 'pending' || answer.outcome.type !== 'rejected') return []
-  const content = refusal({ status: 'rejected', reason: answer.outcome.reason })
+  const content = refusal({ kind: approval.kind, status: 'rejected', reason: answer.outcome.reason })
   const lane = approval.lane === null ? {} : { lane: approval.lane }
   const metadata = { quarterdeck: { status: 'error' } }
   return [{ id, role: 'tool', content, toolCallId: approval.callId, error: content, metadata, ...lane }]

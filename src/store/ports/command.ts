@@ -73,7 +73,7 @@ export type Result =
 export function needsSync(command: Command): boolean {
   switch (command.type) {
     case 'append':
-      return command.sync || command.consume !== undefined || command.audit !== undefined
+      return command.sync || command.consume !== undefined || command.waits !== undefined || command.audit !== undefined
     case 'update_session':
     case 'compact_session':
     case 'renew_lease':

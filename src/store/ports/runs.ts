@@ -6,7 +6,7 @@ import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunError, RunRecord, RunStatus, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait, WaitAnswer } from '../../domain/wait.ts'
+import type { Approval, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface RunReads {
@@ -130,6 +130,8 @@ export interface AppendEntries {
    * answer edited the arguments, it is the digest of the edited ones.
    */
   consume?: readonly { waitId: string; digest: string; at: number }[]
+  /** Questions that the run waits for while it executes. They are interrupted when it ends. */
+  waits?: readonly Approval[]
   audit?: readonly AuditRecord[]
 }
 

@@ -80,7 +80,7 @@ function timeOf(command: Command): number {
     case 'ask_again':
       return command.at
     case 'append':
-      return command.consume?.[0]?.at ?? 0
+      return command.consume?.[0]?.at ?? command.waits?.[0]?.createdAt ?? 0
     case 'create_session':
       return command.session.createdAt
     case 'import_session':

@@ -162,6 +162,7 @@ export function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Dec
 export const isTextAlone = (command: AppendEntries): boolean =>
   !command.sync &&
   command.consume === undefined &&
+  command.waits === undefined &&
   command.audit === undefined &&
   command.messages === undefined &&
   command.state === undefined &&
@@ -187,6 +188,9 @@ export function* appendEntries(command: AppendEntries): Rule<Decision> {
   }
   if (Object.keys(patch).length > 0) changes.push({ write: 'update_session', id: sessionId, patch })
   for (const [before, wait] of used) changes.push({ write: 'update_wait', before, wait })
+  for (const wait of command.waits ?? []) {
+    changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId } })
+  }
   if (audit.length > 0) changes.push({ write: 'add_audit', records: audit })
   return { result: { ok: true, firstSeq }, changes }
 }

@@ -50,6 +50,8 @@ function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wai
   const decided = { ...wait, decidedAt: at, decidedBy: answer.by, continuationRunId: takenBy }
   switch (outcome.type) {
     case 'approved':
+      // Nothing runs because of a question, so there is nothing to approve.
+      if (wait.kind === 'question') return null
       return {
         ...decided,
         status: 'approved',
@@ -60,8 +62,12 @@ function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wai
       }
     case 'rejected':
       return { ...decided, status: 'rejected', reason: outcome.reason }
+    case 'responded':
+      return { ...decided, status: 'answered', reason: outcome.reason, response: outcome.response }
     case 'expired':
       return { ...decided, status: 'expired' }
+    case 'interrupted':
+      return { ...decided, status: 'interrupted' }
     default:
       return null
   }
@@ -188,9 +194,12 @@ export const waitNotFound = ({ waitId, outcome }: WaitAnswer): ServerError =>
     ? new ServerError('tool_call_not_found', `This session does not wait for a tool call ${JSON.stringify(waitId)}.`)
     : new ServerError('approval_not_found', `This session has no approval ${JSON.stringify(waitId)}.`)
 
-/** The grants whose approval was given. */
+/** The grants whose approval was given, and the refusals whose approval was rejected. */
 export const grantsOf = (applied: readonly Wait[], grants: readonly Grant[] = []): Grant[] =>
-  grants.filter((grant) => applied.some(({ id, status }) => id === grant.approvalId && status === 'approved'))
+  grants.filter(({ approvalId, effect }) => {
+    const needed = effect === 'refuse' ? 'rejected' : 'approved'
+    return applied.some(({ id, status }) => id === approvalId && status === needed)
+  })
 
 /** The audit records of the answered waits and the new grants. */
 export function auditOf(

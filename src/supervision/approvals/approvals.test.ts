@@ -33,6 +33,7 @@ const askingRules = (more: Partial<Question> = {}): CallRules => ({
     description: '',
     ...more,
   }),
+  preview: async () => null,
 })
 
 const delivered: unknown[] = []

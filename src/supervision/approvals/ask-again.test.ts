@@ -22,6 +22,7 @@ const rules: CallRules = {
     title: `Call ${tool.name}`,
     description: tool.description,
   }),
+  preview: async () => null,
 }
 
 let folder: string
@@ -387,6 +388,7 @@ describe('a review after a start', () => {
     const old: CallRules = {
       judge: async (call) => ({ verdict: 'ask', ...old.question(call) }),
       question: (call) => ({ ...rules.question(call), policyVersion: 'f'.repeat(64) }),
+      preview: async () => null,
     }
     const {
       server: before,

@@ -7,14 +7,14 @@ import type { Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval, Wait } from '../../domain/wait.ts'
 import { MOST_WAITS } from '../../engine/waits/synced-waits.ts'
 import { callDigest } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { BoundTool, Toolbox } from '../../tools/tool.ts'
-import type { CallRules } from './call-rules.ts'
+import { type CallRules, highest } from './call-rules.ts'
 
 export interface AskAgainDeps {
   store: Pick<Store, 'waits'>
@@ -52,6 +52,8 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
 
   /** The same question as it would be asked now; null when its tool is not available. */
   async function asNow(old: Approval, at: number, signal: AbortSignal): Promise<Approval | null> {
+    // A question of a tool stays as it is. If the tool asks something else now, the call ends when it goes on.
+    if (old.kind === 'question') return old
     const tool = await findTool(old, signal)
     const agent = agentOf(old.agent)?.definition
     if (tool === null || agent === undefined) return null
@@ -59,14 +61,25 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
     const checked = jsonCheckOf(tool.parameters).check(written)
     // Arguments that no longer fit are refused when the call is about to run.
     const args = checked.ok ? { ...Object(checked.value) } : written
-    const question = rules.question({ agent, tool, arguments: args, sessionId: old.sessionId, now: at })
+    const { sessionId, owner } = old
+    const call = { agent, tool, arguments: args, sessionId, owner, now: at, log: logger }
+    const question = rules.question(call)
     const { policyVersion } = question
+    const digest = callDigest({ callId: old.callId, tool: old.tool, arguments: args, policyVersion })
+    if (digest === old.digest) return old
+    const preview = await rules.preview(call)
+    // The tool may have found a higher risk when it saw the call.
+    const risk = highest(old.risk, question.risk)
+    const { action: _action, preview: _preview, ...rest } = old
     return {
-      ...old,
+      ...rest,
       ...question,
+      ...(preview === null ? {} : { preview }),
+      risk,
+      answerableBy: risk === 'critical' ? 'operator' : question.answerableBy,
       id: ids.uuid(),
       arguments: JSON.stringify(args),
-      digest: callDigest({ callId: old.callId, tool: old.tool, arguments: args, policyVersion }),
+      digest,
       messageRefs: {},
       // Newer than the question that it replaces, even when the wall clock has been set back.
       createdAt: Math.max(at, old.createdAt + 1),
@@ -96,7 +109,9 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
   async function newest(approval: Approval): Promise<Approval> {
     if (approval.status !== 'interrupted') return approval
     const all = await store.waits.list({ sessionId: approval.sessionId, wait: 'approval', limit: MOST_WAITS })
-    const same = all.find((one) => one.wait === 'approval' && one.callId === approval.callId)
+    const isSame = (one: Wait) =>
+      one.wait === 'approval' && one.callId === approval.callId && one.kind === approval.kind
+    const same = all.find(isSame)
     if (same?.wait !== 'approval') return approval
     await log.synced(approval.sessionId)
     return same

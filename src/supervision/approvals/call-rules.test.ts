@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
+import { createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/grant.ts'
 import { policyVersion } from '../policy/apply-policy.ts'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
@@ -179,6 +180,114 @@ describe('a grant', () => {
     const rules = createCallRules({ grants: { list } })
     await rules.judge(gatedCall({ sessionId: 's7', now: 9 }))
     await rules.judge(gatedCall({ tool: { approval: { ask: 'never' } } }))
-    expect(asked).toEqual([{ agent: 'helper', sessionId: 's7', now: 9 }])
+    // Also for a call that would run: a person may have refused it in advance.
+    expect(asked).toEqual([
+      { agent: 'helper', sessionId: 's7', now: 9 },
+      { agent: 'helper', sessionId: 's1', now: 1_000 },
+    ])
+  })
+})
+
+describe('a refusal in advance', () => {
+  const refusal: Grant = { ...grant, id: 'no', effect: 'refuse' }
+
+  test('refuses similar calls, also those that would run and those that are granted, and says that a person did', async () => {
+    const verdict = {
+      verdict: 'refuse',
+      reason: 'a person refused calls like this one in advance. Do not send it again unless you are asked to.',
+    }
+    expect(await rulesWith(refusal).judge(gatedCall())).toEqual(verdict)
+    expect(await rulesWith(grant, refusal).judge(gatedCall())).toEqual(verdict)
+    expect(await rulesWith(refusal).judge(gatedCall({ tool: { approval: { ask: 'never' } } }))).toEqual(verdict)
+    const other = gatedCall({ arguments: { to: 'bob@elsewhere.org' } })
+    expect(await rulesWith(refusal).judge(other)).toMatchObject({ verdict: 'ask' })
+  })
+
+  test('stays when the tool changes, and holds when its conditions cannot be read', async () => {
+    const changed = gatedCall({ tool: { binding: 'b' } })
+    expect(await rulesWith(refusal).judge(changed)).toMatchObject({ verdict: 'refuse' })
+    const unreadable = { ...refusal, where: { to: { like: 'x' } } as unknown as Grant['where'] }
+    expect(await rulesWith(unreadable).judge(gatedCall())).toMatchObject({ verdict: 'refuse' })
+  })
+})
+
+describe("a tool's own opinion", () => {
+  const needs = (said: unknown, more: Partial<RuledCall['tool']> = {}) =>
+    gatedCall({ tool: { needsApproval: async () => said as boolean, ...more } })
+
+  test('asks where the rules would not, with its risk and its reason', async () => {
+    const low = { risk: 'low' as const, approval: { ask: 'never' as const } }
+    expect(await rulesWith().judge(needs(true, low))).toMatchObject({ verdict: 'ask', risk: 'low' })
+    expect(await rulesWith().judge(needs({ risk: 'critical', reason: 'It goes\u202e out.' }, low))).toMatchObject({
+      verdict: 'ask',
+      risk: 'critical',
+      answerableBy: 'operator',
+      description: 'It goes\\u{202e} out.\nto: ann@example.com',
+    })
+  })
+
+  test('overrules the risk, and no other rule', async () => {
+    expect(await rulesWith().judge(needs(false))).toEqual({ verdict: 'run', grant: null })
+    for (const approval of [{ ask: 'always' as const }, { ask: 'policy' as const }]) {
+      expect(await rulesWith().judge(needs(false, { approval }))).toMatchObject({ verdict: 'ask' })
+    }
+    expect(await rulesWith().judge(needs(false, { risk: 'critical' }))).toMatchObject({ verdict: 'ask' })
+  })
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('broken'))],
+    ['says nothing clear', async () => 'no' as unknown as boolean],
+    ['names a risk that does not exist', async () => ({ risk: 'none' }) as unknown as boolean],
+  ])('that %s asks a person', async (_what, needsApproval) => {
+    const call = gatedCall({ tool: { approval: { ask: 'never' }, risk: 'low', needsApproval } })
+    expect(await rulesWith().judge(call)).toMatchObject({
+      verdict: 'ask',
+      description: 'The tool could not say whether this call needs an approval.\nto: ann@example.com',
+    })
+  })
+
+  test('that takes too long asks a person, and a preview that does is left out', async () => {
+    // Every timer fires at once.
+    const after = (_ms: number, fire: () => void) => {
+      queueMicrotask(fire)
+      return () => {}
+    }
+    const clock = { ...createSystemClock(), after }
+    const rules = createCallRules({ grants: { list: async () => [] }, clock })
+    const never = () => new Promise<never>(() => {})
+    const call = gatedCall({ tool: { risk: 'low', needsApproval: never, preview: never } })
+    expect(await rules.judge(call)).toMatchObject({
+      verdict: 'ask',
+      preview: 'no preview: It took longer than 5 s.',
+    })
+  })
+})
+
+describe('what a person is shown', () => {
+  const judge = (tool: Partial<RuledCall['tool']>) => rulesWith().judge(gatedCall({ tool }))
+
+  test('is what the call will do, with a preview of the tool, without hidden characters', async () => {
+    const tool = {
+      action: ({ to }: Record<string, unknown>) => `POST https://mail.example.com/${String(to)}\u200b`,
+      preview: async () => '- old\n+ new\u202e',
+    }
+    expect(await judge(tool)).toMatchObject({
+      title: 'send_email: POST https://mail.example.com/ann@example.com\\u{200b}',
+      action: 'POST https://mail.example.com/ann@example.com\\u{200b}',
+      preview: '- old\n+ new\\u{202e}',
+    })
+  })
+
+  test('is bounded, and says what is missing', async () => {
+    expect(await judge({ preview: async () => 'x'.repeat(20_010) })).toMatchObject({
+      preview: `${'x'.repeat(20_000)}… (10 more characters)`,
+    })
+    expect(await judge({ preview: () => Promise.reject(new Error('No file.')) })).toMatchObject({
+      preview: 'no preview: No file.',
+    })
+    const broken = () => {
+      throw new Error('The argument to is missing.')
+    }
+    expect(await judge({ action: broken })).toMatchObject({ title: 'Call send_email' })
   })
 })

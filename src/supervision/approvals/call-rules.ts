@@ -1,8 +1,10 @@
-// Which calls need an approval: the rules of the agent and the tool first, then the grants.
+// Which calls need an approval: what people refused in advance, then the rules of the agent and the tool, then the tool's own
+// opinion, then the grants.
 
 import type { AnswerableBy } from '../../domain/approval-rule.ts'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/grant.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
+import { isAtLeast, type Risk } from '../../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
 import type { GatedCall } from '../../engine/gate.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
@@ -11,15 +13,20 @@ import { applyPolicy, policyVersion } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import type { PathContext } from '../policy/path-conditions.ts'
 import { createRealPath } from '../policy/real-path.ts'
+import { actionOf, type Need, needOf, previewOf } from './ask-tool.ts'
 import { shownArguments } from './shown-arguments.ts'
 
 export interface CallRules {
   judge(call: RuledCall): Promise<RuleVerdict>
   /** The question that a person would be asked about this call, whether or not the rules require an approval. */
   question(call: RuledCall): Question
+  /** What the tool itself shows the person who decides. Null: it shows nothing. Never throws. */
+  preview(call: RuledCall): Promise<string | null>
 }
 
-export type RuledCall = Pick<GatedCall, 'agent' | 'arguments' | 'sessionId' | 'now'> & { tool: BoundTool }
+export type RuledCall = Pick<GatedCall, 'agent' | 'arguments' | 'sessionId' | 'owner' | 'now' | 'log'> & {
+  tool: BoundTool
+}
 
 type RuleVerdict =
   /** `grant`: the one that allowed the call. */
@@ -34,61 +41,87 @@ export interface Question {
   expiresAt: number
   title: string
   description: string
+  /** What the call will really do, in one line. */
+  action?: string
+  preview?: string
 }
 
 interface CallRulesDeps {
   grants: Pick<GrantReads, 'list'>
   /** Resolves links in a path. Left out: as the disk says. */
   realPath?: PathContext['realPath']
+  /** Limits the time of a tool's own code. Left out: the system's. */
+  clock?: Clock
 }
 
-export function createCallRules({ grants, realPath }: CallRulesDeps): CallRules {
+export function createCallRules({ grants, realPath, clock = createSystemClock() }: CallRulesDeps): CallRules {
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
-      const risk = riskOf(call)
       const paths: PathContext = {
         parameters: tool.parameters,
         roots: tool.roots ?? [agent.directory],
         realPath: realPath ?? createRealPath(),
       }
+      const held = await grants.list({ agent: agent.name, sessionId, now })
+      const refused = held.find((one) => one.effect === 'refuse' && covers(one, call, paths))
+      if (refused !== undefined) return { verdict: 'refuse', reason: refusedInAdvance }
       const ruling = applyPolicy({
-        rule: tool.approval ?? agent.approval.default,
+        rule: ruleOf(call),
         agentRule: agent.approval.default,
         policy: agent.approval.policy,
         tool: tool.name,
-        risk,
+        risk: riskOf(call),
         arguments: call.arguments,
         paths,
       })
-      if (ruling === 'run') return { verdict: 'run', grant: null }
       if (ruling === 'refuse') {
         return { verdict: 'refuse', reason: `the policy of ${agent.name} refuses ${tool.name} with these arguments.` }
       }
+      const need = await needOf(clock, call)
+      if (!asks(call, ruling, need)) return { verdict: 'run', grant: null }
+      const asked = question(call, need)
       // Critical calls are asked about every time.
-      if (risk !== 'critical') {
-        const held = await grants.list({ agent: agent.name, sessionId, now })
-        const grant = held.find((one) => covers(one, call, paths))
+      if (asked.risk !== 'critical') {
+        const grant = held.find((one) => one.effect !== 'refuse' && covers(one, call, paths))
         if (grant !== undefined) return { verdict: 'run', grant: grant.id }
       }
-      return { verdict: 'ask', ...question(call) }
+      const preview = await previewOf(clock, call)
+      return { verdict: 'ask', ...asked, ...(preview === null ? {} : { preview }) }
     },
-    question,
+    question: (call) => question(call),
+    preview: (call) => previewOf(clock, call),
   }
 }
 
-function question(call: RuledCall): Question {
+const refusedInAdvance =
+  'a person refused calls like this one in advance. Do not send it again unless you are asked to.'
+
+const ruleOf = ({ tool, agent }: RuledCall) => tool.approval ?? agent.approval.default
+
+/** The risk of a tool is an estimate, so a tool that has looked at the arguments may overrule it. It overrules no other rule. */
+function asks(call: RuledCall, ruling: 'run' | 'ask', need: Need): boolean {
+  if (need.asks === true) return true
+  if (need.asks === false && ruleOf(call).ask === 'risk' && riskOf(call) !== 'critical') return false
+  return ruling === 'ask'
+}
+
+function question(call: RuledCall, need: Need = { asks: null }): Question {
   const { agent, tool, now } = call
-  const risk = riskOf(call)
+  const risk = highest(riskOf(call), need.risk ?? 'low')
+  const action = actionOf(call)
   return {
     policyVersion: policyVersion(agent.approval, tool),
     risk,
     answerableBy: risk === 'critical' ? 'operator' : agent.approval.by,
     expiresAt: now + agent.approval.expiresSeconds * 1_000,
-    title: `Call ${visibleText(tool.name)}`,
-    description: shownArguments(call.arguments),
+    title: action === null ? `Call ${visibleText(tool.name)}` : `${visibleText(tool.name)}: ${action}`,
+    description: [...(need.reason === undefined ? [] : [need.reason]), shownArguments(call.arguments)].join('\n'),
+    ...(action === null ? {} : { action }),
   }
 }
+
+export const highest = (one: Risk, other: Risk): Risk => (isAtLeast(one, other) ? one : other)
 
 /** A person may overlook a part of a call with hidden characters, so such a call is critical whatever its tool is. */
 const riskOf = ({ tool, arguments: args }: RuledCall): Risk => (hidesCharacters(args) ? 'critical' : tool.risk)
@@ -98,14 +131,16 @@ function covers(
   { agent, tool, sessionId, now, arguments: args }: RuledCall,
   paths: PathContext,
 ): boolean {
+  const isRefusal = grant.effect === 'refuse'
   if (grant.agent !== agent.name || grant.tool !== tool.name) return false
-  if (grant.policyVersion !== policyVersion(agent.approval, tool)) return false
+  // A yes is to the tool as it was. A no stays a no when the tool changes.
+  if (!isRefusal && grant.policyVersion !== policyVersion(agent.approval, tool)) return false
   if (grant.sessionId !== null && grant.sessionId !== sessionId) return false
   if (grant.expiresAt !== null && grant.expiresAt <= now) return false
   try {
-    return fits(grant.where, args, paths, 'narrow')
+    return fits(grant.where, args, paths, isRefusal ? 'wide' : 'narrow')
   } catch {
-    // A grant that cannot be read allows nothing. No grant allows a path that cannot be resolved.
-    return false
+    // A grant that cannot be read allows nothing, and a refusal refuses. No grant allows a path that cannot be resolved.
+    return isRefusal
   }
 }

@@ -1,9 +1,11 @@
 // The gate in front of every call: it asks for approvals, and turns decisions into answers.
 
+import type { AskedQuestion } from '../../domain/question.ts'
+import { visibleLines, visibleText } from '../../domain/visible-text.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
-import { callDigest, isSameTool } from '../../json/digest.ts'
+import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
 import { decideAll } from './decide.ts'
@@ -13,11 +15,12 @@ export function createGate(deps: AskAgainDeps): Gate {
   const askAgain = createAskAgain(deps)
   const syncedWaits = createSyncedWaits(store.waits, log)
 
-  /** A sub-agent that was allowed to run and waited goes on, unless it has become another tool since. */
-  const continuesAllowed = (call: GatedCall): boolean =>
-    call.tool.location === 'agent' &&
-    call.asked?.status === 'consumed' &&
-    isSameTool(call.asked.policyVersion, rules.question(call).policyVersion)
+  /** A sub-agent or a tool that was allowed to run and then waited goes on, unless it has become another tool since. */
+  function continuesAllowed(call: GatedCall): boolean {
+    const consumed = call.tool.location === 'agent' && call.asked?.status === 'consumed' ? call.asked : null
+    const begun = call.continues ?? consumed
+    return begun !== null && isSameTool(begun.policyVersion, rules.question(call).policyVersion)
+  }
 
   return {
     async judge(call) {
@@ -34,6 +37,8 @@ export function createGate(deps: AskAgainDeps): Gate {
       return { verdict, approval: next }
     },
 
+    question: (call, asked) => newQuestion(call, rules.question(call), asked, ids.uuid()),
+
     decide: (sent) => decideAll({ ids, askAgain, syncedWaits }, sent),
 
     async refuseReplaced(approval) {
@@ -43,14 +48,43 @@ export function createGate(deps: AskAgainDeps): Gate {
 }
 
 function newApproval(call: GatedCall, question: Question, id: string): Approval {
-  const { agent, tool, arguments: args, callId, sessionId, runId, owner, lane, asked, now } = call
+  const { tool, arguments: args, callId, asked } = call
   const { policyVersion } = question
   return {
+    ...newRecord(call, id),
     ...question,
-    id,
-    wait: 'approval',
-    status: 'pending',
     kind: 'tool_call',
+    digest: callDigest({ callId, tool: tool.name, arguments: args, policyVersion }),
+    editedArguments: asked?.editedArguments ?? null,
+  }
+}
+
+/** The call was allowed already. What is asked now is the tool's own question. */
+function newQuestion(call: GatedCall, rules: Question, question: AskedQuestion, id: string): Approval {
+  const { tool, callId } = call
+  const { policyVersion, risk, answerableBy, expiresAt, action } = rules
+  return {
+    ...newRecord(call, id),
+    kind: 'question',
+    policyVersion,
+    risk,
+    answerableBy,
+    expiresAt,
+    title: `${visibleText(tool.name)} asks a question`,
+    description: visibleLines(question.message),
+    ...(action === undefined ? {} : { action }),
+    question,
+    digest: questionDigest({ callId, tool: tool.name, question, policyVersion }),
+    editedArguments: null,
+  }
+}
+
+function newRecord(call: GatedCall, id: string) {
+  const { agent, tool, arguments: args, callId, sessionId, runId, owner, lane, asked, continues, now } = call
+  return {
+    id,
+    wait: 'approval' as const,
+    status: 'pending' as const,
     sessionId,
     owner,
     agent: agent.name,
@@ -59,17 +93,15 @@ function newApproval(call: GatedCall, question: Question, id: string): Approval 
     tool: tool.name,
     arguments: JSON.stringify(args),
     lane,
-    digest: callDigest({ callId, tool: tool.name, arguments: args, policyVersion }),
     beforeHash: null,
     afterHash: null,
     messageRefs: {},
-    // Newer than the approval that it replaces, even when the wall clock has been set back.
-    createdAt: Math.max(now, (asked?.createdAt ?? 0) + 1),
+    // Newer than what was asked about this call before, even when the wall clock has been set back.
+    createdAt: Math.max(now, 1 + Math.max(asked?.createdAt ?? 0, continues?.createdAt ?? 0)),
     continuationRunId: null,
     decidedAt: null,
     decidedBy: null,
     reason: null,
-    editedArguments: asked?.editedArguments ?? null,
     consumedAt: null,
   }
 }

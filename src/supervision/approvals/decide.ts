@@ -8,7 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import { type Approval, hasExpired } from '../../domain/wait.ts'
 import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
-import { callDigest } from '../../json/digest.ts'
+import { callDigest, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AskAgain } from './ask-again.ts'
 import { newGrant } from './new-grant.ts'
@@ -32,14 +32,33 @@ export async function decide(
   refuseWithoutPermission(by, approval)
   const reason = decision.reason ?? null
   const answer = { waitId: approval.id, at, by: by.user }
+  if (decision.decision === 'respond') {
+    const response = responseOf(approval, decision.result)
+    const audit = decisionRecord(approval, by.user, 'answered', at)
+    const details = { ...audit.details, response_sha256: sha256(response) }
+    const outcome = { type: 'responded' as const, response, reason }
+    return { approval, answer: { ...answer, outcome }, grant: null, audit: { ...audit, details } }
+  }
+  const { remember } = decision
+  if (approval.kind === 'question') refuseForQuestion(decision)
   if (decision.decision === 'reject') {
+    const args = JSON.parse(approval.editedArguments ?? approval.arguments)
+    const grant =
+      remember === undefined
+        ? null
+        : newGrant({ id: ids.uuid(), approval, arguments: args, remember, effect: 'refuse', by, now: at })
     const audit = decisionRecord(approval, by.user, 'rejected', at)
-    return { approval, answer: { ...answer, outcome: { type: 'rejected', reason } }, grant: null, audit }
+    const details = { ...audit.details, ...(grant === null ? {} : { grant: grant.id }) }
+    return {
+      approval,
+      answer: { ...answer, outcome: { type: 'rejected', reason } },
+      grant,
+      audit: { ...audit, details },
+    }
   }
   const edited = decision.arguments === undefined ? null : await checkEdited(askAgain, approval, decision.arguments)
   const editedDigest = edited === null ? null : callDigest({ ...approval, arguments: edited })
   const editedArguments = edited === null ? null : JSON.stringify(edited)
-  const { remember } = decision
   const args = edited ?? JSON.parse(approval.arguments)
   const grant =
     remember === undefined ? null : newGrant({ id: ids.uuid(), approval, arguments: args, remember, by, now: at })
@@ -54,6 +73,45 @@ export async function decide(
     answer: { ...answer, outcome: { type: 'approved', reason, editedArguments, editedDigest } },
     grant,
     audit: { ...audit, details },
+  }
+}
+
+/** As many characters as are kept of a tool's result by default. */
+const MAX_RESPONSE = 50_000
+
+/** The text that stands for the tool's result, or the answer to a question as JSON. Throws `invalid_request`. */
+function responseOf({ id, tool, question }: Approval, result: unknown): string {
+  const wrong = (message: string, details: readonly string[]) =>
+    new ServerError('invalid_request', message, {
+      details: { approval_id: id },
+      problems: details.map((detail) => ({ pointer: '/result', detail })),
+    })
+  if (result === undefined) throw wrong('There is no answer.', ['Send `result` with `respond`.'])
+  const checked = question === undefined ? null : jsonCheckOf(question.schema).check(result)
+  if (checked?.ok === false) {
+    throw wrong(`The answer does not fit what ${tool} asks for: ${checked.problems.join('; ')}.`, checked.problems)
+  }
+  const value = checked === null ? result : checked.value
+  const text = question === undefined && typeof value === 'string' ? value : JSON.stringify(value)
+  if (text.length <= MAX_RESPONSE) return text
+  const most = MAX_RESPONSE.toLocaleString('en')
+  throw wrong('The answer is too long.', [
+    `It has ${text.length.toLocaleString('en')} characters; at most ${most} are kept.`,
+  ])
+}
+
+function refuseForQuestion({ decision, remember }: Decision): void {
+  if (decision === 'approve') {
+    throw new ServerError(
+      'invalid_request',
+      'This is a question of a tool, so there is nothing to approve. Answer with `"decision": "respond"` and `result`, or reject it.',
+    )
+  }
+  if (remember !== undefined) {
+    throw new ServerError(
+      'invalid_request',
+      'The answer to a question cannot be remembered. Answer without `remember`.',
+    )
   }
 }
 

@@ -86,12 +86,12 @@ describe('a grant', () => {
     [
       'for always by somebody who is no operator',
       { remember: { scope: 'always' }, by: { user: 'ann', role: 'user' } },
-      'Only an operator can grant a call for every session. Answer with `remember: session`, or without it.',
+      'Only an operator can decide for every session. Answer with `remember: session`, or without it.',
     ],
     [
       'with conditions that the call does not fit',
       { remember: { scope: 'session', where: { text: { equals: 'Bye' } } } },
-      'The call itself does not fit `where`. Change the conditions so that they cover the approved call.',
+      'The call itself does not fit `where`. Change the conditions so that they cover this call.',
     ],
     [
       'with conditions that are none',

@@ -1,4 +1,4 @@
-// The grant that comes with an approval: similar calls run without asking.
+// The grant that comes with a decision: similar calls run without asking, or are refused without asking.
 
 import type { ArgumentConditions } from '../../domain/approval-rule.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
@@ -17,26 +17,28 @@ export interface GrantRequest {
   /** Id of the new grant. */
   id: string
   approval: Approval
-  /** The arguments that will run: edited ones, if the decision edited them. */
+  /** The arguments that will run, edited ones if the decision edited them; or those that were refused. */
   arguments: Record<string, unknown>
   remember: NonNullable<Decision['remember']>
+  /** `refuse`: similar calls are refused. Left out: they run. */
+  effect?: 'refuse'
   by: Caller
   now: number
 }
 
 /** Throws `invalid_request` if this grant is not allowed. */
-export function newGrant({ id, approval, arguments: args, remember, by, now }: GrantRequest): Grant {
+export function newGrant({ id, approval, arguments: args, remember, effect, by, now }: GrantRequest): Grant {
   const { scope, where } = remember
-  if (approval.risk === 'critical') {
+  if (approval.risk === 'critical' && effect !== 'refuse') {
     throw refuse(
       `${approval.tool} has risk critical, so every call needs its own approval. Answer without \`remember\`.`,
     )
   }
   if (scope === 'always' && by.role !== 'operator') {
-    throw refuse('Only an operator can grant a call for every session. Answer with `remember: session`, or without it.')
+    throw refuse('Only an operator can decide for every session. Answer with `remember: session`, or without it.')
   }
   if (where !== undefined && !isFitting(where, args)) {
-    throw refuse('The call itself does not fit `where`. Change the conditions so that they cover the approved call.')
+    throw refuse('The call itself does not fit `where`. Change the conditions so that they cover this call.')
   }
   const seconds = remember.seconds === undefined ? (scope === 'session' ? SESSION_SECONDS : null) : remember.seconds
   if (seconds !== null && !(Number.isFinite(seconds) && seconds > 0)) {
@@ -46,6 +48,7 @@ export function newGrant({ id, approval, arguments: args, remember, by, now }: G
     id,
     agent: approval.agent,
     tool: approval.tool,
+    ...(effect === undefined ? {} : { effect }),
     where: where ?? exactly(args),
     sessionId: scope === 'session' ? approval.sessionId : null,
     grantedBy: by.user,

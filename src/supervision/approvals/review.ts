@@ -64,15 +64,17 @@ export async function endGrant(
 }
 
 async function hasChanged(
-  { agents, rules, askAgain, clock }: ReviewDeps,
-  { agent: name, tool: toolName, policyVersion, sessionId }: Grant,
+  { agents, rules, askAgain, clock, logger }: ReviewDeps,
+  { agent: name, tool: toolName, effect, policyVersion, sessionId }: Grant,
   signal: AbortSignal,
 ): Promise<boolean> {
+  // A no stays a no when the tool changes.
+  if (effect === 'refuse') return false
   if (isOutdatedVersion(policyVersion)) return true
   const agent = agents.find(({ definition }) => definition.name === name)?.definition
   const tool = await askAgain.findTool({ agent: name, tool: toolName }, signal)
   if (agent === undefined || tool === null) return false
-  const call = { agent, tool, arguments: {}, sessionId: sessionId ?? '', now: clock.now() }
+  const call = { agent, tool, arguments: {}, sessionId: sessionId ?? '', owner: '', now: clock.now(), log: logger }
   return rules.question(call).policyVersion !== policyVersion
 }
 

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { ApprovalSettings, PolicyRule } from '../../domain/approval-rule.ts'
+import { silentLogger } from '../../domain/logger.ts'
 import type { RuledCall } from '../approvals/call-rules.ts'
 
 const agent: AgentDefinition = {
@@ -62,6 +63,8 @@ export function gatedCall(
     },
     arguments: change.arguments ?? { to: 'ann@example.com' },
     sessionId: change.sessionId ?? 's1',
+    owner: 'ann',
+    log: silentLogger,
     now: change.now ?? 1_000,
   }
 }

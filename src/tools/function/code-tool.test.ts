@@ -14,6 +14,7 @@ const make = (more: Partial<CodeTool> = {}) => createCodeTool({ ...tool, ...more
 test('has the defaults of agent.yaml', () => {
   expect(make()).toEqual({
     location: 'server',
+    action: expect.any(Function),
     name: 'add',
     description: 'Adds two numbers.',
     parameters: tool.parameters,

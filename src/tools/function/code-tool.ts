@@ -5,11 +5,11 @@ import type { Effect, JsonSchema, Risk } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'
 import type { JsonSchemaTool, SchemaTool } from './define-tool.ts'
-import { createFunctionCall } from './function-call.ts'
+import { createFunctionCall, createReview } from './function-call.ts'
 import { readCodeSchema } from './read-code-schema.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
-import type { ToolContext } from './tool-context.ts'
+import type { ReviewContext, ToolContext } from './tool-context.ts'
 
 export interface CodeToolRules {
   /** The name that the model calls it by: letters, digits, `_` and `-`. */
@@ -30,7 +30,7 @@ export interface CodeToolRules {
   agents?: readonly string[]
   /**
    * Stands for what the tool does. An approval is bound to it: when it has changed, a call that waits is asked about again.
-   * Default: the text of `run`. That text does not contain what `run` calls elsewhere, so give a version of your own if that may change.
+   * Default: the text of `run`, `preview` and `needsApproval`. That text does not contain what `run` calls elsewhere, so give a version of your own if that may change.
    */
   binding?: string
 }
@@ -40,6 +40,8 @@ export interface CodeTool extends CodeToolRules {
   parameters: StandardSchema | JsonSchema
   returns?: StandardSchema | JsonSchema
   run(args: never, context: ToolContext): unknown
+  preview?(args: never, context: ReviewContext): unknown
+  needsApproval?(args: never, context: ReviewContext): unknown
 }
 
 /** Returns the tool as it is. It gives the arguments of `run` the types of `parameters`. */
@@ -63,6 +65,12 @@ export function createCodeTool(tool: CodeTool, strays: StrayErrors): ServerTool 
   }
   const parameters = schemaOf(tool, 'parameters')
   const run = (args: unknown, context: unknown) => Reflect.apply(tool.run, tool, [args, context])
+  const reviewer = (key: 'preview' | 'needsApproval') => {
+    const code = tool[key]
+    return code === undefined
+      ? undefined
+      : (args: unknown, context: unknown) => Reflect.apply(code, tool, [args, context])
+  }
   return {
     location: 'server',
     name,
@@ -75,10 +83,22 @@ export function createCodeTool(tool: CodeTool, strays: StrayErrors): ServerTool 
     retries,
     approval: approval === undefined ? null : { ask: approval },
     predictState: [],
-    binding: toolBinding('code', { name, run: tool.binding ?? String(tool.run) }),
+    binding: toolBinding('code', { name, run: tool.binding ?? codeOf(tool) }),
+    action: () => `runs the function of ${name}`,
+    ...createReview({
+      preview: reviewer('preview'),
+      needsApproval: reviewer('needsApproval'),
+      name,
+      check: parameters.check,
+      strays,
+    }),
     call: createFunctionCall({ name, run, check: parameters.check, strays }),
   }
 }
+
+/** Without reviewers it is the text of `run` alone, as it was before there were any, so that earlier approvals stay valid. */
+const codeOf = ({ run, preview, needsApproval }: CodeTool): string =>
+  [run, preview, needsApproval].flatMap((code) => (code === undefined ? [] : [String(code)])).join('\n')
 
 function schemaOf(tool: CodeTool, key: 'parameters' | 'returns'): { json: JsonSchema; check: StandardSchema | null } {
   const schema = readCodeSchema(tool[key], key === 'parameters' ? 'input' : 'output')

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../domain/tool-settings.ts'
+import type { ApprovalNeed } from '../tool.ts'
 import type { OutputOf, StandardSchema } from './standard-schema.ts'
-import type { ToolContext } from './tool-context.ts'
+import type { ReviewContext, ToolContext } from './tool-context.ts'
 
 interface Described {
   /** When and why to use it; the model reads this. A description in agent.yaml wins. */
@@ -9,18 +10,29 @@ interface Described {
   returns?: StandardSchema | JsonSchema
 }
 
-export interface SchemaTool<Schema extends StandardSchema> extends Described {
+/** What a tool may say about a call before it runs, to the person who decides. */
+interface Reviewed<Args> {
+  /** A text or a diff that shows what the call will do. At most 20,000 characters are shown, and it has 5 s. */
+  preview?(args: Args, context: ReviewContext): string | Promise<string>
+  /**
+   * Whether a person must allow this call. `true` always asks. `false` overrules only a question that is asked because of the tool's
+   * risk. If it throws or takes longer than 5 s, a person is asked.
+   */
+  needsApproval?(args: Args, context: ReviewContext): boolean | ApprovalNeed | Promise<boolean | ApprovalNeed>
+}
+
+export interface SchemaTool<Schema extends StandardSchema> extends Described, Reviewed<OutputOf<Schema>> {
   parameters: Schema
   run(args: OutputOf<Schema>, context: ToolContext): unknown
 }
 
-export interface JsonSchemaTool extends Described {
+export interface JsonSchemaTool extends Described, Reviewed<Record<string, unknown>> {
   parameters: JsonSchema & { '~standard'?: never }
   run(args: Record<string, unknown>, context: ToolContext): unknown
 }
 
 /** agent.yaml has its parameters. */
-export interface PlainTool<Args> extends Described {
+export interface PlainTool<Args> extends Described, Reviewed<Args> {
   parameters?: never
   run(args: Args, context: ToolContext): unknown
 }

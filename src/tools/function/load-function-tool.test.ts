@@ -45,6 +45,7 @@ describe('a function tool', () => {
     const { call: _, ...tool } = await loadFunctionTool(settings, deps)
     expect(tool).toEqual({
       location: 'server',
+      action: expect.any(Function),
       binding: expect.any(String),
       name: 'get_weather',
       description: 'The weather of a city now and in the coming days. Knows Oslo, Rome and London.',

@@ -6,7 +6,7 @@ import type { FunctionToolSettings, JsonSchema } from '../../domain/tool-setting
 import { createJsonCheck } from '../../json/json-schema.ts'
 import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'
-import { createFunctionCall } from './function-call.ts'
+import { createFunctionCall, createReview } from './function-call.ts'
 import { type LoadModuleDeps, loadModule } from './load-module.ts'
 import { type PickedExport, pickExport } from './pick-export.ts'
 import { readCodeSchema } from './read-code-schema.ts'
@@ -40,6 +40,8 @@ export async function loadFunctionTool(settings: FunctionToolSettings, deps: Fun
     approval: settings.approval,
     predictState: settings.predictState,
     binding: toolBinding('function', { file: settings.file, export: settings.export, source: module.source }),
+    action: () => `runs ${settings.export} in ${basename(settings.file)}`,
+    ...createReview({ ...picked, name: settings.name, check, strays: deps.strays }),
     call: createFunctionCall({ name: settings.name, run: picked.run, check, strays: deps.strays }),
   }
 }

@@ -11,6 +11,9 @@ export interface PickedExport {
   description: unknown
   parameters: unknown
   returns: unknown
+  /** What the tool says about a call before it runs. */
+  preview: AnyFunction | undefined
+  needsApproval: AnyFunction | undefined
 }
 
 /** Names of the member of an exported object that is the function. */
@@ -32,6 +35,8 @@ export function pickExport(settings: FunctionToolSettings, module: ModuleExports
     description: ownValue(value, 'description'),
     parameters: ownValue(value, 'parameters') ?? ownValue(value, 'inputSchema'),
     returns: ownValue(value, 'returns') ?? ownValue(value, 'outputSchema'),
+    preview: reviewer(settings, value, 'preview'),
+    needsApproval: reviewer(settings, value, 'needsApproval'),
   }
   if (isFunction(value)) {
     const plainText = Function.prototype.toString.call(value)
@@ -45,6 +50,19 @@ export function pickExport(settings: FunctionToolSettings, module: ModuleExports
     throw toolConfigError(settings, message)
   }
   return { ...about, run: (...args) => member.apply(value, args), plainText: null }
+}
+
+/** A reviewer that cannot be called would silently never be asked. */
+function reviewer(
+  settings: FunctionToolSettings,
+  holder: object,
+  key: 'preview' | 'needsApproval',
+): AnyFunction | undefined {
+  const value = ownValue(holder, key)
+  if (value === undefined) return undefined
+  if (!isFunction(value))
+    throw toolConfigError(settings, `${key} is ${kindOf(value)}. Write ${key}(args, context) { … }.`)
+  return (...args) => value.apply(holder, args)
 }
 
 function exportOf(settings: FunctionToolSettings, module: ModuleExports): unknown {

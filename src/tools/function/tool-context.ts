@@ -1,5 +1,6 @@
 import type { Logger } from '../../domain/logger.ts'
 import type { ToolCallRequest, ToolVoice } from '../tool.ts'
+import type { Ask } from './ask-person.ts'
 import type { StrayErrors } from './stray-errors.ts'
 
 /** The second argument of a tool's function. Its own functions need no `this`: `({ city }, { log, emit }) => …` works. */
@@ -29,8 +30,27 @@ export interface ToolContext<State = unknown> {
   activity(id: string, type: string, content: Record<string, unknown>): void
   /** Reports the progress of the call. */
   progress(done: number, total?: number, message?: string): void
+  /**
+   * Asks a person, and resolves with their answer. The run is suspended meanwhile, and nothing stays in memory: when there is an
+   * answer, the function is called again from its start, and what was asked before gives its answer at once. So the code before an
+   * `ask` runs again and must be repeatable, and it must ask the same questions in the same order. Nothing behind it runs before
+   * there is an answer, `finally` included; `signal` aborts. Throws `AskError` if the person refuses or nobody answers in time.
+   */
+  readonly ask: Ask
   /** What the client sent with the run. Do not trust it. */
   readonly forwardedProps: unknown
+}
+
+/** The second argument of `preview` and `needsApproval`. */
+export interface ReviewContext {
+  readonly session: string
+  /** The user who owns the session. */
+  readonly user: string
+  /** The name of the agent that calls. */
+  readonly agent: string
+  /** Aborts after 5 s. */
+  readonly signal: AbortSignal
+  readonly log: Logger
 }
 
 export interface OpenContext {
@@ -43,6 +63,7 @@ export function createToolContext(
   call: ToolCallRequest,
   signal: AbortSignal,
   strays: Pick<StrayErrors, 'outside'>,
+  ask: Ask,
 ): OpenContext {
   const voice = outsideVoice(call.voice, strays)
   /** A copy, made when the function first asks for the state: calls run side by side. */
@@ -75,6 +96,7 @@ export function createToolContext(
     emit: (name, value) => voice.emit(name, value),
     activity: (id, type, content) => voice.activity(id, type, content),
     progress: (done, total, message) => voice.progress(done, total, message),
+    ask,
     forwardedProps: call.forwardedProps,
   }
   return {

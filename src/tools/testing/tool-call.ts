@@ -16,6 +16,8 @@ export const toolCall = (
   agent: 'agent-1',
   forwardedProps: null,
   resultChars: 50_000,
+  answers: [],
+  hold: () => Promise.reject(new Error('nobody answers here')),
   voice: {
     log: silentLogger,
     state: () => null,

@@ -55,7 +55,8 @@ async function* approvalsSince(stored: Pick<ReadOnlyStore, 'read'>, since: numbe
     const page = await stored.read((store) => store.waits.list(query))
     for (const wait of page) {
       if (wait.createdAt < since) return
-      if (wait.wait === 'approval') yield wait
+      // A question of a tool asks for no permission.
+      if (wait.wait === 'approval' && wait.kind !== 'question') yield wait
     }
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return
@@ -68,6 +69,8 @@ const outcomes: Record<ApprovalStatus, PastRequest['outcome']> = {
   approved: 'approved',
   consumed: 'approved',
   rejected: 'rejected',
+  // A person answered in the place of the tool, so the call did not run.
+  answered: 'rejected',
   expired: 'expired',
   interrupted: 'interrupted',
 }

@@ -166,9 +166,21 @@ const approval: z.ZodType<Approval> = z.strictObject({
   ...waitBase,
   wait: z.literal('approval'),
   status: z.enum(approvalStatuses),
-  kind: z.literal('tool_call'),
+  kind: z.enum(['tool_call', 'question']),
   title: z.string(),
   description: z.string(),
+  action: z.string().exactOptional(),
+  preview: z.string().exactOptional(),
+  question: z
+    .strictObject({
+      index: z.number().int().nonnegative(),
+      message: z.string(),
+      schema: z.record(z.string(), z.unknown()),
+      state: z.string().exactOptional(),
+      held: z.literal(true).exactOptional(),
+    })
+    .exactOptional(),
+  response: z.string().exactOptional(),
   risk: z.enum(risks),
   digest: z.string().min(1),
   policyVersion: z.string(),

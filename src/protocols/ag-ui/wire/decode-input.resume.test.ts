@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest'
-import { decodeResume } from './decode-input.ts'
+import type { Approval } from '../../../domain/wait.ts'
+import { decisionOf, decodeResume } from './decode-input.ts'
 
-const decide = (payload: unknown, status: 'resolved' | 'cancelled' = 'resolved') =>
-  decodeResume([{ interruptId: 'i', status, payload }])[0]
+const decide = (
+  payload: unknown,
+  status: 'resolved' | 'cancelled' = 'resolved',
+  asked: Pick<Approval, 'question'> = {},
+) => {
+  const [answer] = decodeResume([{ interruptId: 'i', status, payload }])
+  if (answer === undefined) throw new Error('no answer')
+  return { waitId: answer.waitId, ...decisionOf(answer, asked) }
+}
 
 test.each([
   [true, { decision: 'approve' }],
@@ -12,6 +20,12 @@ test.each([
     { decision: 'approve', arguments: { to: 'eve' } },
   ],
   [false, { decision: 'reject' }],
+  [{ result: 'It is 4.' }, { decision: 'respond', result: 'It is 4.' }],
+  [
+    { approved: true, result: { sum: 4 } },
+    { decision: 'respond', result: { sum: 4 } },
+  ],
+  [{ approved: false, result: 'It is 4.' }, { decision: 'reject' }],
   [
     { approved: false, reason: 'No.' },
     { decision: 'reject', reason: 'No.' },
@@ -41,3 +55,18 @@ test.each([[undefined], ['yes'], [1], [{}], [{ approved: 'true' }], [{ approved:
     expect(() => decide(payload)).toThrow('not a valid RunAgentInput')
   },
 )
+
+const sizes = { type: 'object', properties: { size: { type: 'string' } } }
+const yesOrNo = { type: 'object', properties: { approved: { type: 'boolean' } } }
+
+test.each([
+  ['the answer', { size: 'L' }, sizes, { decision: 'respond', result: { size: 'L' } }],
+  ['the answer, also a plain one', 'L', { type: 'string' }, { decision: 'respond', result: 'L' }],
+  ['the no of a client that knows only yes and no', { approved: false }, sizes, { decision: 'reject' }],
+  ['the answer of a form', { approved: false }, yesOrNo, { decision: 'respond', result: { approved: false } }],
+])('the payload for a question is %s', (_what, payload, schema, decision) => {
+  const question = { index: 0, message: 'Which?', schema }
+  expect(decide(payload, 'resolved', { question })).toEqual({ waitId: 'i', ...decision })
+  expect(decide(payload, 'cancelled', { question })).toEqual({ waitId: 'i', decision: 'reject' })
+  expect(() => decide(null, 'resolved', { question })).toThrow('not a valid RunAgentInput')
+})

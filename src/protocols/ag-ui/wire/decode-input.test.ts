@@ -78,7 +78,9 @@ describe('decoding a RunAgentInput', () => {
         forwardedProps: { theme: 'dark' },
         state: { a: null },
       },
-      answers: [{ waitId: 'i', decision: 'reject', reason: 'No.' }],
+      answers: [
+        { waitId: 'i', status: 'resolved', payload: { approved: false, reason: 'No.' }, pointer: '/resume/0/payload' },
+      ],
       warnings: [],
     })
   })
@@ -241,7 +243,7 @@ describe('decoding a RunAgentInput', () => {
       problems: [
         {
           pointer: '/resume/1/payload',
-          detail: 'Answer with {"approved": true} or {"approved": false, "reason": "…"}.',
+          detail: expect.stringContaining('Answer with {"approved": true}'),
         },
       ],
     })

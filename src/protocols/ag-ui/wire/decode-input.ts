@@ -7,6 +7,7 @@ import { type InputProblem, ServerError } from '../../../domain/errors.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { RunInput } from '../../../domain/run.ts'
+import type { Approval } from '../../../domain/wait.ts'
 import { jsonLimits, jsonProblem } from '../../../json/json-limits.ts'
 import { type Reader, readerOf } from '../../shared/events/encode-events.ts'
 import { decodeClientTools } from '../../shared/request/client-tools.ts'
@@ -136,7 +137,14 @@ interface ResumeEntry {
   payload?: unknown
 }
 
-export type Answer = Decision & { waitId: string }
+/** An answer to an interrupt. What it says depends on what was asked: see `decisionOf`. */
+export interface Answer {
+  waitId: string
+  status: ResumeEntry['status']
+  payload: unknown
+  /** Where the payload is in the request. */
+  pointer: string
+}
 
 const MAX_REASON = 2_000
 const MAX_ANSWERS = 200
@@ -144,13 +152,18 @@ const MAX_ANSWERS = 200
 export function decodeResume(entries: readonly ResumeEntry[]): Answer[] {
   if (entries.length > MAX_ANSWERS)
     throw invalidAnswer('/resume', `A request answers at most ${MAX_ANSWERS} interrupts.`)
-  return entries.map((entry, index) => ({
-    waitId: entry.interruptId,
-    ...decisionIn(entry, `/resume/${index}/payload`),
-  }))
+  return entries.map(({ interruptId, status, payload }, index) => {
+    const pointer = `/resume/${index}/payload`
+    if (status === 'resolved' && (payload === undefined || payload === null)) throw unclear(pointer)
+    return { waitId: interruptId, status, payload, pointer }
+  })
 }
 
-function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision {
+/** Throws `invalid_request`. */
+export function decisionOf(
+  { status, payload, pointer }: Omit<Answer, 'waitId'>,
+  { question }: Partial<Pick<Approval, 'question'>>,
+): Decision {
   const said = isRecord(payload) ? dropNulls(payload) : {}
   const reason = typeof said.reason === 'string' ? { reason: said.reason } : {}
   if (isLonger(reason.reason ?? '', MAX_REASON)) {
@@ -158,15 +171,26 @@ function decisionIn({ status, payload }: ResumeEntry, pointer: string): Decision
   }
   const digest = typeof said.digest === 'string' ? { digest: said.digest } : {}
   if (status === 'cancelled') return { decision: 'reject', ...reason, ...digest }
+  if (question !== undefined) {
+    const hasOwn = isRecord(question.schema.properties) && Object.hasOwn(question.schema.properties, 'approved')
+    // A client that knows only yes and no says no in this way.
+    if (said.approved === false && !hasOwn) return { decision: 'reject', ...reason, ...digest }
+    return { decision: 'respond', result: payload }
+  }
   const approved = typeof payload === 'boolean' ? payload : said.approved
   if (approved === false) return { decision: 'reject', ...reason, ...digest }
-  if (approved !== true) {
-    throw invalidAnswer(pointer, 'Answer with {"approved": true} or {"approved": false, "reason": "…"}.')
-  }
+  if (said.result !== undefined) return { decision: 'respond', result: said.result, ...reason, ...digest }
+  if (approved !== true) throw unclear(pointer)
   if (said.editedArgs === undefined) return { decision: 'approve', ...reason, ...digest }
   if (!isRecord(said.editedArgs)) throw invalidAnswer(`${pointer}/editedArgs`, 'Edited arguments are an object.')
   return { decision: 'approve', ...reason, ...digest, arguments: said.editedArgs }
 }
+
+const unclear = (pointer: string): ServerError =>
+  invalidAnswer(
+    pointer,
+    'Answer with {"approved": true} or {"approved": false, "reason": "…"}, with {"result": …} in the place of the tool, or to a question with what its `responseSchema` asks for.',
+  )
 
 const invalidAnswer = (pointer: string, detail: string): ServerError =>
   new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems: [{ pointer, detail }] })

@@ -2,6 +2,7 @@
 // AG-UI, CopilotKit and AgentCore decode their requests and then call `runInput`.
 
 import type { Clock } from '../../../domain/clock.ts'
+import type { Decision } from '../../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
@@ -18,7 +19,7 @@ import { releaseBody } from '../../shared/request/body-with-files.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
 import { onBusyOf } from '../../shared/request/start-headers.ts'
-import type { AgUiInput, Answer } from './decode-input.ts'
+import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
 import { keepFiles } from './keep-files.ts'
 import { showThread, showUnknownThread } from './show-thread.ts'
@@ -188,7 +189,7 @@ function logLeftOut(request: Request, warnings: readonly string[]): void {
 }
 
 interface SessionAnswers {
-  answers: Answer[]
+  answers: (Decision & { waitId: string })[]
   /** Warnings to the client about answers that were ignored. */
   warnings: InputWarning[]
 }
@@ -204,7 +205,7 @@ async function answersForSession(
   given: readonly Answer[],
   talks: boolean,
 ): Promise<SessionAnswers> {
-  const answers: Answer[] = []
+  const answers: SessionAnswers['answers'] = []
   const warnings: InputWarning[] = []
   const ignore = (code: InputWarning['code'], waitId: string, why: string) => {
     const interruptId = waitId.slice(0, 64)
@@ -217,7 +218,7 @@ async function answersForSession(
     else if (approval.sessionId !== session?.id) throw notHere(answer.waitId)
     else if (talks && approval.status !== 'pending') {
       ignore('answered_interrupt', answer.waitId, 'it has already been answered, and your new message counts more.')
-    } else answers.push(answer)
+    } else answers.push({ waitId: answer.waitId, ...decisionOf(answer, approval) })
   }
   return { answers, warnings }
 }
@@ -242,7 +243,9 @@ function withResumePointers(error: unknown, given: readonly Answer[]): unknown {
   return new ServerError(error.code, error.message, {
     details: { ...error.details },
     problems: error.problems.map(({ pointer, detail }) => ({
-      pointer: pointer.replace(/^\/arguments/, `/resume/${index}/payload/editedArgs`),
+      pointer: pointer
+        .replace(/^\/arguments/, `/resume/${index}/payload/editedArgs`)
+        .replace(/^\/result/, `/resume/${index}/payload`),
       detail,
     })),
     cause: error,

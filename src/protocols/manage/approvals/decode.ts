@@ -21,9 +21,18 @@ export function decodeDecision(body: unknown): Decision {
       problems: inputProblems(parsed.issues),
     })
   }
-  const { decision, digest, reason, arguments: edited, remember, grant } = parsed.data
-  if (decision === 'reject' && (edited !== undefined || remember !== undefined)) {
-    throw problem('/decision', 'A rejection cannot edit arguments or be remembered.')
+  const { decision, digest, reason, arguments: edited, remember, grant, result } = parsed.data
+  if (decision !== 'approve' && edited !== undefined) {
+    throw problem('/arguments', 'Only an approval can edit arguments.')
+  }
+  if (decision === 'respond' && remember !== undefined) {
+    throw problem('/remember', 'An answer in the place of the tool cannot be remembered.')
+  }
+  if (decision === 'respond' && result === undefined) {
+    throw problem('/result', 'Send the answer as `result`: any JSON value.')
+  }
+  if (decision !== 'respond' && result !== undefined) {
+    throw problem('/result', 'Only `"decision": "respond"` comes with a result.')
   }
   if (grant !== undefined && remember === undefined) {
     throw problem('/grant', 'Send `remember` too: session or always.')
@@ -34,6 +43,7 @@ export function decodeDecision(body: unknown): Decision {
     ...(digest === undefined ? {} : { digest }),
     ...(reason === undefined ? {} : { reason }),
     ...(edited === undefined ? {} : { arguments: edited }),
+    ...(result === undefined ? {} : { result }),
     ...(remember === undefined
       ? {}
       : {

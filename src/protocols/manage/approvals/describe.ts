@@ -13,8 +13,12 @@ export const exampleApproval = {
   approval_id: approvalId,
   status: 'pending',
   kind: 'tool_call',
-  title: 'Call send_email',
+  title: 'send_email: POST https://mail.example.com/send',
   description: 'to: bob@example.com',
+  action: 'POST https://mail.example.com/send',
+  preview: null,
+  question: null,
+  response: null,
   risk: 'high',
   tool: 'send_email',
   arguments: { to: 'bob@example.com' },
@@ -88,6 +92,9 @@ export const describeDecide: RouteDescription = {
       approve: { decision: 'approve' },
       reject: { decision: 'reject', reason: 'Not on a Friday.' },
       'with other arguments': { decision: 'approve', arguments: { to: 'eve@example.com' } },
+      'a result in its place': { decision: 'respond', result: 'Bob has it already.' },
+      'the answer to a question': { decision: 'respond', result: { size: 'L' } },
+      'refuse such calls': { decision: 'reject', remember: 'session' },
       'and remember': {
         decision: 'approve',
         remember: 'session',
@@ -120,7 +127,7 @@ export const describeDecide: RouteDescription = {
 
 export const describeGrants: RouteDescription = {
   tag,
-  description: 'Calls that are allowed without asking, because an operator or owner said so.',
+  description: 'Calls that are allowed or refused without asking, because an operator or owner said so.',
   query: { agent: z.string().optional(), session_id: z.string().optional() },
   responses: {
     200: {
@@ -134,6 +141,7 @@ export const describeGrants: RouteDescription = {
                 grant_id: '0192f3a1-7b2c-7def-8abc-0123456789af',
                 agent: 'assistant',
                 tool: 'send_email',
+                effect: 'allow',
                 where: { to: { matches: '*@example.com' } },
                 session_id: exampleApproval.session_id,
                 granted_by: 'operator',

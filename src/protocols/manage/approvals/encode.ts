@@ -12,6 +12,11 @@ export function approvalView(approval: Approval) {
     kind: approval.kind,
     title: approval.title,
     description: approval.description,
+    action: approval.action ?? null,
+    preview: approval.preview ?? null,
+    question:
+      approval.question === undefined ? null : { message: approval.question.message, schema: approval.question.schema },
+    response: responseOf(approval),
     risk: approval.risk,
     tool: approval.tool,
     arguments: JSON.parse(approval.arguments),
@@ -35,11 +40,18 @@ export function approvalView(approval: Approval) {
   }
 }
 
+/** The answer to a question as a value. A result in a tool's place is a text. */
+function responseOf({ kind, response }: Approval): unknown {
+  if (response === undefined) return null
+  return kind === 'question' ? JSON.parse(response) : response
+}
+
 export function grantView(grant: Grant) {
   return {
     grant_id: grant.id,
     agent: grant.agent,
     tool: grant.tool,
+    effect: grant.effect ?? ('allow' as const),
     where: Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)])),
     session_id: grant.sessionId,
     granted_by: grant.grantedBy,

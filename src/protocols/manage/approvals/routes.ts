@@ -112,7 +112,7 @@ export function createApprovalRoutes({
       // The approval says who may answer. Nobody may without a token.
       role: 'user',
       body: 'control',
-      summary: 'Approve or reject a call',
+      summary: 'Approve or reject a call, or answer in its place',
       describe: describeDecide,
       handle: decide,
     },
@@ -122,7 +122,7 @@ export function createApprovalRoutes({
       door: null,
       role: 'operator',
       body: 'none',
-      summary: 'List grants: calls that are allowed without asking',
+      summary: 'List grants: calls that are allowed or refused without asking',
       describe: describeGrants,
       handle: grants,
     },

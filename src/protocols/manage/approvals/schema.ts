@@ -34,7 +34,15 @@ export type Condition =
 const MAX_SECONDS = 315_360_000
 
 export const DecisionSchema = z.strictObject({
-  decision: z.enum(['approve', 'reject']),
+  decision: z
+    .enum(['approve', 'reject', 'respond'])
+    .describe(
+      "`respond`: gives a result in the tool's place, or the answer to a question. The tool does not run for it.",
+    ),
+  result: z
+    .unknown()
+    .optional()
+    .describe('With `respond`: any JSON value. The answer to a question must fit its `schema`.'),
   digest: z
     .string()
     .max(200)
@@ -48,7 +56,7 @@ export const DecisionSchema = z.strictObject({
     .enum(['session', 'always'])
     .optional()
     .describe(
-      'Allow similar calls from now on: in this session (15 minutes), or in all sessions (until the grant is revoked).',
+      'Decide about similar calls in the same way from now on, allow or refuse: in this session (15 minutes), or in all sessions (until the grant is revoked).',
     ),
   grant: z
     .strictObject({
@@ -75,9 +83,22 @@ export const ApprovalSchema = z
   .strictObject({
     approval_id: z.string(),
     status: z.enum(approvalStatuses),
-    kind: z.enum(['tool_call', 'diff', 'permission', 'policy']),
+    kind: z
+      .enum(['tool_call', 'question', 'diff', 'permission', 'policy'])
+      .describe('`question`: the call has begun, and its tool asks a person something. Answer with `respond`.'),
     title: z.string(),
     description: z.string(),
+    action: z.string().nullable().describe('What the call will really do, in one line. null: not known.'),
+    preview: z.string().nullable().describe('What the tool itself shows: a text or a diff.'),
+    question: z
+      .strictObject({ message: z.string(), schema: z.record(z.string(), z.unknown()) })
+      .nullable()
+      .describe('Set for the kind `question`.'),
+    response: z
+      .unknown()
+      .describe(
+        "What a person gave: the answer to the question, or a text in the place of the tool's result. null: nothing.",
+      ),
     risk: z.enum(['low', 'high', 'critical']),
     tool: z.string(),
     arguments: z.record(z.string(), z.unknown()),
@@ -108,6 +129,7 @@ export const GrantSchema = z
     grant_id: z.string(),
     agent: z.string(),
     tool: z.string(),
+    effect: z.enum(['allow', 'refuse']),
     where: z.record(z.string(), z.unknown()),
     session_id: z.string().nullable(),
     granted_by: z.string(),

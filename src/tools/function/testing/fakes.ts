@@ -44,6 +44,8 @@ export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard
     agent: 'assistant',
     forwardedProps: { theme: 'dark' },
     resultChars: 50_000,
+    answers: [],
+    hold: () => Promise.reject(new Error('nobody answers here')),
     heard,
     voice: {
       log,

@@ -13,6 +13,7 @@ const askingRules: CallRules = {
     title: `Call ${tool.name}`,
     description: '',
   }),
+  preview: async () => null,
 }
 
 /** A tool that needs approval. */
