@@ -61,6 +61,7 @@ export async function createAgentTool(
       { ...settings, description, parameters, returns: null },
       { handoff, agent: await agentBehaviour(agent, agents, sourceOf) },
     ),
+    action: () => (handoff ? `hands the conversation to the agent ${agent}` : `asks the agent ${agent}`),
     agent,
     handoff,
   }

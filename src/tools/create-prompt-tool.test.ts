@@ -43,7 +43,8 @@ describe('a prompt tool', () => {
   })
 
   test('is described by its settings alone', () => {
-    const { call, ...described } = createPromptTool(settings, async () => ({ text: '', usage: [] }))
+    const { call, action, ...described } = createPromptTool(settings, async () => ({ text: '', usage: [] }))
+    expect(action?.({})).toBe(`asks the model with the prompt ${settings.name}`)
     const { type, template, ...rest } = settings
     expect(described).toEqual({ location: 'server', binding: expect.any(String), ...rest })
   })

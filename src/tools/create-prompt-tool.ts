@@ -32,6 +32,7 @@ export function createPromptTool(settings: PromptToolSettings, complete: Complet
   return {
     location: 'server',
     ...boundTool('prompt', settings, { template: settings.template }),
+    action: () => `asks the model with the prompt ${settings.name}`,
     async call({ arguments: args, voice }, signal) {
       const prompt = template.map((part) => (typeof part === 'string' ? part : valueText(args, part.argument))).join('')
       const { text, usage } = await complete(prompt, signal, voice.log)

@@ -55,10 +55,31 @@ const parts = ({ line, type, body }: Awaited<ReturnType<typeof sent>>) => ({ lin
 describe('an http tool', () => {
   test('is what its settings say', () => {
     const given = settings({ url: 'http://127.0.0.1/', returns: { type: 'object' }, effect: 'read', risk: 'low' })
-    const { call, ...description } = createHttpTool(given, httpToolDeps())
+    const { call, action: _shown, ...description } = createHttpTool(given, httpToolDeps())
     expect(call).toBeTypeOf('function')
     const { type, method, url, headers, body, allowPrivate, ...rules } = given
     expect(description).toEqual({ location: 'server', binding: expect.any(String), ...rules })
+  })
+
+  test.each([
+    ['GET', 'http://127.0.0.1/u/{id}?api_key=abc', undefined, 'GET http://127.0.0.1/u/a%20b?api_key=[masked]&q=1'],
+    ['post', 'http://127.0.0.1/u/{id}', undefined, 'POST http://127.0.0.1/u/a%20b'],
+    [
+      'POST',
+      'http://127.0.0.1/abc/{id}',
+      { url: { text: ['http://127.0.0.1/', { variable: 'API_KEY' }, '/{id}'] } },
+      'POST http://127.0.0.1/[masked]/a%20b',
+    ],
+    [
+      'POST',
+      'http://abc.localhost/{id}',
+      { url: { text: ['http://', { variable: 'API_KEY' }, '.localhost/{id}'] } },
+      undefined,
+    ],
+  ])('shows %s %s with its secrets masked', (method, url, bound, shown) => {
+    const parameters = { type: 'object', properties: { id: { type: 'string' }, q: { type: 'integer' } } }
+    const given = settings({ method, url, parameters, allowPrivate: true, ...(bound === undefined ? {} : { bound }) })
+    expect(createHttpTool(given, httpToolDeps()).action?.({ id: 'a b', q: 1 })).toBe(shown)
   })
 
   test('returns the answer of the service', async () => {

@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { HttpToolSettings } from '../../domain/tool-settings.ts'
+import { boundPart, parsedOrNull, shownUrl, writtenText } from '../shown-settings.ts'
 import type { ServerTool } from '../tool.ts'
 import { boundTool } from '../tool-binding.ts'
 import { callService, type HttpToolDeps } from './service/call-service.ts'
@@ -16,7 +17,7 @@ import { parseUrlTemplate } from './template/url-template.ts'
 
 /** Throws `config_invalid` for templates that cannot be sent with any arguments. */
 export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): ServerTool {
-  const { origin, requestFor } = requestTemplate(settings)
+  const { origin, requestFor, addressFor } = requestTemplate(settings)
   const { method, url, headers, body, allowPrivate } = settings
   return {
     location: 'server',
@@ -27,6 +28,9 @@ export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): 
       allowPrivate,
       request: settings.bound ?? { url, headers, body },
     }),
+    ...(addressFor === null
+      ? {}
+      : { action: (args: Arguments) => `${method.toUpperCase()} ${shownUrl(addressFor(args))}` }),
     call: async (call, signal) => callService(deps, settings, call, requestFor(call.arguments), signal),
   }
 }
@@ -37,6 +41,8 @@ const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 function requestTemplate(settings: HttpToolSettings): {
   origin: string
   requestFor: (args: Arguments) => ServiceRequest
+  /** The address with secrets of the settings masked. Null: it cannot be shown. */
+  addressFor: ((args: Arguments) => URL) | null
 } {
   const refuse = (problem: string) => new ServerError('config_invalid', `Tool ${settings.name}: ${problem}`)
   const method = settings.method.toUpperCase()
@@ -55,20 +61,24 @@ function requestTemplate(settings: HttpToolSettings): {
   const inQuery = WITHOUT_BODY.includes(method)
   const restBody = body === null && !inQuery ? bodyOfRest(headers.contentType, refuse) : null
 
+  const restOf = (args: Arguments) => (body === null ? Object.entries(args).filter(([name]) => !placed.has(name)) : [])
+  const pairsOf = (args: Arguments) => (inQuery ? restOf(args).flatMap(([name, value]) => formPairs(name, value)) : [])
   const requestFor = (args: Arguments): ServiceRequest => {
-    const rest = body === null ? Object.entries(args).filter(([name]) => !placed.has(name)) : []
-    const pairs = inQuery ? rest.flatMap(([name, value]) => formPairs(name, value)) : []
+    const rest = restOf(args)
     const sent = body ?? (hasRest || rest.length > 0 ? restBody : null)
     const text = sent?.fill(body === null ? Object.fromEntries(rest) : args) ?? null
     return {
       method,
-      url: url.fill(args, pairs),
+      url: url.fill(args, pairsOf(args)),
       headers: { ...(text === null ? {} : { 'content-type': sent?.contentType ?? '' }), ...headers.fill(args) },
       body: text,
       allowPrivate: settings.allowPrivate,
     }
   }
-  return { origin: url.base.origin, requestFor }
+  const written = writtenText(boundPart(settings.bound, 'url'))
+  const shown = written === null ? url : parsedOrNull(() => parseUrlTemplate(written, refuse))
+  const addressFor = shown === null ? null : (args: Arguments) => shown.fill(args, pairsOf(args))
+  return { origin: url.base.origin, requestFor, addressFor }
 }
 
 const undeclared = (part: string, name: string): string =>

@@ -42,8 +42,10 @@ describe('the everything server over stdio', () => {
     const steps: unknown[] = []
 
     expect(tools.map((tool) => tool.name)).toEqual(expect.arrayContaining(['e_echo', 'e_get_sum', 'e_get_tiny_image']))
+    expect(sum?.action?.({})).toMatch(/^calls get-sum of the MCP server \S+: \S*node .*$/)
     expect(sum).toEqual({
       location: 'server',
+      action: expect.any(Function),
       binding: expect.any(String),
       name: 'e_get_sum',
       description: 'Returns the sum of two numbers',

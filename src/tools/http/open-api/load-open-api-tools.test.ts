@@ -121,7 +121,8 @@ describe('the operations of a document', () => {
     const rules = { ...common, binding }
     const order = { type: 'integer', description: 'Number of the order.' }
     const total = { total: { type: 'number' }, tags: { type: 'array', items: { type: 'string' } } }
-    expect(tools.map(({ call, ...description }) => description)).toEqual([
+    expect(tools[0]?.action?.({ order_id: 7, lang: 'en' })).toMatch(/^GET https?:\/\/\S+7\?lang=en$/)
+    expect(tools.map(({ call, action, ...description }) => description)).toEqual([
       {
         ...rules,
         name: 'getOrder',

@@ -4,6 +4,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { globMatches } from '../../../domain/glob.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { OpenApiToolSettings, ToolRules } from '../../../domain/tool-settings.ts'
+import { boundPart, parsedOrNull, shownUrl, writtenText } from '../../shown-settings.ts'
 import type { ServerTool } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
 import { callService, type HttpToolDeps } from '../service/call-service.ts'
@@ -50,6 +51,11 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
       allowPrivate: settings.allowPrivate,
     }
     const requestFor = operationRequest(operation.method, plan, place, refuse)
+    const written = writtenText(boundPart(settings.bound, 'base_url'))?.replace(/\/+$/, '')
+    const shownFor =
+      written === undefined
+        ? requestFor
+        : parsedOrNull(() => operationRequest(operation.method, plan, { ...place, base: written }, refuse))
     const rules = rulesFor(operation.method, settings)
     const name = uniqueName(toolName(labelOf(operation)), names)
     tools.push({
@@ -67,6 +73,9 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
         parameters: plan.parameters,
         body: document.resolve(operation.source.requestBody),
       }),
+      ...(shownFor === null
+        ? {}
+        : { action: (args: Arguments) => `${operation.method} ${shownUrl(shownFor(args).url)}` }),
       call: async (call, signal) =>
         callService(deps, { name, effect: rules.effect }, call, requestFor(call.arguments), signal),
     })

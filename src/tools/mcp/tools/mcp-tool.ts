@@ -9,7 +9,7 @@ import { serversOwnError } from '../connection/mcp-failure.ts'
 import type { WithConnection } from '../connection/with-connection.ts'
 import { bounded, contentText } from './content-text.ts'
 import type { ListedTool } from './list-tools.ts'
-import type { ServerIdentity } from './server-identity.ts'
+import { type ServerIdentity, shownCall } from './server-identity.ts'
 
 const MIN_DESCRIPTION_CHARS = 10
 /** A server may report progress for each byte. The log need not keep all of it. */
@@ -35,6 +35,7 @@ export function createMcpTool(
     ...toolRules(settings, listed),
     ...rootsOf(settings),
     binding: toolBinding('mcp', { server, tool: listed.definition }),
+    action: () => shownCall(listed.name, settings),
     call: (call, signal) =>
       withConnection(signal, async ({ client, sdk }) => {
         try {

@@ -5,7 +5,7 @@ import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.
 import { serversOwnError } from '../connection/mcp-failure.ts'
 import type { WithConnection } from '../connection/with-connection.ts'
 import { blockText, bounded, resourceText } from './content-text.ts'
-import type { ServerIdentity } from './server-identity.ts'
+import { type ServerIdentity, shownCall } from './server-identity.ts'
 import { safeName } from './tool-names.ts'
 
 /** A tool of our own that reads what a server offers besides tools: resources and prompts. */
@@ -34,6 +34,7 @@ export function createReadOnlyTool(
     approval,
     predictState: [],
     binding: toolBinding('mcp', { server, reads: tool.name }),
+    action: () => shownCall(tool.name, settings),
     call: (call, signal) =>
       withConnection(signal, async (connection) => {
         try {
