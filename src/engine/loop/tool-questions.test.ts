@@ -350,6 +350,88 @@ describe('a tool that asks a person', () => {
   })
 })
 
+describe('a tool that cannot be suspended', () => {
+  /** Holds its question, as a call of an MCP server does. */
+  const holding = (effect: 'read' | 'once' = 'once', seen: (signal: AbortSignal) => void = () => {}) =>
+    testTool({
+      name: 'order',
+      effect,
+      timeoutMs: 50,
+      async call({ hold }, signal) {
+        seen(signal)
+        did.push('asked')
+        const answer = await hold({ message: 'Which size?', schema: { type: 'string' } }, signal)
+        return { content: JSON.stringify(answer), isError: false }
+      },
+    })
+  const pendingSoon = async (server: Server): Promise<Approval> => {
+    for (;;) {
+      const [one] = await pendingOf(server)
+      if (one !== undefined) return one
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  test('waits for the answer while its run goes on, and its time stands still', async () => {
+    const server = open({ tools: [holding()] })
+    const accepted = await server.start('go')
+    const asked = await pendingSoon(server)
+    expect((await server.engine.runs.get('local_user', accepted.run.id)).status).toBe('running')
+    const { approval, run } = await server.approvals.decide(operator, asked.id, { decision: 'respond', result: 'L' })
+    expect([approval.status, run.id]).toEqual(['answered', accepted.run.id])
+    const events = await server.events(accepted)
+    expect(results(events)).toEqual(['TOOL_CALL_RESULT {"type":"answered","value":"L"}'])
+    expect(events.flatMap((event) => (event.type === 'ACTIVITY_SNAPSHOT' ? [event.content.status] : []))).toEqual([
+      'pending',
+      'answered',
+    ])
+    expect(outline(events).at(-1)).toBe('RUN_FINISHED success')
+    await server.close()
+  })
+
+  test('loses its question when its run is stopped', async () => {
+    const server = open({ tools: [holding()] })
+    const accepted = await server.start('go')
+    const { id } = await pendingSoon(server)
+    await server.engine.runs.cancel(accepted.run, 'ada')
+    await server.events(accepted)
+    expect((await server.approvals.get(operator, id)).status).toBe('interrupted')
+    await expect(server.approvals.decide(operator, id, { decision: 'respond', result: 'L' })).rejects.toMatchObject({
+      code: 'approval_decided',
+    })
+    await server.close()
+  })
+
+  test.each([
+    ['read', 'asks again', 2],
+    ['once', 'is not made again', 1],
+  ] as const)('whose process dies loses its question; with effect %s it %s', async (effect, _what, count) => {
+    const path = join(folder, 'a.db')
+    const server = open({ path, tools: [holding(effect)] })
+    const accepted = await server.start('go')
+    const { id } = await pendingSoon(server)
+    const copy = join(folder, 'copy.db')
+    for (const end of ['', '-wal', '-shm']) cpSync(`${path}${end}`, `${copy}${end}`)
+    await server.engine.runs.cancel(accepted.run, 'ada')
+    await server.close()
+
+    const again = open({ path: copy, tools: [holding(effect)], answers: [done] })
+    await again.engine.recover()
+    if (effect === 'read') {
+      const next = await pendingSoon(again)
+      expect(next.id).not.toBe(id)
+      await again.approvals.decide(operator, next.id, { decision: 'reject' })
+    }
+    const events = await again.events(accepted)
+    expect(events.at(-1)).toMatchObject(
+      effect === 'read' ? { type: 'RUN_FINISHED' } : { type: 'RUN_ERROR', code: 'needs_review' },
+    )
+    expect((await again.approvals.get(operator, id)).status).toBe('interrupted')
+    expect(did).toHaveLength(count)
+    await again.close()
+  })
+})
+
 describe('a person who answers in the place of a tool', () => {
   test('gives the model a result that is marked as theirs, and the tool does not run', async () => {
     const requests: ModelRequest[] = []
@@ -374,6 +456,32 @@ describe('a person who answers in the place of a tool', () => {
       decidedBy: 'ada',
     })
     expect(await auditOf(server)).toEqual(['approval_asked', 'decision answered'])
+    await server.close()
+  })
+
+  test('may refuse calls like it from now on', async () => {
+    const server = open({
+      tools: [order({ approval: 'always' })],
+      answers: [call('order', { shop: 'ulm' }), call('order', { shop: 'ulm' }), call('order', { shop: 'bonn' }), done],
+    })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const { id } = await onlyPending(server)
+    const { run } = await server.approvals.decide(operator, id, {
+      decision: 'reject',
+      reason: 'Not there.',
+      remember: { scope: 'session' },
+    })
+    const events = await server.events({ ...accepted, run })
+    expect(results(events)).toEqual([
+      'TOOL_CALL_RESULT A person refused this call, so it was not run. Reason: Not there. Do not send it again unless you are asked to.',
+      'TOOL_CALL_RESULT This call is not allowed: a person refused calls like this one in advance. Do not send it again unless you are asked to.',
+    ])
+    expect((await onlyPending(server)).arguments).toBe('{"shop":"bonn"}')
+    const [grant] = await server.approvals.grants()
+    expect(grant).toMatchObject({ effect: 'refuse', tool: 'order', grantedBy: 'ada', approvalId: id })
+    await server.approvals.revokeGrant(operator, grant?.id ?? '')
+    expect(await server.approvals.grants()).toEqual([])
     await server.close()
   })
 })

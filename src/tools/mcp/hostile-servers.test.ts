@@ -4,11 +4,13 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
+import type { GivenAnswer } from '../../domain/question.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import { createConnections } from '../../outgoing/connections.ts'
 import { createProcessGroups, type ProcessGroups } from '../process/process-groups.ts'
 import { isRunning } from '../process/testing/is-running.ts'
 import { never, toolCall } from '../testing/tool-call.ts'
+import type { ToolCallRequest } from '../tool.ts'
 import { fake, openServer, script } from './testing/open-server.ts'
 
 const failure = (text: string) => ({
@@ -189,7 +191,7 @@ describe('a server that sends too much', () => {
   test('may print other things before it speaks MCP', async () => {
     await using open = openServer(fake('banner'))
 
-    expect((await open.tools()).length).toBe(12)
+    expect((await open.tools()).length).toBe(13)
   })
 
   test.each([
@@ -306,10 +308,35 @@ describe('a server with odd tools', () => {
     expect(await open.call('fail')).toEqual({ content: 'the arguments are odd', isError: true })
   })
 
-  test('may not ask for a model, a person or our folders, but may ping us', async () => {
+  test('may not ask for a model or our folders, but may ask a person and ping us', async () => {
     await using open = openServer(fake())
+    const asked: unknown[] = []
+    const hold: ToolCallRequest['hold'] = async (question) => {
+      asked.push(question)
+      return { type: 'answered', value: {} }
+    }
 
-    expect(await open.call('ask')).toEqual({ content: '-32601 -32601 -32601 ok', isError: false })
+    expect(await open.call('ask', {}, { hold })).toEqual({ content: '-32601 ok -32601 ok', isError: false })
+    expect(asked).toEqual([
+      { message: 'The MCP server "sample" asks: Your name?', schema: { type: 'object', properties: {} } },
+    ])
+  })
+
+  test('that asks while several calls are open gets no answer: nobody knows whose question it is', async () => {
+    await using open = openServer(fake())
+    const hold = () => Promise.reject(new Error('nobody may be asked'))
+    const stop = new AbortController()
+    const waiting = open.call('wait', {}, { signal: stop.signal }).catch(() => {})
+    await open.call('pid')
+
+    expect(await open.call('ask', {}, { hold })).toEqual({ content: '-32601 ok -32601 ok', isError: false })
+    expect(open.logged).toContainEqual([
+      'warn',
+      'A question of an MCP server is cancelled.',
+      { reason: '2 calls are open' },
+    ])
+    stop.abort()
+    await waiting
   })
 
   test('that knows only the protocol of 2026 can be used too', async () => {
@@ -318,8 +345,32 @@ describe('a server with odd tools', () => {
     expect(await open.call('pid')).toEqual({ content: expect.stringMatching(/^\d+$/), isError: false })
     expect(open.logged).toContainEqual(['info', 'The MCP server is connected.', { protocol: '2026-07-28' }])
     await expect(open.call('input')).rejects.toMatchObject(
-      failure('asks for input in the middle of the call, which is not supported.'),
+      failure('asks for something other than an answer of a person in the middle of the call, which is not supported.'),
     )
+  })
+
+  test('of the protocol of 2026 that asks ends the call with its questions, and gets the answers with the next one', async () => {
+    await using open = openServer(fake('modern'))
+    const answers: GivenAnswer[] = []
+    const given = [
+      { type: 'answered', value: { size: 'L' } },
+      { type: 'rejected', reason: null },
+    ] as const
+    for (const answer of given) {
+      const { question } = await open.call('form', {}, { answers })
+      if (question === undefined) throw new Error('it asked nothing')
+      answers.push({ ...question, answer })
+    }
+
+    expect(answers.map(({ message }) => message)).toEqual([
+      'The MCP server "sample" asks: Which size?',
+      'The MCP server "sample" asks: A note?',
+    ])
+    const { content } = await open.call('form', {}, { answers })
+    expect(JSON.parse(content)).toEqual({
+      inputResponses: { size: { action: 'accept', content: { size: 'L' } }, note: { action: 'decline' } },
+      requestState: 'kept',
+    })
   })
 })
 

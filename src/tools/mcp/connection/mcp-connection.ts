@@ -8,7 +8,9 @@ import type { Logger } from '../../../domain/logger.ts'
 import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import { childEnvironment } from '../../process/child-environment.ts'
 import type { ProcessGroups } from '../../process/process-groups.ts'
+import type { ToolCallRequest } from '../../tool.ts'
 import { untilAborted } from '../../until-aborted.ts'
+import { elicitResult, questionOf } from '../tools/elicitation.ts'
 import { createHttpTransport } from './http-transport.ts'
 import { connectFailure, endText, httpStatus, mcpError, notInTime, whoIs } from './mcp-failure.ts'
 import type { Connection } from './reconnector.ts'
@@ -27,7 +29,11 @@ export interface McpConnection extends Connection {
   readonly end: string | null
   /** True once after each time the server said that its tools have changed. */
   takeToolsChanged(): boolean
+  /** Runs a call. What the server asks meanwhile is asked in the name of this call. */
+  during<T>(call: Asker, work: () => Promise<T>): Promise<T>
 }
+
+type Asker = Pick<ToolCallRequest, 'hold'>
 
 interface McpConnectionDeps {
   clock: Clock
@@ -83,8 +89,8 @@ async function attempt(
   const client = new sdk.Client(
     { name: 'quarterdeck', version: deps.version },
     {
-      // We offer servers nothing: no sampling, no elicitation, no roots. The SDK refuses requests for what is not offered.
-      capabilities: {},
+      // No sampling, no roots, no links to open. The SDK refuses requests for what is not offered.
+      capabilities: { elicitation: { form: {} } },
       versionNegotiation: { mode: how.mode },
       inputRequired: { autoFulfill: false },
       listChanged: {
@@ -98,6 +104,18 @@ async function attempt(
       },
     },
   )
+  const askers = new Set<Asker>()
+  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+    const [asker, ...others] = askers
+    const question = questionOf(settings.name, params)
+    if (asker === undefined || others.length > 0 || question === null) {
+      // The protocol does not say which call a question belongs to. A guess could show it to another user.
+      const reason = question === null ? 'it cannot be asked' : `${askers.size} calls are open`
+      deps.log.warn('A question of an MCP server is cancelled.', { reason })
+      return { action: 'cancel' }
+    }
+    return elicitResult(await asker.hold(question, mcpReq.signal))
+  })
   client.onerror = (error) =>
     deps.log.debug('The connection to the MCP server reports an error.', { content: error.message })
   const gone = new Promise<string>((resolve) => {
@@ -132,6 +150,14 @@ async function attempt(
       const changed = toolsChanged
       toolsChanged = false
       return changed
+    },
+    async during(call, work) {
+      askers.add(call)
+      try {
+        return await work()
+      } finally {
+        askers.delete(call)
+      }
     },
     async close() {
       await wire.goodbye()

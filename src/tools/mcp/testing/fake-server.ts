@@ -9,7 +9,14 @@ const [mode = 'plain'] = process.argv.slice(2)
 interface Message {
   id?: number | string
   method?: string
-  params?: { name?: string; cursor?: string; requestId?: number; _meta?: Record<string, unknown> }
+  params?: {
+    name?: string
+    cursor?: string
+    requestId?: number
+    inputResponses?: unknown
+    requestState?: unknown
+    _meta?: Record<string, unknown>
+  }
   result?: unknown
   error?: { code: number }
 }
@@ -29,6 +36,7 @@ let tools: unknown[] = [
   'huge',
   'fail',
   'input',
+  'form',
   'freeze',
 ].map(tool)
 let cancelled = 0
@@ -46,8 +54,21 @@ function ask(method: string, params: object): Promise<string> {
   return promise
 }
 
+const elicitation = (message: string, name: string) => ({
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message,
+    requestedSchema: { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] },
+  },
+})
+
 /** Null: send no answer. */
-async function call(name: string, progressToken: unknown): Promise<object | null> {
+async function call(
+  name: string,
+  progressToken: unknown,
+  { inputResponses, requestState }: NonNullable<Message['params']>,
+): Promise<object | null> {
   switch (name) {
     case 'pid':
       return text(String(process.pid))
@@ -73,6 +94,13 @@ async function call(name: string, progressToken: unknown): Promise<object | null
       return text('x'.repeat(11_000_000))
     case 'input':
       return { resultType: 'input_required', inputRequests: { who: { method: 'roots/list' } } }
+    case 'form':
+      if (inputResponses !== undefined) return text(JSON.stringify({ inputResponses, requestState }))
+      return {
+        resultType: 'input_required',
+        inputRequests: { size: elicitation('Which size?', 'size'), note: elicitation('A note?', 'note') },
+        requestState: 'kept',
+      }
     case 'fail':
       throw { code: -32_602, message: 'the arguments are odd' }
     case 'progress':
@@ -114,7 +142,7 @@ async function answerTo({ method, params = {} }: Message): Promise<object | null
       if (mode === 'restless' && listings === 1) send({ method: 'notifications/tools/list_changed' })
       return page(Number(params.cursor ?? 0))
     case 'tools/call':
-      return call(params.name ?? '', params._meta?.progressToken)
+      return call(params.name ?? '', params._meta?.progressToken, params)
   }
   throw { code: -32_601, message: `no method ${method}` }
 }

@@ -5,7 +5,7 @@ import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import { createProcessGroups } from '../../process/process-groups.ts'
 import { never, toolCall } from '../../testing/tool-call.ts'
-import type { ServerTool, ToolOutcome, ToolVoice } from '../../tool.ts'
+import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { createMcpServer, type McpServer, type McpServerDeps } from '../mcp-server.ts'
 import { mcpSettings } from './mcp-settings.ts'
 
@@ -19,7 +19,7 @@ export interface OpenServer extends AsyncDisposable {
   call(name: string, input?: Record<string, unknown>, options?: CallOptions): Promise<ToolOutcome>
 }
 
-interface CallOptions {
+interface CallOptions extends Partial<Pick<ToolCallRequest, 'answers' | 'hold'>> {
   signal?: AbortSignal
   progress?: ToolVoice['progress']
 }
@@ -56,8 +56,11 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     logged,
     tools,
     tool,
-    call: async (name, input = {}, { signal = never, ...voice } = {}) =>
-      (await tool(name)).call(toolCall(input, { voice }), signal),
+    call: async (name, input = {}, { signal = never, progress, ...more } = {}) =>
+      (await tool(name)).call(
+        { ...toolCall(input, { voice: progress === undefined ? {} : { progress } }), ...more },
+        signal,
+      ),
     [Symbol.asyncDispose]: async () => {
       await server.close()
       connections.close()

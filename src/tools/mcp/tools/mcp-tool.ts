@@ -1,13 +1,16 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
+import type { ToolQuestion } from '../../../domain/question.ts'
 import type { McpServerSettings, ToolRules } from '../../../domain/tool-settings.ts'
-import type { ServerTool, ToolVoice } from '../../tool.ts'
+import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
-import { NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
-import { serversOwnError } from '../connection/mcp-failure.ts'
+import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
+import { mcpError, serversOwnError } from '../connection/mcp-failure.ts'
 import type { WithConnection } from '../connection/with-connection.ts'
 import { bounded, contentText } from './content-text.ts'
+import { afterAnswers, type InputParams, nextRound } from './input-rounds.ts'
 import type { ListedTool } from './list-tools.ts'
 import { type ServerIdentity, shownCall } from './server-identity.ts'
 
@@ -36,27 +39,62 @@ export function createMcpTool(
     ...rootsOf(settings),
     binding: toolBinding('mcp', { server, tool: listed.definition }),
     action: () => shownCall(listed.name, settings),
-    call: (call, signal) =>
-      withConnection(signal, async ({ client, sdk }) => {
-        try {
-          const result = await client.callTool(
-            { name: listed.name, arguments: call.arguments },
-            {
-              signal,
-              timeout: NO_TIMEOUT_MS,
-              onprogress: progressTo(call.voice, clock),
-              // Without the schema of its results: the model should see a result even if it does not fit.
-              toolDefinition: { name: listed.name, inputSchema: listed.inputSchema },
-            },
-          )
-          return { content: contentText(result.content, result.structuredContent), isError: result.isError === true }
-        } catch (error) {
-          signal.throwIfAborted()
-          const said = serversOwnError(sdk, error)
-          if (said === undefined) throw error
-          return { content: bounded(said, MAX_ERROR_CHARS), isError: true }
-        }
-      }),
+    call: (call, signal) => {
+      const first = afterAnswers(call.answers)
+      if ('ask' in first) return Promise.resolve(asks(first.ask))
+      return withConnection(signal, (connection) =>
+        connection.during(call, () => callMcp(connection, { listed, settings, clock, call, signal }, first.send)),
+      )
+    },
+  }
+}
+
+const asks = (question: ToolQuestion): ToolOutcome => ({ content: '', isError: false, question })
+
+interface McpCall {
+  listed: ListedTool
+  settings: McpServerSettings
+  clock: Clock
+  call: ToolCallRequest
+  signal: AbortSignal
+}
+
+/** A server may answer several times that it needs no more than another try. */
+const MAX_TRIES = 10
+
+async function callMcp(
+  { client, sdk }: McpConnection,
+  { listed, settings, clock, call, signal }: McpCall,
+  input: InputParams,
+): Promise<ToolOutcome> {
+  try {
+    let params = input
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const result: CallToolResult | InputRequiredResult = await client.callTool(
+        { name: listed.name, arguments: call.arguments, ...params },
+        {
+          signal,
+          timeout: NO_TIMEOUT_MS,
+          allowInputRequired: true,
+          onprogress: progressTo(call.voice, clock),
+          // Without the schema of its results: the model should see a result even if it does not fit.
+          toolDefinition: { name: listed.name, inputSchema: listed.inputSchema },
+        },
+      )
+      if (!sdk.isInputRequiredResult(result)) {
+        return { content: contentText(result.content, result.structuredContent), isError: result.isError === true }
+      }
+      const next = nextRound(settings.name, result, call.answers)
+      if (typeof next === 'string') throw mcpError(settings.name, next)
+      if ('ask' in next) return asks(next.ask)
+      params = next.send
+    }
+    throw mcpError(settings.name, 'wants the same call again and again.')
+  } catch (error) {
+    signal.throwIfAborted()
+    const said = serversOwnError(sdk, error)
+    if (said === undefined) throw error
+    return { content: bounded(said, MAX_ERROR_CHARS), isError: true }
   }
 }
 
