@@ -14,6 +14,12 @@ export interface PendingApproval {
   message: string
   /** Digest of what is shown. */
   digest: string
+  /** What the call will really do, in one line. Empty: not known. */
+  action: string
+  /** What the tool itself shows. Empty: nothing. */
+  preview: string
+  /** JSON Schema of the answer, if the tool of a call asks a question (`message`). Null: it is a call that waits to be allowed. */
+  answerSchema: Record<string, unknown> | null
 }
 
 /** A person's answer. */
@@ -22,6 +28,8 @@ export interface ApprovalAnswer {
   /** Digest of what the person was shown. */
   digest: string
   approved: boolean
+  /** The result in the tool's place, or the answer to a question. */
+  result?: unknown
   reason?: string
   /** Replace the model's arguments. */
   arguments?: Record<string, unknown>
@@ -33,7 +41,13 @@ export interface ApprovalAnswer {
 export function fromInterrupt(value: unknown): PendingApproval | null {
   const interrupt = fields(value)
   const facts = fields(fields(interrupt.metadata).quarterdeck)
-  return pending({ ...facts, id: interrupt.id, callId: interrupt.toolCallId, message: interrupt.message })
+  return pending({
+    ...facts,
+    id: interrupt.id,
+    callId: interrupt.toolCallId,
+    message: interrupt.message,
+    answerSchema: interrupt.reason === 'input_required' ? fields(interrupt.responseSchema) : null,
+  })
 }
 
 /** From an entry of GET /approvals. Null if it has no id. */
@@ -44,7 +58,8 @@ export function fromApproval(value: unknown): PendingApproval | null {
     id: view.approval_id,
     callId: view.tool_call_id,
     answerableBy: view.answerable_by,
-    message: view.title,
+    message: isRecord(view.question) ? view.question.message : view.title,
+    answerSchema: isRecord(view.question) ? fields(view.question.schema) : null,
   })
 }
 
@@ -60,6 +75,9 @@ function pending(facts: Record<string, unknown>): PendingApproval | null {
     answerableBy: facts.answerableBy === 'owner' ? 'owner' : 'operator',
     message: text('message'),
     digest: text('digest'),
+    action: text('action'),
+    preview: text('preview'),
+    answerSchema: isRecord(facts.answerSchema) ? fields(facts.answerSchema) : null,
   }
 }
 

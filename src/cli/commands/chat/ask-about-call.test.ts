@@ -5,7 +5,7 @@ import { createTestIo } from '../../testing/test-io.ts'
 import type { PendingApproval } from './approval.ts'
 import { askAboutCall, callLines } from './ask-about-call.ts'
 
-const CHOICES = 'y(es), n(o), e(dit the arguments)'
+const CHOICES = 'y(es), n(o), e(dit the arguments), a(nswer in its place)'
 const interrupt: Asked = { type: 'interrupt' }
 
 async function ask(approval: Partial<PendingApproval>, ...script: (string | Asked)[]) {
@@ -102,5 +102,54 @@ describe('the question about a call', () => {
       '  Go on?',
       '  Really?',
     ])
+  })
+
+  test('shows what the call will do and what the tool shows of it', async () => {
+    const { out } = await ask({ action: 'POST https://mail.example.com/', preview: '- old\n+ new' }, 'y')
+    expect(out.split('\n').slice(0, 6)).toEqual([
+      'The agent asks to call send (risk high):',
+      '  (POST https://mail.example.com/)',
+      '  to: bob',
+      '  It shows:',
+      '  - old',
+      '  + new',
+    ])
+  })
+
+  test('accepts a result in the place of the tool', async () => {
+    expect((await ask({}, 'a', 'Bob has it.')).answer).toEqual({
+      id: 'a',
+      digest: 'seen-a',
+      approved: true,
+      result: 'Bob has it.',
+    })
+    expect((await ask({}, 'a', ' ', 'n', '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
+  })
+})
+
+describe('a question of a tool', () => {
+  const question = (schema: Record<string, unknown>) => ({ message: 'Which size?', answerSchema: schema })
+
+  test('takes a text as it is', async () => {
+    expect(await ask(question({ type: 'string' }), 'L')).toEqual({
+      answer: { id: 'a', digest: 'seen-a', approved: true, result: 'L' },
+      asked: [['Your answer: ']],
+      out: 'send asks you:\n  Which size?\nAn empty line refuses to answer.\n',
+    })
+  })
+
+  test('takes everything else as JSON, with the fields to begin with', async () => {
+    const { answer, asked } = await ask(
+      question({ type: 'object', properties: { size: { type: 'string' } } }),
+      '{"size": L}',
+      '{"size": "L"}',
+    )
+    expect(answer).toEqual({ id: 'a', digest: 'seen-a', approved: true, result: { size: 'L' } })
+    expect(asked[0]).toEqual(['Your answer as JSON: ', '{"size":null}'])
+  })
+
+  test('is refused by an empty line, and stays open after Ctrl-C', async () => {
+    expect((await ask(question({ type: 'string' }), '')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: false })
+    expect((await ask(question({ type: 'string' }), interrupt)).answer).toBe(null)
   })
 })

@@ -14,8 +14,12 @@ export type OpenPrompt = (label: string, draft?: string) => Prompt
 export function callLines(approval: PendingApproval): string[] {
   const risk = approval.risk === '' ? '' : ` (risk ${terminalLine(approval.risk, 20)})`
   if (approval.tool === '') return [`The agent asks${risk}:`, ...indented(terminalText(approval.message))]
-  const head = `The agent asks to call ${terminalLine(visibleText(approval.tool), 80)}${risk}:`
-  return [head, ...indented(shownArguments(approval.arguments))]
+  const tool = terminalLine(visibleText(approval.tool), 80)
+  if (approval.answerSchema !== null) return [`${tool} asks you:`, ...indented(terminalText(approval.message))]
+  const action = approval.action === '' ? [] : [`  (${terminalLine(approval.action, 400)})`]
+  const preview = approval.preview === '' ? [] : ['  It shows:', ...indented(terminalText(approval.preview))]
+  const head = `The agent asks to call ${tool}${risk}:`
+  return [head, ...action, ...indented(shownArguments(approval.arguments)), ...preview]
 }
 
 /** How `shownArguments` marks what it left out. */
@@ -36,9 +40,11 @@ export async function askAboutCall(
   io.stdout.write(`${[style.yellow(head), ...rest].join('\n')}\n`)
   if (rest.some((line) => LEFT_OUT.test(line))) io.stdout.write('Some of it is left out. e shows everything.\n')
 
+  if (approval.answerSchema !== null) return askQuestion(approval, approval.answerSchema, openPrompt, io, signal)
+
   const canRemember = approval.risk !== 'critical'
   const session = canRemember ? ', s(ession): yes, also to the same call in this session for 15 minutes' : ''
-  io.stdout.write(`${style.dim(`y(es), n(o), e(dit the arguments)${session}`)}\n`)
+  io.stdout.write(`${style.dim(`y(es), n(o), e(dit the arguments), a(nswer in its place)${session}`)}\n`)
   for (;;) {
     const word = await lineFrom(openPrompt('Allow it? '), signal)
     switch (word?.trim().toLowerCase()) {
@@ -60,14 +66,46 @@ export async function askAboutCall(
         if (edited !== 'unchanged') return { id, digest, approved: true, arguments: edited }
         break
       }
+      case 'a':
+      case 'answer': {
+        const result = await lineFrom(openPrompt('The result in its place: '), signal)
+        if (result === null) return null
+        if (result.trim() !== '') return { id, digest, approved: true, result }
+        break
+      }
       case 's':
       case 'session':
         if (canRemember) return { id, digest, approved: true, remember: true }
         io.stdout.write('Critical calls are asked about every time.\n')
         break
       default:
-        io.stdout.write(`Write y, n, e${canRemember ? ' or s' : ''}; Ctrl-C leaves it unanswered.\n`)
+        io.stdout.write(`Write y, n, e${canRemember ? ', a or s' : ' or a'}; Ctrl-C leaves it unanswered.\n`)
     }
+  }
+}
+
+/** Only texts may be written as they are. Everything else is JSON, with the names of its fields to begin with. */
+async function askQuestion(
+  { id, digest }: PendingApproval,
+  schema: Record<string, unknown>,
+  openPrompt: OpenPrompt,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | null> {
+  const isText = schema.type === 'string'
+  io.stdout.write(`${styleFor(io.stdout, io.env).dim('An empty line refuses to answer.')}\n`)
+  let draft = isText
+    ? undefined
+    : jsonLine(Object.fromEntries(Object.keys(fields(schema.properties)).map((name) => [name, null])))
+  for (;;) {
+    const line = await lineFrom(openPrompt(isText ? 'Your answer: ' : 'Your answer as JSON: ', draft), signal)
+    if (line === null) return null
+    if (line.trim() === '') return { id, digest, approved: false }
+    if (isText) return { id, digest, approved: true, result: line }
+    const result = parse(line)
+    if (result !== undefined) return { id, digest, approved: true, result }
+    io.stdout.write('That is not JSON. Write it on a single line.\n')
+    draft = line
   }
 }
 

@@ -252,6 +252,9 @@ describe('answers to what a conversation waits for', () => {
         answerableBy: 'operator',
         message: 'Call send',
         digest: `seen-${id}`,
+        action: '',
+        preview: '',
+        answerSchema: null,
       })),
     )
     expect(server.seen.map(asked)).toEqual([['GET', '/approvals?session_id=talk&limit=100', 'Bearer me', null]])
@@ -306,6 +309,7 @@ describe('answers to what a conversation waits for', () => {
   test('may be given by an owner with a token where owners may answer, otherwise only by an operator', async () => {
     const [own, operators] = (['owner', 'operator'] as const).map((answerableBy) => ({
       ...{ id: 'a', callId: '', tool: '', arguments: {}, risk: 'low', message: '', digest: '' },
+      ...{ action: '', preview: '', answerSchema: null },
       answerableBy,
     }))
     const seen = (client: ChatClient) => [own, operators].map((one) => one !== undefined && client.mayAnswer(one))

@@ -86,18 +86,19 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
   async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<string | null> {
     const operator = operatorToken.current()
     const client = operator === null ? requests : clientWith(operator, 0)
-    const { id, digest, reason, arguments: edited, remember } = answer
+    const { id, digest, reason, arguments: edited, remember, result } = answer
     const shown = { approval_id: id, digest }
     const why = reason === undefined ? {} : { reason }
     try {
-      const decided = answer.approved
-        ? await client.approve(shown, {
-            signal,
-            ...why,
-            ...(edited === undefined ? {} : { arguments: edited }),
-            ...(remember === true ? { remember: 'session' } : {}),
-          })
-        : await client.reject(shown, { signal, ...why })
+      const approve = () =>
+        client.approve(shown, {
+          signal,
+          ...why,
+          ...(edited === undefined ? {} : { arguments: edited }),
+          ...(remember === true ? { remember: 'session' } : {}),
+        })
+      const say = () => (result === undefined ? approve() : client.respond(shown, result, { signal, ...why }))
+      const decided = answer.approved ? await say() : await client.reject(shown, { signal, ...why })
       return decided.continuation_run_id
     } catch (error) {
       // Somebody else was faster: the person sees what came of that answer.

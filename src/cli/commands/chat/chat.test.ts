@@ -223,7 +223,7 @@ describe('quarterdeck chat with a tool that needs approval', () => {
 
     expect([exitCode, out]).toEqual([0, 'I will.\n'])
     expect(err).toMatch(
-      /^The agent asks to call pay \(risk high\):\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal, run quarterdeck chat --session work and type \/approvals\n$/,
+      /^The agent asks to call pay \(risk high\):\n {2}\(runs pay in pay\.mjs\)\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal, run quarterdeck chat --session work and type \/approvals\n$/,
     )
     expect(await chat(['-m', 'hello', '--session', 'work'], { cwd })).toMatchObject({
       exitCode: 1,

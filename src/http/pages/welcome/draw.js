@@ -85,7 +85,13 @@ function argumentList(args) {
   )
 }
 
-const words = { approved: 'Approved', consumed: 'Approved', rejected: 'Rejected', expired: 'Nobody answered in time' }
+const words = {
+  approved: 'Approved',
+  consumed: 'Approved',
+  rejected: 'Rejected',
+  answered: 'Answered',
+  expired: 'Nobody answered in time',
+}
 
 /** The outcome of a question: who decided what, and when. */
 function outcomeOf({ status, decided_by: by, decided_at: at, reason, edited_arguments: edited }) {
@@ -97,8 +103,22 @@ function outcomeOf({ status, decided_by: by, decided_at: at, reason, edited_argu
   return edited === null ? [line] : [line, make('p', {}, 'With other arguments:'), argumentList(edited)]
 }
 
+/** The fields of the answer, to be filled in. */
+const emptyAnswer = ({ properties = {} }) =>
+  JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, null])), null, 2)
+
+/** Undefined: it is not JSON. A text is taken as it is. */
+function answerIn(text, { type }) {
+  if (type === 'string') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
- * A call that waits for a person: everything that would run, then the buttons. Approve works only after the buttons have been on
+ * A call that waits for a person, or a question of its tool: everything that would run, then the buttons. Approve works only after the buttons have been on
  * screen for a moment. So nobody approves what they have not seen, or with a click that was meant for something else.
  */
 export function drawApproval(box, approval, decide) {
@@ -115,19 +135,32 @@ export function drawApproval(box, approval, decide) {
     return
   }
   const who = by === 'owner' ? 'you, with your token, or an operator' : 'an operator'
-  const until = expires === null ? '' : ` Without an answer it is rejected at ${timeOf(expires)}.`
+  const until = expires === null ? '' : ` Without an answer it ends at ${timeOf(expires)}.`
   const facts = make('p', { className: 'facts' }, make('strong', {}, `Risk ${risk}.`))
   facts.append(` Asked by ${visibleText(agent)}. To be decided by ${who}.${until}`)
 
   const reason = make('input', { type: 'text', maxLength: 1000, autocomplete: 'off' })
   const label = make('label', {}, 'Reason for rejecting, shown to the agent (optional)', reason)
-  const approve = make('button', { type: 'button', className: 'yes', disabled: true }, 'Approve')
+  const { question, preview } = approval
+  const answer = make('textarea', { rows: 3, maxLength: 10_000 })
+  if (question !== null && question.schema.type !== 'string') answer.value = emptyAnswer(question.schema)
+  const yes = question === null ? 'Approve' : 'Answer'
+  const approve = make('button', { type: 'button', className: 'yes', disabled: true }, yes)
   const reject = make('button', { type: 'button' }, 'Reject')
   const problem = make('p', { className: 'problem', role: 'status' })
-  approve.addEventListener('click', () => decide('approve', ''))
+  approve.addEventListener('click', () => {
+    if (question === null) return decide('approve', '')
+    const result = answerIn(answer.value, question.schema)
+    if (result === undefined) problem.replaceChildren('The answer is not JSON.')
+    else decide('respond', '', result)
+  })
   reject.addEventListener('click', () => decide('reject', reason.value))
   const buttons = make('div', { className: 'buttons' }, approve, reject)
-  box.replaceChildren(heading, facts, argumentList(approval.arguments), label, buttons, problem)
+  const shown =
+    question === null
+      ? [argumentList(approval.arguments), ...(preview === null ? [] : [make('pre', {}, preview)])]
+      : [make('pre', {}, approval.description), make('label', {}, 'Your answer', answer)]
+  box.replaceChildren(heading, facts, ...shown, label, buttons, problem)
 
   let timer
   const observer = new IntersectionObserver(([{ isIntersecting }]) => {

@@ -208,23 +208,23 @@ function showApproval(approval) {
   boxes.set(id, { box, status: approval.status })
   const after = boxes.get(approval.tool_call_id)?.closest('article')
   if (!box.isConnected) after === undefined ? log.append(box) : after.after(box)
-  drawApproval(box, approval, (decision, reason) => decide(box, approval, decision, reason))
+  drawApproval(box, approval, (decision, reason, result) => decide(box, approval, decision, reason, result))
   return shown === undefined
 }
 
 let isDeciding = false
 
-async function decide(box, approval, decision, reason) {
+async function decide(box, approval, decision, reason, result) {
   const { approval_id: id, digest, answerable_by: by } = approval
   if (isDeciding) return
   const token = kept.deciding ?? kept.token
   const ask = (why) =>
     askToken(`${why} It stays in this tab.`, 'deciding', () => {
       box.focus({ preventScroll: true })
-      return decide(box, approval, decision, reason)
+      return decide(box, approval, decision, reason, result)
     })
   if (token === undefined) return ask(`Deciding needs ${by === 'owner' ? 'your' : 'the operator’s'} token.`)
-  const body = { decision, digest, ...(reason.trim() === '' ? {} : { reason }) }
+  const body = { decision, digest, result, ...(reason.trim() === '' ? {} : { reason }) }
   isDeciding = true
   try {
     await call(`approvals/${encodeURIComponent(id)}`, { body, token })
