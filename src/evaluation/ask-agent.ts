@@ -90,6 +90,8 @@ export async function askAgent(engine: TestedEngine, request: TurnRequest, signa
 /** An answer to every approval that the run waits for; null if there is none to answer, or one that the case does not answer. */
 function decisionsOn(answer: RunAnswer, approvals: ApprovalAnswers) {
   const decisions = answer.interrupts.flatMap(({ id, toolCallId, reason }) => {
+    // A case can allow or refuse a call, but it has no words for the answer to a question of a tool.
+    if (reason === 'input_required') return []
     const given = approvals.next(toolCallId === undefined ? reason : toolNameOf(answer, toolCallId))
     if (given === null) return []
     const { decision, arguments: edited, reason: why } = given
