@@ -56,9 +56,6 @@ export function visibleText(text: string): string {
   })
 }
 
-/** Like `visibleText`, for text of several lines: line breaks stay, everything else that is not seen is shown. */
-export const visibleLines = (text: string): string => text.split('\n').map(visibleText).join('\n')
-
 /** Like `visibleText`, for JSON text: the result is JSON with the same value. */
 export function visibleJson(json: string): string {
   if (!LOOK_TWICE.test(json)) return json

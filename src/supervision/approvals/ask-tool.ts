@@ -4,7 +4,7 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { type Risk, risks } from '../../domain/tool-settings.ts'
-import { visibleLines, visibleText } from '../../domain/visible-text.ts'
+import { visibleCode, visibleText } from '../../domain/visible-text.ts'
 import type { ReviewRequest } from '../../tools/tool.ts'
 import type { RuledCall } from './call-rules.ts'
 
@@ -49,7 +49,8 @@ export async function previewOf(clock: Clock, call: RuledCall): Promise<string |
   try {
     const text: unknown = await inTime(clock, (signal) => tool.preview?.(args, reviewOf(call), signal))
     if (typeof text !== 'string') throw new Error('It gave back something other than a text.')
-    return bounded(visibleLines(text.slice(0, 2 * MAX_PREVIEW)), MAX_PREVIEW, text.length)
+    const lines = visibleCode(text.slice(0, 2 * MAX_PREVIEW).split('\n'))
+    return bounded(lines.join('\n'), MAX_PREVIEW, text.length)
   } catch (error) {
     call.log.warn('a tool gave no preview', { tool: tool.name, error })
     return `no preview: ${bounded(visibleText(error instanceof Error ? error.message : 'The tool failed.'), MAX_REASON)}`

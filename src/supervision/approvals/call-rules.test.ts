@@ -274,7 +274,7 @@ describe('what a person is shown', () => {
     expect(await judge(tool)).toMatchObject({
       title: 'send_email: POST https://mail.example.com/ann@example.com\\u{200b}',
       action: 'POST https://mail.example.com/ann@example.com\\u{200b}',
-      preview: '- old\n+ new\\u{202e}',
+      preview: '- old\n+ new<U+202E>',
     })
   })
 

@@ -1,7 +1,7 @@
 // The gate in front of every call: it asks for approvals, and turns decisions into answers.
 
 import type { AskedQuestion } from '../../domain/question.ts'
-import { visibleLines, visibleText } from '../../domain/visible-text.ts'
+import { visibleCode, visibleText } from '../../domain/visible-text.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
@@ -71,7 +71,7 @@ function newQuestion(call: GatedCall, rules: Question, question: AskedQuestion, 
     answerableBy,
     expiresAt,
     title: `${visibleText(tool.name)} asks a question`,
-    description: visibleLines(question.message),
+    description: visibleCode(question.message.split('\n')).join('\n'),
     ...(action === undefined ? {} : { action }),
     question,
     digest: questionDigest({ callId, tool: tool.name, question, policyVersion }),

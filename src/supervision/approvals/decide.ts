@@ -80,12 +80,17 @@ export async function decide(
 const MAX_RESPONSE = 50_000
 
 /** The text that stands for the tool's result, or the answer to a question as JSON. Throws `invalid_request`. */
-function responseOf({ id, tool, question }: Approval, result: unknown): string {
+function responseOf({ id, kind, tool, question }: Approval, result: unknown): string {
   const wrong = (message: string, details: readonly string[]) =>
     new ServerError('invalid_request', message, {
       details: { approval_id: id },
       problems: details.map((detail) => ({ pointer: '/result', detail })),
     })
+  if (kind !== 'tool_call' && kind !== 'question') {
+    throw wrong('An agent elsewhere asked this. It can be approved or rejected.', [
+      'Send this with `respond` only for our own agents.',
+    ])
+  }
   if (result === undefined) throw wrong('There is no answer.', ['Send `result` with `respond`.'])
   const checked = question === undefined ? null : jsonCheckOf(question.schema).check(result)
   if (checked?.ok === false) {
