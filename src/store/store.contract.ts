@@ -16,6 +16,7 @@ import { describeKeeping } from './contract/keeping.contract.ts'
 import { describeMessages } from './contract/message.contract.ts'
 import { describeOutbox } from './contract/outbox.contract.ts'
 import { describeOwners } from './contract/owner.contract.ts'
+import { describeQuestions } from './contract/question.contract.ts'
 import { describeRemoval } from './contract/removal.contract.ts'
 import { describeRepeating } from './contract/repeat.contract.ts'
 import { describeRuns } from './contract/run.contract.ts'
@@ -40,6 +41,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeWaitingSessions(open)
     describeConsumption(open)
     describeGrants(open)
+    describeQuestions(open)
     describeFiles(open)
     describeAudit(open)
     describeFeed(open)
