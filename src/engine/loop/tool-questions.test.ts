@@ -250,6 +250,24 @@ describe('a tool that asks a person', () => {
     await server.close()
   })
 
+  test('still waits after the server was killed, and the answer works there', async () => {
+    const path = join(folder, 'a.db')
+    const server = open({ path })
+    await server.events(await server.start('go'))
+    const { id } = await onlyPending(server)
+    const copy = join(folder, 'copy.db')
+    for (const end of ['', '-wal', '-shm']) cpSync(`${path}${end}`, `${copy}${end}`)
+    await server.close()
+
+    const again = open({ path: copy, answers: [done] })
+    await again.engine.recover()
+    await again.approvals.review()
+    expect((await onlyPending(again)).id).toBe(id)
+    await respond(again, { size: 'S' })
+    expect(results(await respond(again, 'Thanks.'))).toEqual(['TOOL_CALL_RESULT Ordered s.'])
+    await again.close()
+  })
+
   test('is not continued when it asks something else than before', async () => {
     const server = open({ path: join(folder, 'a.db') })
     await server.events(await server.start('go'))
