@@ -25,6 +25,8 @@ export const errorCodes = [
   'forbidden',
   'host_not_allowed',
   'origin_not_allowed',
+  'passphrase_required',
+  'passphrase_wrong',
   // Something does not exist, or no longer.
   'agent_not_found',
   'session_not_found',

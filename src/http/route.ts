@@ -46,8 +46,12 @@ export interface Route {
   handle(request: Request, reply: Reply): Promise<void>
 }
 
+/** The way a request came: over the network, or through the local socket, which only processes of this OS user can open. */
+export type Channel = 'http' | 'ctl'
+
 export interface Request {
   readonly raw: IncomingMessage
+  readonly channel: Channel
   readonly method: string
   /** The path without the query. It is not percent-decoded; `params` are. */
   readonly path: string

@@ -24,6 +24,8 @@ export const statusOf: Record<ErrorCode, number> = {
   forbidden: 403,
   host_not_allowed: 421,
   origin_not_allowed: 403,
+  passphrase_required: 401,
+  passphrase_wrong: 403,
   agent_not_found: 404,
   session_not_found: 404,
   run_not_found: 404,

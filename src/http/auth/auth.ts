@@ -12,9 +12,15 @@ import { createWindowCounter } from './usage-limits.ts'
 export interface Auth {
   /**
    * Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a wrong credential counts as none. With `isLocal: false` the
-   * caller may be on another machine and needs a token, unless `insecure` is set.
+   * caller may be on another machine and needs a token, unless `insecure` is set. With `needsToken` every caller needs one: the local
+   * socket is also open to agents of the same OS user.
    */
-  authenticate(authorization: string | undefined, address: string, role: Role, from?: { isLocal: boolean }): Access
+  authenticate(
+    authorization: string | undefined,
+    address: string,
+    role: Role,
+    from?: { isLocal: boolean; needsToken?: boolean },
+  ): Access
 }
 
 export interface Access {
@@ -68,8 +74,8 @@ export function createAuth({
   }
 
   return {
-    authenticate(given, address, role, { isLocal } = { isLocal: true }) {
-      const asksForToken = tokenRequired || !(isLocal || insecure)
+    authenticate(given, address, role, { isLocal, needsToken = false } = { isLocal: true }) {
+      const asksForToken = tokenRequired || needsToken || !(isLocal || insecure)
       // OpenAI's clients must send a key, so people without one write `none`.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {

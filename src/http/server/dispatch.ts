@@ -8,6 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { Access, Auth } from '../auth/auth.ts'
+import { PASSPHRASE_HEADER } from '../auth/passphrase/require-passphrase.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
 import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
@@ -47,13 +48,15 @@ export interface Answer {
 // nginx's status for "the client closed before we answered". It appears only in logs and metrics.
 const CLIENT_CLOSED = 499
 
-/** `isMounted`: another program's server received the request and handed it over. */
-type Dispatch = (raw: IncomingMessage, response: ServerResponse, isMounted?: boolean) => Exchange
+/** Where a request was received: on our port, by another program's server that handed it over, or on the local socket. */
+export type Via = 'port' | 'mounted' | 'ctl'
+
+type Dispatch = (raw: IncomingMessage, response: ServerResponse, via: Via) => Exchange
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const bodies = bodyReaders(options.body)
-  return (raw, response, isMounted = false) => {
-    const exchange = new Exchange(raw, response, isMounted, options, bodies)
+  return (raw, response, via) => {
+    const exchange = new Exchange(raw, response, via, options, bodies)
     exchange.start()
     return exchange
   }
@@ -66,7 +69,7 @@ export class Exchange {
   onClosed: () => void = () => {}
   readonly #raw: IncomingMessage
   readonly #response: ServerResponse
-  readonly #isMounted: boolean
+  readonly #via: Via
   readonly #options: DispatchOptions
   readonly #bodies: BodyReaders
   readonly #method: string
@@ -78,18 +81,13 @@ export class Exchange {
   #route: Route | null = null
   #request: HttpRequest | null = null
 
-  constructor(
-    raw: IncomingMessage,
-    response: ServerResponse,
-    isMounted: boolean,
-    options: DispatchOptions,
-    bodies: BodyReaders,
-  ) {
+  constructor(raw: IncomingMessage, response: ServerResponse, via: Via, options: DispatchOptions, bodies: BodyReaders) {
     const { basePath, clock, ids } = options
+    const isMounted = via === 'mounted'
     this.#startedAt = clock.mono()
     this.#raw = raw
     this.#response = response
-    this.#isMounted = isMounted
+    this.#via = via
     this.#options = options
     this.#bodies = bodies
     this.#method = raw.method ?? ''
@@ -134,7 +132,11 @@ export class Exchange {
   #handle(): Promise<void> | undefined {
     const { basePath, guard, state, usage } = this.#options
     const sent = parseTarget(this.#url)
-    this.reply.cors = guard.check(this.#raw, sent.authority)
+    // No web page can open the local socket, so there is nothing to guard, and no address that a Host header could name.
+    if (this.#via !== 'ctl') {
+      this.reply.cors = guard.check(this.#raw, sent.authority)
+      refusePassphrase(this.#raw)
+    }
     const path = pathUnder(basePath, sent.path)
     if (path === null) throw outsideBasePath(sent.path, basePath)
     if (this.#method === 'OPTIONS') {
@@ -163,7 +165,8 @@ export class Exchange {
       log: this.#log,
       body,
       isAllowed: isValid,
-      isMounted: this.#isMounted,
+      isMounted: this.#via === 'mounted',
+      channel: this.#via === 'ctl' ? 'ctl' : 'http',
     })
     return route.handle(this.#request, this.reply)
   }
@@ -183,8 +186,9 @@ export class Exchange {
     const authorization = credentialOf(match.route, this.#raw, target)
     return (
       signedAccess(match, this.#raw, target) ??
-      this.#options.auth.authenticate(authorization, socket.remoteAddress ?? '', match.route.role, {
-        isLocal: !this.#isMounted || isFromThisMachine(this.#raw),
+      this.#options.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
+        isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
+        needsToken: this.#via === 'ctl',
       })
     )
   }
@@ -286,6 +290,15 @@ function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
     .flat()
     .flatMap((list) => list.split(','))
   return [socket.remoteAddress ?? '', ...forwarded].every((address) => isLoopback(address.trim()))
+}
+
+/** The passphrase never crosses the network, where it could be logged or sent to a wrong server. */
+function refusePassphrase({ headers }: IncomingMessage): void {
+  if (headers[PASSPHRASE_HEADER] === undefined) return
+  throw new ServerError(
+    'invalid_request',
+    'The passphrase is taken only through the local socket: use quarterdeck ctl.',
+  )
 }
 
 const outsideBasePath = (path: string, basePath: string): ServerError =>

@@ -6,7 +6,7 @@ import { declaredLength, readJson } from '../body/body.ts'
 import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from '../body/long-json.ts'
 import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from '../body/multipart.ts'
 import type { TempFile } from '../body/temp-file.ts'
-import type { Principal, Request } from '../route.ts'
+import type { Channel, Principal, Request } from '../route.ts'
 
 export interface RequestContext {
   raw: IncomingMessage
@@ -22,11 +22,13 @@ export interface RequestContext {
   isAllowed: () => boolean
   /** Another program's server received the request. */
   isMounted: boolean
+  channel: Channel
 }
 
 /** Query, signal and body are made on first use, because few handlers need them. */
 export class HttpRequest implements Request {
   readonly raw: IncomingMessage
+  readonly channel: Channel
   readonly method: string
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -43,6 +45,7 @@ export class HttpRequest implements Request {
 
   constructor(context: RequestContext) {
     this.raw = context.raw
+    this.channel = context.channel
     this.method = context.raw.method ?? ''
     this.path = context.path
     this.params = context.params

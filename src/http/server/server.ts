@@ -65,6 +65,11 @@ export interface HttpServer {
   /** Resolves when the server accepts connections. Throws `config_invalid` when it cannot: port in use, no such address. */
   listen(target: ListenTarget): Promise<{ host: string; port: number }>
   /**
+   * Also answers on a local socket, always without TLS. The caller makes sure that only this OS user can open it. Throws what the
+   * system throws.
+   */
+  listenLocal(path: string): Promise<void>
+  /**
    * Refuses new work with 503 and gives answers in work `drainMs` to complete. Then it ends the streams that are still open and
    * closes every connection. Idle connections close at once. Safe to call again.
    */
@@ -87,13 +92,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const streams = createOpenStreams(clock)
   const work = createWorkCounter(clock)
   const server = createNodeServer(limits, options.tls)
-  const { accepted, connections } = trackConnections(server, options.tls !== undefined, limits, log)
+  const local = createNodeServer(limits, undefined)
+  const fronts = [
+    { server, via: 'port' as const, ...trackConnections(server, options.tls !== undefined, limits, log) },
+    { server: local, via: 'ctl' as const, ...trackConnections(local, false, limits, log) },
+  ]
   /** Exchanges on connections of another program's server. */
   const mounted = new Set<Exchange>()
   let listening: Listening | null = null
   let closing: Promise<void> | null = null
 
-  const stats = (): HttpStats => ({ connections: connections.size, inWork: work.count, streams: streams.size })
+  const openConnections = () => fronts.reduce((sum, { connections }) => sum + connections.size, 0)
+  const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
   const doors = new Set(options.doors)
   let router = createRouter(options.routes, doors)
@@ -129,10 +139,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
   }
 
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+  function onRequest({ connections, via }: Front, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
     const open = connections.get(socket) ?? new Set()
-    track(dispatch(request, response), open, request, () => {
+    track(dispatch(request, response, via), open, request, () => {
       if (open.size === limits.pipelined - 1) socket.resume()
     })
     // Later, because node reads on after it has parsed the current request.
@@ -141,11 +151,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
     if (next !== undefined && isOutside(basePath, request)) next()
-    else track(dispatch(request, response, true), mounted, request)
+    else track(dispatch(request, response, 'mounted'), mounted, request)
   }
 
   /** Node's parser or timers refused something. It is answered only if the answer can be meant for no other request. */
-  function onClientError(error: Error, socket: Socket): void {
+  function onClientError({ connections }: Front, error: Error, socket: Socket): void {
     const failure = refusalOf(error)
     const open = [...(connections.get(socket) ?? [])]
     const [only] = open
@@ -163,28 +173,28 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     log.info('request', { correlation_id: correlationId, ...fields })
   }
 
-  server.on('request', onRequest)
-  // A handler asks for the body when it wants it. A refused request is never asked for its body.
-  server.on('checkContinue', onRequest)
-  server.on('checkExpectation', onRequest)
-  server.on('clientError', (error, socket) => {
-    if (socket instanceof Socket) onClientError(error, socket)
-  })
-  server.on('connect', (_request, socket) => refuse(socket, noTunnels()))
+  for (const front of fronts) {
+    const handleRequest = (request: IncomingMessage, response: ServerResponse) => onRequest(front, request, response)
+    front.server.on('request', handleRequest)
+    // A handler asks for the body when it wants it. A refused request is never asked for its body.
+    front.server.on('checkContinue', handleRequest)
+    front.server.on('checkExpectation', handleRequest)
+    front.server.on('clientError', (error, socket) => {
+      if (socket instanceof Socket) onClientError(front, error, socket)
+    })
+    front.server.on('connect', (_request, socket) => refuse(socket, noTunnels()))
+  }
 
   async function shutDown(drainMs: number): Promise<void> {
     state.advance('shutting_down')
-    server.closeIdleConnections()
+    for (const front of fronts) front.server.closeIdleConnections()
     await work.whenIdle(drainMs)
-    for (const open of [...connections.values(), mounted]) for (const exchange of open) exchange.abort()
+    const open = [...fronts.flatMap(({ connections }) => [...connections.values()]), mounted]
+    for (const exchanges of open) for (const exchange of exchanges) exchange.abort()
     streams.endAll()
     await work.whenIdle(FLUSH_MS)
-    await new Promise<void>((resolve) => {
-      listening?.close()
-      server.close(() => resolve())
-      server.closeAllConnections()
-      for (const socket of accepted) socket.destroy()
-    })
+    listening?.close()
+    await Promise.all(fronts.map(closeFront))
     state.advance('stopped')
   }
 
@@ -196,6 +206,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // The server goes on with the connections it has.
       listening = await listen(server, target, (error) => log.error('a connection could not be accepted', { error }))
       return { host: listening.host, port: listening.port }
+    },
+    async listenLocal(path) {
+      await new Promise<void>((resolve, reject) => {
+        local.once('error', reject)
+        local.listen(path, () => {
+          local.off('error', reject)
+          resolve()
+        })
+      })
+      local.on('error', (error) => log.error('a connection could not be accepted', { error }))
     },
     close({ drainMs }) {
       closing ??= shutDown(drainMs)
@@ -250,6 +270,19 @@ function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, lo
   })
   return { accepted, connections }
 }
+
+/** A listening server, and how its requests reach us. */
+interface Front extends Connections {
+  server: Server
+  via: 'port' | 'ctl'
+}
+
+const closeFront = ({ server, accepted }: Front): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+    for (const socket of accepted) socket.destroy()
+  })
 
 interface WorkCounter {
   readonly count: number

@@ -62,6 +62,8 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   forbidden: never('validation'),
   host_not_allowed: never('validation'),
   origin_not_allowed: never('validation'),
+  passphrase_required: never('validation'),
+  passphrase_wrong: never('validation'),
   agent_not_found: never('validation'),
   session_not_found: never('validation'),
   run_not_found: never('validation'),
