@@ -28,7 +28,7 @@ const CLIENT = ['client/client']
 const PAGES = 'src/http/{pages/welcome,open-api}/*.{html,css,js}'
 
 /** Not bundled: native packages, which npm chooses for the machine, and the reduced pdf.js of unpdf, because we ship the full one. */
-const EXTERNAL = ['sharp', '@napi-rs/canvas', 'unpdf/pdfjs']
+const EXTERNAL = ['sharp', '@napi-rs/canvas', '@napi-rs/keyring', 'unpdf/pdfjs']
 
 /** In a bundle, `import.meta.url` of a module still says where the module would be without bundling, so that it finds the files beside it. */
 const ownUrls: Plugin = {

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { createManualClock } from '../../models/testing/manual-clock.ts'
+import { conflictingCredentials, credentialProblem, findCredential, requireCredential } from './credentials.ts'
+import { createKeychain, type OpenEntry } from './keychain.ts'
+
+/** A keychain with these values. */
+function keychainWith(values: Record<string, string>) {
+  const open: OpenEntry = (service, name) => ({
+    getPassword: async () => values[`${service}/${name}`] ?? null,
+    setPassword: async (value) => {
+      values[`${service}/${name}`] = value
+    },
+  })
+  return createKeychain(createManualClock(), async () => open)
+}
+
+const broken = createKeychain(createManualClock(), async () => {
+  throw new Error("Couldn't access platform storage: AccessDenied.\n    at native code")
+})
+
+describe('credentials', () => {
+  test('come from the keychain, then from the environment', async () => {
+    const env = { SLACK_BOT_TOKEN: ' xoxb-env ', SLACK_APP_TOKEN: 'xapp-env', SLACK_TEAM_ID: '' }
+    const sources = { keychain: keychainWith({ 'quarterdeck/slack_app_token': 'xapp-kept' }), env }
+    expect([
+      await findCredential('slack_app_token', sources),
+      await findCredential('slack_bot_token', sources),
+      await findCredential('slack_team_id', sources),
+    ]).toEqual([{ value: 'xapp-kept', from: 'keychain' }, { value: 'xoxb-env', from: 'environment' }, null])
+  })
+
+  test('that are missing are asked for with both ways', async () => {
+    const both =
+      'The credential slack_bot_token is missing. Put it into the keychain with `quarterdeck ctl credential set slack_bot_token`, or set SLACK_BOT_TOKEN in the environment.'
+    await expect(requireCredential('slack_bot_token', { keychain: keychainWith({}), env: {} })).rejects.toThrow(
+      new RegExp(`^${both}$`),
+    )
+    await expect(requireCredential('slack_bot_token', { keychain: broken, env: {} })).rejects.toThrow(
+      `${both} The keychain cannot be used here: Couldn't access platform storage: AccessDenied.`,
+    )
+  })
+
+  test('work without a keychain', async () => {
+    expect(await findCredential('slack_bot_token', { keychain: broken, env: { SLACK_BOT_TOKEN: 'xoxb-1' } })).toEqual({
+      value: 'xoxb-1',
+      from: 'environment',
+    })
+    expect(await broken.set('slack_bot_token', 'x')).toBe("Couldn't access platform storage: AccessDenied")
+  })
+
+  test('do not wait for a keychain that is locked', async () => {
+    const clock = createManualClock()
+    const never = () => new Promise<never>(() => {})
+    const keychain = createKeychain(clock, async () => () => ({ getPassword: never, setPassword: never }))
+    const found = keychain.get('slack_bot_token')
+    await clock.advance(10_000)
+    expect([await found, clock.pending]).toEqual([{ value: null, problem: 'it does not answer; it may be locked' }, 0])
+  })
+
+  test('that differ between both places are named', async () => {
+    const keychain = keychainWith({
+      'quarterdeck/slack_app_token': 'xapp-1',
+      'quarterdeck/slack_bot_token': 'xoxb-1',
+      'quarterdeck/slack_team_id': 'T1',
+    })
+    const env = { SLACK_APP_TOKEN: 'xapp-2', SLACK_BOT_TOKEN: 'xoxb-1' }
+    expect(await conflictingCredentials({ keychain, env })).toEqual(['slack_app_token'])
+  })
+
+  test('have the shape that Slack gives them', () => {
+    expect([
+      credentialProblem('slack_bot_token', 'xoxb-1-2'),
+      credentialProblem('slack_bot_token', 'xapp-1-2'),
+      credentialProblem('slack_team_id', 'T012'),
+    ]).toEqual([null, 'slack_bot_token must be a token that begins with xoxb-.', null])
+  })
+})
