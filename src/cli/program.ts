@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { createAuditCommand } from './commands/audit/audit.ts'
 import { createChatCommand } from './commands/chat/chat.ts'
+import { createCtlCommand } from './commands/ctl/ctl.ts'
 import { createDoctorCommand } from './commands/doctor/doctor.ts'
 import { createInitCommand } from './commands/init/init.ts'
 import { createPolicyCommand } from './commands/policy/policy.ts'
@@ -58,6 +59,7 @@ For more: quarterdeck <command> --help`,
     createAuditCommand(io, settle),
     createTokensCommand(io, settle),
     createPolicyCommand(io, settle),
+    createCtlCommand(io, settle),
   ]
   for (const command of commands) {
     inherit(command, program)

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { ConfigError, formatIssue } from '../../../config/config-error.ts'
+import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
@@ -86,6 +87,14 @@ async function examine(
         ? { check: { name: 'Data', status: 'ok', detail: 'in memory' }, inUse: false }
         : await checkDataDir(config.dataDir)
     checks.push(await checkPort(config.settings, data.inUse), data.check)
+    if (config.settings.supervision.slack.channels.length > 0) {
+      const { checkCredentials } = await import('./credential-checks.ts')
+      checks.push(...(await checkCredentials({ keychain: createKeychain(io.clock), env: io.env })))
+    }
+    if (config.settings.supervision.hostCli !== null) {
+      const { checkHost } = await import('./host-checks.ts')
+      checks.push(...(await checkHost(config.settings.supervision, io.env.PATH ?? '')))
+    }
   }
   const place = config?.dataDir ?? io.cwd
   checks.push(await checkDisk(place), await checkClock(io.clock.now(), place))
