@@ -63,7 +63,7 @@ describe('logger', () => {
 
     log.info('with hunter2!', {
       header: 'Bearer abcdefgh',
-      deep: [{ api_key: 'short', openaiApiKey: 'x', key: 'sk-12345678' }],
+      deep: [{ api_key: 'short', openaiApiKey: 'x', key: 'sk-12345678', 'X-Quarterdeck-Passphrase': 'a b' }],
     })
 
     expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -71,7 +71,14 @@ describe('logger', () => {
       level: 'info',
       message: 'with [masked]',
       header: 'Bearer [masked]',
-      deep: [{ api_key: '[masked]', openaiApiKey: '[masked]', key: '[masked]' }],
+      deep: [
+        {
+          api_key: '[masked]',
+          openaiApiKey: '[masked]',
+          key: '[masked]',
+          'X-Quarterdeck-Passphrase': '[masked]',
+        },
+      ],
     })
   })
 

@@ -27,7 +27,7 @@ export interface LoggerOptions {
 
 const MAX_TEXT = 4_096
 const MAX_LINE = 32_768
-const SECRET_KEY = /^(?:authorization|cookie|set-cookie|password|secret|.*api[_-]?key|.*[_-]?token)$/i
+const SECRET_KEY = /^(?:authorization|cookie|set-cookie|password|secret|.*passphrase|.*api[_-]?key|.*[_-]?token)$/i
 
 export function createLogger(options: LoggerOptions): Logger {
   const threshold = LEVELS[options.level]
