@@ -199,12 +199,15 @@ function isNpm(pid) {
 async function runApp() {
   const folder = cacheFolder()
   if (folder !== null) module.enableCompileCache(folder)
+  // A host runs `hook` before every tool call, so it does not load the rest of the program.
+  const isHook = process.argv[2] === 'hook' && !process.argv.some((arg) => arg === '--help' || arg === '-h')
+  const name = isHook ? join('cli', 'commands', 'hook', 'main') : join('cli', 'main')
   // Node does not run TypeScript under node_modules, so the published package has a built `dist`.
-  const source = join(root, 'src', 'cli', 'main.ts')
+  const source = join(root, 'src', `${name}.ts`)
   const inCheckout = existsSync(source) && !root.split(sep).includes('node_modules')
-  const entry = inCheckout ? source : join(root, 'dist', 'cli', 'main.js')
-  const { runProcess } = await import(pathToFileURL(entry).href)
-  await runProcess(process)
+  const entry = inCheckout ? source : join(root, 'dist', `${name}.js`)
+  const { runProcess, hookProcess } = await import(pathToFileURL(entry).href)
+  await (isHook ? hookProcess(process) : runProcess(process))
 }
 
 /**

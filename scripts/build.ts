@@ -21,6 +21,9 @@ const PROGRAM = [
   'files/reader/child/main',
   'store/sqlite/disk/wal-writeback-worker',
   'supervision/checkpoints/checkpoint-worker',
+  'cli/commands/hook/main',
+  'files/reader/child/main',
+  'store/sqlite/disk/wal-writeback-worker',
 ]
 /** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']

@@ -3,6 +3,7 @@ import { createAuditCommand } from './commands/audit/audit.ts'
 import { createChatCommand } from './commands/chat/chat.ts'
 import { createCtlCommand } from './commands/ctl/ctl.ts'
 import { createDoctorCommand } from './commands/doctor/doctor.ts'
+import { createHookCommand } from './commands/hook/hook.ts'
 import { createInitCommand } from './commands/init/init.ts'
 import { createPolicyCommand } from './commands/policy/policy.ts'
 import { createSchemaCommand } from './commands/print-schema.ts'
@@ -60,6 +61,7 @@ For more: quarterdeck <command> --help`,
     createTokensCommand(io, settle),
     createPolicyCommand(io, settle),
     createCtlCommand(io, settle),
+    createHookCommand(io, settle),
   ]
   for (const command of commands) {
     inherit(command, program)

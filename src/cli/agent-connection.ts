@@ -1,0 +1,71 @@
+// What `connect` remembers about a folder: the server that supervises agents there, and the agent's token. It is stored beside the
+// operator's tokens, outside of every workspace, so that neither a host's config nor a process list shows the token.
+
+import { realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isWithin } from '../domain/is-within.ts'
+import { createConfigFile } from '../http/auth/config-folder/config-file.ts'
+import { makeFolder } from '../store/make-folder.ts'
+
+export interface AgentConnection {
+  /** Real path. */
+  workspace: string
+  /** Of the server, without a path. */
+  url: string
+  tokenId: string
+  token: string
+}
+
+export interface AgentConnections {
+  /** For this folder, or for the nearest folder above it. */
+  find(folder: string): AgentConnection | null
+  /** For exactly this folder. */
+  read(workspace: string): AgentConnection | null
+  /** Throws `config_invalid` or `storage_full`. */
+  write(connection: AgentConnection): void
+  remove(workspace: string): void
+}
+
+/** The folders must exist. One connection for each host and workspace. Reading throws if other users could have changed the file. */
+export function createAgentConnections(configDir: string, host: string): AgentConnections {
+  const fileOf = (workspace: string) =>
+    createConfigFile(`connection-${host}`, { configDir, dataDir: workspace, makeFolder })
+
+  function read(workspace: string): AgentConnection | null {
+    const file = fileOf(workspace)
+    const refuse = (why: string, cause?: unknown) => new Error(`${file.path}: ${why}`, { cause })
+    const text = file.read({ maxBytes: 10_000, refuse })
+    return text === null ? null : parseConnection(text, refuse)
+  }
+
+  return {
+    read,
+    find(folder) {
+      for (let at = realpathSync(folder); ; at = dirname(at)) {
+        // A folder that holds our config folder, such as the home folder, is never a workspace. Nor is any folder above it.
+        if (isWithin(realOrSame(configDir), at)) return null
+        const found = read(at)
+        if (found !== null || dirname(at) === at) return found
+      }
+    },
+    write: ({ workspace, url, tokenId, token }) =>
+      fileOf(workspace).write(`${JSON.stringify({ workspace, url, token_id: tokenId, token })}\n`),
+    remove: (workspace) => fileOf(workspace).remove(),
+  }
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+function parseConnection(text: string, refuse: (why: string) => Error): AgentConnection {
+  const value: unknown = JSON.parse(text)
+  const { workspace, url, token_id: tokenId, token } = Object(value) as Record<string, unknown>
+  const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
+  if (isText(workspace) && isText(url) && isText(tokenId) && isText(token)) return { workspace, url, tokenId, token }
+  throw refuse('it is not a connection; run quarterdeck connect again')
+}

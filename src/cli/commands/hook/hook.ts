@@ -1,0 +1,39 @@
+import { Argument, Command } from 'commander'
+import { hookHosts } from '../../../supervision/hooks/hook-desk.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { readHookOptions, USUAL_LIMIT_SECONDS } from './main.ts'
+import { runHook } from './run-hook.ts'
+
+/** For the help, and for programs that start the command line in their own process. The launcher starts `main.ts` directly. */
+export function createHookCommand(io: Io, settle: Settle): Command {
+  return new Command('hook')
+    .summary('ask Quarterdeck from a host’s hook')
+    .description(
+      'Hosts such as Claude Code run this before a tool runs, and when a session starts or ends; quarterdeck connect sets it up. It ' +
+        'reads the host’s JSON from standard input, asks the server, and prints the answer in the host’s own words. If the server ' +
+        'cannot be asked, the call is refused.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck hook claude PreToolUse --limit 3600 < question.json`,
+    )
+    .addArgument(new Argument('<host>', 'the host that runs it').choices([...hookHosts]))
+    .argument('[event]', 'the event that the host runs it for, such as PreToolUse')
+    .option('--workspace <folder>', 'only for agents in this folder; others are left alone')
+    .option('--limit <seconds>', 'answer within this time', String(USUAL_LIMIT_SECONDS))
+    .action(async (host: string, event: string | undefined, { workspace, limit }: Record<string, string>) => {
+      const args = [host, ...(event === undefined ? [] : [event])]
+      const options = readHookOptions([
+        ...args,
+        '--limit',
+        String(limit),
+        ...(workspace ? ['--workspace', workspace] : []),
+      ])
+      const result = await runHook(options, { stdin: io.stdin, env: io.env, cwd: io.cwd, clock: io.clock })
+      io.stderr.write(result.stderr)
+      io.stdout.write(result.stdout)
+      settle(result.exitCode)
+    })
+}

@@ -1,0 +1,133 @@
+// One run of a host's hook: from what the host wrote to what we print. Whatever goes wrong, a call that was asked about is refused.
+// Hosts start this before every tool call, so it loads little.
+
+import { realpathSync } from 'node:fs'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import type { Environment } from '../../../config/source/env-file.ts'
+import type { Clock } from '../../../domain/clock.ts'
+import { isWithin } from '../../../domain/is-within.ts'
+import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
+import { encodeDenial } from '../../../protocols/hooks/encode.ts'
+import { readHookAnswer } from '../../../protocols/hooks/hook-answer.ts'
+import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
+import { createAgentConnections } from '../../agent-connection.ts'
+import { askServer } from './ask-server.ts'
+
+export interface HookOptions {
+  host: HookHost
+  /** The event that the host's config calls us for. It says what to do if the host's input cannot be read. */
+  event: string | null
+  /** Only agents in this folder are supervised. Null: all. */
+  workspace: string | null
+  limitMs: number
+}
+
+export interface HookSurroundings {
+  stdin: AsyncIterable<Uint8Array | string>
+  env: Environment
+  cwd: string
+  clock: Clock
+}
+
+export interface HookResult {
+  stdout: string
+  stderr: string
+  exitCode: number
+}
+
+/** A file of 5 MB as JSON may need this much. */
+const LARGEST_INPUT = 32 * 1024 * 1024
+/** Hosts do not wait long for a hook that only tells something: Codex allows 3 s at the end of a session. */
+const NOTICE_MS = 2_000
+/** Exit code that every host reads as "refused". For an event that is not a question it means other things, so it is never used there. */
+export const REFUSED = 2
+
+/** Never rejects. */
+export async function runHook(options: HookOptions, io: HookSurroundings): Promise<HookResult> {
+  let event = options.event
+  try {
+    const body = await readInput(io.stdin)
+    const input = parseInput(body)
+    event = textOf(input.hook_event_name) || event
+    const folder = projectFolder(input, io)
+    const spawned = connectionInEnvironment(io.env)
+    if (spawned === null && options.workspace !== null && !isInside(folder, options.workspace)) return silent
+    const connection =
+      spawned ?? createAgentConnections(findConfigDir(io.env, process.platform), options.host).find(folder)
+    if (connection === null) {
+      throw new Error(`this folder is not connected. Run: quarterdeck connect ${options.host} --workspace ${folder}`)
+    }
+    const isQuestion = isPermissionEvent(event ?? '')
+    const limitMs = isQuestion ? options.limitMs : NOTICE_MS
+    const asked = await askServer({ ...connection, host: options.host, body, limitMs }, io.clock)
+    if ('failure' in asked) throw new Error(asked.failure)
+    const answer = readHookAnswer(asked.answer, options.host)
+    if (answer === null || (answer.behavior === 'noted') === isQuestion) {
+      throw new Error('what answered is not a Quarterdeck of this version')
+    }
+    const isEmpty = Object.keys(answer.output).length === 0
+    return { ...silent, stdout: isEmpty ? '' : `${JSON.stringify(answer.output)}\n` }
+  } catch (error) {
+    return failed(options.host, event, error)
+  }
+}
+
+const silent: HookResult = { stdout: '', stderr: '', exitCode: 0 }
+
+/** Where we do not know what the host asks, it is a question. */
+export function failed(host: HookHost, event: string | null, error: unknown): HookResult {
+  const why = error instanceof Error ? error.message : String(error)
+  if (event !== null && !isPermissionEvent(event)) return { ...silent, stderr: `quarterdeck: ${why}\n` }
+  const message =
+    `Quarterdeck could not be asked about this call, so it is refused: ${why}. ` +
+    'Nothing was done. Tell the user; do not try to get around it.'
+  // Hosts that do not show the text of an exit code read it from the JSON.
+  const stdout = event === null ? '' : `${JSON.stringify(encodeDenial(host, event, message))}\n`
+  return { stdout, stderr: `${message}\n`, exitCode: REFUSED }
+}
+
+async function readInput(stdin: HookSurroundings['stdin']): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > LARGEST_INPUT) throw new Error('the input of the tool is too large to be shown to a person')
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function parseInput(text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Error('the host did not send JSON')
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  throw new Error('the host did not send a JSON object')
+}
+
+/** The project that the host was started for. The agent can change its current folder, but not these variables. */
+function projectFolder(input: Record<string, unknown>, { env, cwd }: HookSurroundings): string {
+  const named = textOf(env.CLAUDE_PROJECT_DIR) || textOf(env.GEMINI_PROJECT_DIR) || textOf(input.cwd) || cwd
+  return realpathSync(named)
+}
+
+/** An agent that Quarterdeck itself started has its connection in the environment. */
+function connectionInEnvironment(env: Environment): { url: string; token: string } | null {
+  const [url, token] = [textOf(env.QUARTERDECK_MCP_URL), textOf(env.QUARTERDECK_AGENT_TOKEN)]
+  return url === '' || token === '' ? null : { url: url.replace(/\/mcp\/?(\?.*)?$/, ''), token }
+}
+
+function isInside(folder: string, workspace: string): boolean {
+  try {
+    return isWithin(folder, realpathSync(workspace))
+  } catch {
+    // The workspace is gone, so nothing can be in it.
+    return isWithin(folder, workspace)
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
