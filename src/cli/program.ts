@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { createAuditCommand } from './commands/audit/audit.ts'
 import { createChatCommand } from './commands/chat/chat.ts'
 import { createCtlCommand } from './commands/ctl/ctl.ts'
+import { createConnectCommand } from './commands/connect/connect.ts'
 import { createDoctorCommand } from './commands/doctor/doctor.ts'
 import { createHookCommand } from './commands/hook/hook.ts'
 import { createInitCommand } from './commands/init/init.ts'
@@ -61,6 +62,7 @@ For more: quarterdeck <command> --help`,
     createTokensCommand(io, settle),
     createPolicyCommand(io, settle),
     createCtlCommand(io, settle),
+    createConnectCommand(io, settle),
     createHookCommand(io, settle),
   ]
   for (const command of commands) {

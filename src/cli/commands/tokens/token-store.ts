@@ -212,7 +212,7 @@ function parsed(text: string): unknown {
 }
 
 /** An address to which the operator's token can be sent without others reading it. */
-function safeAddress(text: string): string {
+export function safeAddress(text: string): string {
   const url = readServerUrl(text)
   if (isReadableByOthers(url)) {
     throw new CliError(

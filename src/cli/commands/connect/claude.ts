@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import { variable } from '../../../config/source/env-file.ts'
+import { editJson, isEmptyJson } from './edit-json.ts'
+import { dropHooks, hookedFolders, setHooks } from './hook-entries.ts'
+import {
+  HOST_LIMIT_SECONDS,
+  type HostAdapter,
+  type HostSetup,
+  NOTICE_LIMIT_SECONDS,
+  SERVER_NAME,
+} from './host-adapter.ts'
+
+/** Claude Code keeps the MCP servers of a folder, and those of the user, in one file outside of the folder. */
+const serverPath = (workspace: string | null): string[] => [
+  ...(workspace === null ? [] : ['projects', workspace]),
+  'mcpServers',
+  SERVER_NAME,
+]
+
+function serverEntry({ server }: HostSetup): Record<string, unknown> {
+  const timeout = HOST_LIMIT_SECONDS * 1_000
+  if (server.type === 'http') {
+    return { type: 'http', url: server.url, headers: { Authorization: `Bearer ${server.token}` }, timeout }
+  }
+  return { type: 'stdio', command: server.command, args: server.args, env: server.env, timeout }
+}
+
+function hookEntries({ hook }: HostSetup): Record<string, unknown> {
+  const tell = (event: string) => ({
+    hooks: [{ type: 'command', command: hook(event, false), timeout: NOTICE_LIMIT_SECONDS }],
+  })
+  return {
+    PreToolUse: {
+      matcher: '*',
+      // Without `onFailure`, a hook that is killed or too late lets the call through.
+      hooks: [{ type: 'command', command: hook('PreToolUse', true), timeout: HOST_LIMIT_SECONDS, onFailure: 'block' }],
+    },
+    SessionStart: tell('SessionStart'),
+    SessionEnd: tell('SessionEnd'),
+    Stop: tell('Stop'),
+    Notification: tell('Notification'),
+  }
+}
+
+export const claude: HostAdapter = {
+  title: 'Claude Code',
+  edits({ home, env }) {
+    const named = variable(env, 'CLAUDE_CONFIG_DIR')
+    const state = join(named ?? home, '.claude.json')
+    const settings = join(named ?? join(home, '.claude'), 'settings.json')
+    return [
+      {
+        path: state,
+        what: 'MCP server',
+        apply: (text, setup) =>
+          editJson(text, state, (json) => json.set(serverPath(setup.workspace), serverEntry(setup))),
+        remove: (text, { workspace }) => orNull(editJson(text, state, (json) => json.remove(serverPath(workspace)))),
+      },
+      {
+        path: settings,
+        what: 'hooks',
+        apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
+        remove: (text, { workspace }) => orNull(editJson(text, settings, (json) => dropHooks(json, workspace))),
+      },
+    ]
+  },
+  connected: ([, settings = '{}']) => hookedFolders(settings),
+  notes: [
+    'Claude Code asks before every tool call, also with --dangerously-skip-permissions. It refuses a call if the hook fails (2.1.295 and later).',
+    'It does not ask with --bare, or where disableAllHooks is set. Start Claude Code again to use it.',
+  ],
+}
+
+const orNull = (text: string): string | null => (isEmptyJson(text) ? null : text)

@@ -1,0 +1,86 @@
+// A host's config file: read, compared with what was shown, and replaced in one step.
+
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
+import { makeFolder } from '../../../store/make-folder.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+
+/** What a file has, and what it will have. Null: no file. */
+export interface FileChange {
+  path: string
+  what: string
+  before: string | null
+  after: string | null
+}
+
+/** Far more than any host's config. */
+const LARGEST = 64 * 1024 * 1024
+
+/** Null if there is no file. */
+export function readConfigFile(path: string): string | null {
+  try {
+    if (statSync(path).size > LARGEST) throw cannot(path, 'it is too large')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    throw error instanceof CliError ? error : cannot(path, `it cannot be read (${systemErrorCode(error)})`)
+  }
+}
+
+export const backupOf = (path: string): string => `${path}.before-quarterdeck`
+
+/**
+ * Keeps the old text beside the file, and the file's mode. A link stays a link. A crash leaves the old file or the new one. Refuses
+ * if the file is not what the person was shown.
+ */
+export function changeConfigFile({ path, before, after }: FileChange): void {
+  if (before === after) return
+  if (readConfigFile(path) !== before) throw cannot(path, 'it has changed in the meantime. Run the command again')
+  try {
+    if (before !== null) copyFileSync(path, backupOf(path))
+    if (after === null) rmSync(path, { force: true })
+    else replaceFile(path, after)
+  } catch (error) {
+    throw cannot(path, `it cannot be written (${systemErrorCode(error) || String(error)})`)
+  }
+}
+
+function replaceFile(path: string, text: string): void {
+  makeFolder(dirname(path), 0o700)
+  const target = realOrSame(path)
+  const mode = statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600
+  const draft = `${target}.quarterdeck-new`
+  rmSync(draft, { force: true })
+  const file = openSync(draft, 'wx', mode & 0o777)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(draft, target)
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+const cannot = (path: string, why: string): CliError =>
+  new CliError(exitCodes.cannotCreate.code, `${path} was not changed: ${why}.`)

@@ -1,0 +1,36 @@
+import { Argument, Command } from 'commander'
+import { LOCAL_USER } from '../../../domain/session.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { type ConnectOptions, connectTargets, runConnect } from './run-connect.ts'
+
+export function createConnectCommand(io: Io, settle: Settle): Command {
+  return new Command('connect')
+    .summary('put a coding agent under supervision')
+    .description(
+      'Sets up Claude Code, Codex, Copilot CLI or Gemini CLI: the MCP server of Quarterdeck, a token for the agent, and hooks that ask ' +
+        'before the agent acts. It changes the config of your user, never files in the workspace. It shows every change first. With ' +
+        'print, it prints what to paste into the config of another MCP host. The server must be running; set ' +
+        'QUARTERDECK_OPERATOR_TOKEN, or type the operator’s token when asked.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck connect claude
+  $ quarterdeck connect codex --workspace ~/shop
+  $ quarterdeck connect claude --remove
+  $ quarterdeck connect print --http`,
+    )
+    .addArgument(new Argument('<host>', 'the host to set up, or print').choices(connectTargets))
+    .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
+    .option('--user', 'for all folders of this user; the agent’s token is still only for the workspace')
+    .option('--owner <name>', 'the operator who answers the agent', LOCAL_USER)
+    .option('--url <address>', 'the server that supervises (default: the one that runs on this machine)')
+    .option(
+      '--http',
+      'let the host talk to the server itself, not through quarterdeck mcp; its config then holds the token',
+    )
+    .option('--yes', 'write without asking')
+    .option('--remove', 'take everything back, and revoke the token')
+    .action(async (host: string, options: ConnectOptions) => settle(await runConnect(host, options, io)))
+}

@@ -1,0 +1,33 @@
+import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
+import { HOOK_LIMIT_SECONDS } from './host-adapter.ts'
+
+/** How to start this program, with absolute paths: an agent could put another `quarterdeck` into its PATH. */
+export interface OwnProgram {
+  node: string
+  launcher: string
+  /** Variables that it needs to find its config folder. */
+  env: Readonly<Record<string, string>>
+}
+
+/**
+ * The shell line that a host runs. Whatever ends the program early, a missing file or `kill -9`, the shell still refuses the call:
+ * with the exit code that all hosts know, and a text, because Codex ignores a refusal without one.
+ */
+export function hookCommand(
+  host: HookHost,
+  { node, launcher, env }: OwnProgram,
+  { event, isQuestion, workspace }: { event: string; isQuestion: boolean; workspace: string | null },
+): string {
+  const variables = Object.entries(env).map(([name, value]) => shellQuoted(`${name}=${value}`))
+  const start = [...(variables.length === 0 ? [] : ['env', ...variables]), shellQuoted(node), shellQuoted(launcher)]
+  const where = workspace === null ? [] : ['--workspace', shellQuoted(workspace)]
+  const line = [...start, 'hook', host, event, ...where, '--limit', String(HOOK_LIMIT_SECONDS)].join(' ')
+  if (!isQuestion) return line
+  return `${line} || sh -c 'echo "Quarterdeck could not be asked, so this call is refused." >&2; exit 2'`
+}
+
+/** For sh, bash, zsh and fish. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** What `shellQuoted` was given. */
+export const shellText = (quoted: string): string => quoted.slice(1, -1).replaceAll("'\\''", "'")

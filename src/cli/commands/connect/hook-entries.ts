@@ -1,0 +1,57 @@
+// Our entries among the hooks in a host's JSON config: `{hooks: {Event: [{matcher?, hooks: [{command}]}]}}`, or in Copilot CLI
+// `{hooks: {Event: [{bash}]}}`. Other people's hooks stay as they are.
+
+import { hookHosts } from '../../../supervision/hooks/hook-desk.ts'
+import { editJson, type JsonEditor } from './edit-json.ts'
+import { shellText } from './hook-command.ts'
+
+const OURS = new RegExp(`quarterdeck(?:\\.js)?["']? hook (${hookHosts.join('|')}) `)
+const WORKSPACE = / --workspace ('(?:[^']|'\\'')*'|"[^"]*") /
+
+/** Adds an entry for each event, in place of the one that is there for the same folder. */
+export function setHooks(json: JsonEditor, workspace: string | null, entries: Readonly<Record<string, unknown>>): void {
+  dropHooks(json, workspace)
+  for (const [event, entry] of Object.entries(entries)) json.append(['hooks', event], entry)
+}
+
+/** Removes our entries for this folder. Null: those for all folders. */
+export function dropHooks(json: JsonEditor, workspace: string | null): void {
+  const hooks = json.get(['hooks'])
+  for (const event of Object.keys(Object(hooks))) {
+    const groups = json.get(['hooks', event])
+    if (!Array.isArray(groups)) continue
+    for (let at = groups.length - 1; at >= 0; at--) {
+      const commands = commandsOf(groups[at])
+      if (commands.length > 0 && commands.every((one) => isOurs(one, workspace))) json.remove(['hooks', event, at])
+    }
+  }
+}
+
+/** The folders that our entries are for. Null: all folders. */
+export function hookedFolders(text: string): (string | null)[] {
+  const found = new Set<string | null>()
+  editJson(text, 'The host’s config', (json) => {
+    for (const groups of Object.values(Object(json.get(['hooks'])))) {
+      if (!Array.isArray(groups)) continue
+      for (const command of groups.flatMap(commandsOf)) if (OURS.test(command)) found.add(folderOf(command))
+    }
+  })
+  return [...found]
+}
+
+const isOurs = (command: string, workspace: string | null): boolean =>
+  OURS.test(command) && folderOf(command) === workspace
+
+function folderOf(command: string): string | null {
+  const quoted = WORKSPACE.exec(command)?.[1]
+  return quoted === undefined ? null : shellText(quoted)
+}
+
+function commandsOf(group: unknown): string[] {
+  if (typeof group !== 'object' || group === null) return []
+  const handlers: unknown[] = 'hooks' in group && Array.isArray(group.hooks) ? group.hooks : [group]
+  return handlers.flatMap((handler) => {
+    const { command, bash } = Object(handler) as { command?: unknown; bash?: unknown }
+    return [command, bash].filter((one) => typeof one === 'string')
+  })
+}

@@ -1,0 +1,256 @@
+// Sets up a host: shows what will change in its config, asks, makes a token for the agent, and writes.
+
+import { realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import { variable } from '../../../config/source/env-file.ts'
+import { type AgentConnection, type AgentConnections, createAgentConnections } from '../../agent-connection.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
+import { claude } from './claude.ts'
+import { codex } from './codex.ts'
+import { changeConfigFile, type FileChange, readConfigFile } from './config-file.ts'
+import { copilot } from './copilot.ts'
+import { gemini } from './gemini.ts'
+import { hookCommand, type OwnProgram } from './hook-command.ts'
+import { type ConfigEdit, HOST_LIMIT_SECONDS, type HostAdapter, type HostSetup, SERVER_NAME } from './host-adapter.ts'
+import { findRunningServer } from './running-server.ts'
+import { showChanges } from './show-changes.ts'
+
+const adapters = { claude, codex, copilot, gemini }
+type KnownHost = keyof typeof adapters
+export const connectTargets = [...Object.keys(adapters), 'print']
+
+export interface ConnectOptions {
+  workspace?: string
+  user?: boolean
+  owner: string
+  url?: string
+  http?: boolean
+  yes?: boolean
+  remove?: boolean
+}
+
+/** Everything that the steps share. */
+interface Job {
+  target: KnownHost | 'print'
+  options: ConnectOptions
+  /** Real path. */
+  workspace: string
+  connections: AgentConnections
+  program: OwnProgram
+  io: Io
+}
+
+export async function runConnect(target: string, options: ConnectOptions, io: Io): Promise<number> {
+  const name = target === 'print' ? target : knownHost(target)
+  const workspace = realFolder(resolve(io.cwd, options.workspace ?? '.'))
+  const configDir = findConfigDir(io.env, process.platform)
+  const connections = createAgentConnections(configDir, name === 'print' ? 'other' : name)
+  const job: Job = { target: name, options, workspace, connections, program: ownProgram(configDir, io), io }
+  if (name === 'print') return options.remove ? await forget(job) : await print(job, configDir)
+  return options.remove ? await disconnect(name, job) : await connect(name, job, configDir)
+}
+
+async function connect(host: KnownHost, job: Job, configDir: string): Promise<number> {
+  const { options, workspace, io } = job
+  const adapter: HostAdapter = adapters[host]
+  const edits = adapter.edits(placesOf(io))
+  const texts = edits.map(({ path }) => readConfigFile(path))
+  refuseMixedScopes(adapter, texts, host, options)
+  const url = options.url === undefined ? await findRunningServer(configDir) : safeAddress(options.url)
+  const changesWith = (token: string): FileChange[] => {
+    const setup = setupFor(host, url, token, job)
+    return edits.map(({ path, what, apply }, i) => {
+      const before = texts[i] ?? null
+      return { path, what, before, after: apply(before, setup) }
+    })
+  }
+  const shown = changesWith('<the token of the agent>').filter(isChange)
+  const where = options.user ? 'all folders' : workspace
+  io.stderr.write(`Connects ${adapter.title} in ${terminalLine(where, 500)} with ${url}.\n\n`)
+  if (!(await confirmed(shown, job))) return exitCodes.failed.code
+  const connection = await newConnection(url, job)
+  for (const change of changesWith(connection.token)) changeConfigFile(change)
+  io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
+  return exitCodes.ok.code
+}
+
+async function disconnect(host: KnownHost, job: Job): Promise<number> {
+  const { options, io } = job
+  const adapter: HostAdapter = adapters[host]
+  const edits = adapter.edits(placesOf(io))
+  const texts = edits.map(({ path }) => readConfigFile(path))
+  const workspace = options.user ? null : job.workspace
+  const others = adapter.connected(texts.map((text) => text ?? '')).filter((folder) => folder !== workspace)
+  const changes = edits.map(({ path, what, remove }: ConfigEdit, i): FileChange => {
+    const before = texts[i] ?? null
+    return {
+      path,
+      what,
+      before,
+      after: before === null ? null : remove(before, { workspace, isLast: others.length === 0 }),
+    }
+  })
+  if (!(await confirmed(changes.filter(isChange), job))) return exitCodes.failed.code
+  for (const change of changes) changeConfigFile(change)
+  return await forget(job)
+}
+
+/** The token is revoked if that is possible now. */
+async function forget({ connections, workspace, io }: Job): Promise<number> {
+  const connection = connections.read(workspace)
+  connections.remove(workspace)
+  if (connection !== null) {
+    try {
+      await withTokenStore({ url: connection.url }, io, (store) => store.revoke(connection.tokenId))
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      io.stderr.write(
+        `The token of the agent is still valid: ${terminalLine(why, 300)}\nRevoke it: quarterdeck tokens revoke ${connection.tokenId}\n`,
+      )
+    }
+  }
+  io.stderr.write('Not connected any more.\n')
+  return exitCodes.ok.code
+}
+
+async function print(job: Job, configDir: string): Promise<number> {
+  const { options, io } = job
+  const url = options.url === undefined ? await findRunningServer(configDir) : safeAddress(options.url)
+  const { token } = await newConnection(url, job)
+  const { server } = setupFor('print', url, token, job)
+  const entry =
+    server.type === 'http'
+      ? { type: 'http', url: server.url, headers: { Authorization: `Bearer ${server.token}` } }
+      : { type: 'stdio', command: server.command, args: server.args, env: server.env }
+  io.stderr.write(
+    'Paste this into the config of your MCP host. The keys differ a little between hosts; the timeout is in milliseconds.\n' +
+      'This host does not ask before it acts: only what the agent itself asks and reports reaches you.\n\n',
+  )
+  const timeout = HOST_LIMIT_SECONDS * 1_000
+  io.stdout.write(`${JSON.stringify({ mcpServers: { [SERVER_NAME]: { ...entry, timeout } } }, null, 2)}\n`)
+  return exitCodes.ok.code
+}
+
+/** A new token each time: the old one may be lost or revoked. */
+async function newConnection(
+  url: string,
+  { target, options, workspace, connections, io }: Job,
+): Promise<AgentConnection> {
+  const old = connections.read(workspace)
+  const name = target === 'print' ? 'an agent' : adapters[target].title
+  const connection = await withTokenStore({ url }, io, async (store) => {
+    const made = await store.create({ role: 'agent', user: options.owner, name, workspace })
+    // A token that is gone already need not be revoked.
+    if (old !== null && old.url === url) await store.revoke(old.tokenId).catch(() => {})
+    return { workspace: made.workspace ?? workspace, url, tokenId: made.id, token: made.token }
+  })
+  connections.write(connection)
+  return connection
+}
+
+function setupFor(host: KnownHost | 'print', url: string, token: string, job: Job): HostSetup {
+  const { options, program, workspace: folder } = job
+  const workspace = options.user ? null : folder
+  // The other hosts have one entry for all folders.
+  const isForFolder = workspace !== null && (host === 'claude' || host === 'print')
+  const place = isForFolder ? ['--workspace', folder] : []
+  const connection = ['--connection', host === 'print' ? 'other' : host]
+  const query = isForFolder ? `?workspace=${encodeURIComponent(folder)}` : ''
+  return {
+    workspace,
+    server: options.http
+      ? { type: 'http', url: `${url}/mcp${query}`, token }
+      : {
+          type: 'stdio',
+          command: program.node,
+          args: [program.launcher, 'mcp', ...connection, ...place],
+          env: program.env,
+        },
+    hook: (event, isQuestion) => (host === 'print' ? '' : hookCommand(host, program, { event, isQuestion, workspace })),
+  }
+}
+
+async function confirmed(changes: readonly FileChange[], { options, io }: Job): Promise<boolean> {
+  if (changes.length === 0) {
+    io.stderr.write('Nothing changes in the config of the host.\n')
+    return true
+  }
+  io.stdout.write(`${showChanges(changes, styleFor(io.stdout, io.env))}\n`)
+  if (options.yes) return true
+  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
+    throw new CliError(exitCodes.usage.code, 'Nothing was changed: there is no terminal to ask at.', [
+      'If you want these changes, add --yes',
+    ])
+  }
+  const asked = await createTerminalPrompt(io, 'Write this? [y/N] ').ask()
+  if (asked.type === 'line' && /^y(es)?$/i.test(asked.line.trim())) return true
+  io.stderr.write('Nothing was changed.\n')
+  return false
+}
+
+const isChange = ({ before, after }: FileChange): boolean => before !== after
+
+/** A hook for one folder and one for all folders would both ask about the same call. */
+function refuseMixedScopes(
+  adapter: HostAdapter,
+  texts: readonly (string | null)[],
+  host: KnownHost,
+  { user = false }: ConnectOptions,
+): void {
+  const connected = adapter.connected(texts.map((text) => text ?? ''))
+  const other = connected.find((folder) => (folder === null) !== user)
+  if (other === undefined) return
+  throw new CliError(
+    exitCodes.usage.code,
+    `${adapter.title} is already connected for ${other === null ? 'all folders' : other}.`,
+    [
+      `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--user' : `--workspace ${other}`}`,
+    ],
+  )
+}
+
+const placesOf = ({ env }: Io) => ({ home: variable(env, 'HOME') ?? homedir(), env })
+
+function knownHost(name: string): KnownHost {
+  if (Object.hasOwn(adapters, name)) return name as KnownHost
+  throw new CliError(exitCodes.usage.code, `${JSON.stringify(name)} is not a host that can be connected.`, [
+    `Write one of ${connectTargets.join(', ')}`,
+  ])
+}
+
+function realFolder(path: string): string {
+  try {
+    const real = realpathSync(path)
+    if (statSync(real).isDirectory()) return real
+  } catch {
+    // The same answer as for a file.
+  }
+  throw new CliError(exitCodes.usage.code, `--workspace ${path}: there is no such folder.`)
+}
+
+/** Hosts start us with their own environment, in which the variable for the config folder may be missing. */
+function ownProgram(configDir: string, io: Io): OwnProgram {
+  const usual = findConfigDir({ HOME: io.env.HOME }, process.platform)
+  return {
+    node: process.execPath,
+    launcher: fileURLToPath(new URL('../../../../bin/quarterdeck.js', import.meta.url)),
+    env: configDir === usual ? {} : { QUARTERDECK_CONFIG_DIR: configDir },
+  }
+}
+
+/** npm empties the folder from which npx runs programs. */
+const launcherNotes = ({ launcher }: OwnProgram): string[] =>
+  /[\\/]_npx[\\/]/.test(launcher)
+    ? [
+        'Quarterdeck runs from the cache of npx. When npm empties it, the hook refuses every call. Better: npm install -g quarterdeck, then connect again.',
+      ]
+    : []
