@@ -18,12 +18,10 @@ const dist = join(root, 'dist')
 const PROGRAM = [
   'index',
   'cli/main',
-  'files/reader/child/main',
-  'store/sqlite/disk/wal-writeback-worker',
-  'supervision/checkpoints/checkpoint-worker',
   'cli/commands/hook/main',
   'files/reader/child/main',
   'store/sqlite/disk/wal-writeback-worker',
+  'supervision/checkpoints/checkpoint-worker',
 ]
 /** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']

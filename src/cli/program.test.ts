@@ -23,7 +23,12 @@ function commandsOf(command: Command, words: string[] = []): Map<string, Command
   return new Map(command.commands.flatMap((child) => [...commandsOf(child, [...words, child.name()])]))
 }
 
-const flagsOf = (command: Command): string[] => command.options.map(({ flags }) => flags).toSorted()
+/** A hidden flag is for our own tests. */
+const flagsOf = (command: Command): string[] =>
+  command.options
+    .filter(({ hidden }) => !hidden)
+    .map(({ flags }) => flags)
+    .toSorted()
 
 /** What `docs/cli.md` says under the heading of each command. */
 async function readDocs(): Promise<{
