@@ -100,6 +100,8 @@ export interface Approval extends WaitBase, DecidedRecord {
     isEdited: boolean
     /** A `diff` that is consumed is being written; from here on the file is on disk. */
     appliedAt: number | null
+    /** Why a `diff` that is consumed was not written after all. It will not be. */
+    notApplied?: string
   }
 }
 
@@ -172,10 +174,14 @@ export interface Alert extends WaitBase, DecidedRecord {
 }
 
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
-export type SupervisedWait = Prompt | InstructionWait | Alert | (Approval & { supervised: object })
+export type SupervisedWait = Prompt | InstructionWait | Alert | SupervisedApproval
+export type SupervisedApproval = Approval & { supervised: object }
 
 export const isSupervised = (wait: Wait): wait is SupervisedWait =>
   wait.wait !== 'client_call' && wait.supervised !== undefined
+
+export const isSupervisedApproval = (wait: Wait): wait is SupervisedApproval =>
+  wait.wait === 'approval' && wait.supervised !== undefined
 
 /** Whether the record still wants something of a person. */
 export const isWaiting = (wait: Wait): boolean =>

@@ -22,6 +22,7 @@ import { describeRepeating } from './contract/repeat.contract.ts'
 import { describeRuns } from './contract/run.contract.ts'
 import type { OpenStore } from './contract/samples.contract.ts'
 import { describeSessions } from './contract/session.contract.ts'
+import { describeSupervision } from './contract/supervise.contract.ts'
 import { describeWaits } from './contract/wait.contract.ts'
 import { describeWaitingSessions } from './contract/waiting-session.contract.ts'
 
@@ -48,6 +49,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeOutbox(open)
     describeMessages(open)
     describeSessions(open)
+    describeSupervision(open)
     describeRemoval(open)
     describeCompaction(open)
     describeKeeping(open)

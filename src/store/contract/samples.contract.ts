@@ -9,7 +9,8 @@ import { createIds } from '../../domain/ids.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Approval, ClientCall, Wait, WaitAnswer } from '../../domain/wait.ts'
+import type { Supervision } from '../../domain/supervision.ts'
+import type { Approval, ClientCall, SupervisedApproval, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type { AddFile } from '../ports/files.ts'
@@ -210,6 +211,45 @@ export const newApproval = (run: RunRecord, values: Partial<Approval> = {}): App
   consumedAt: null,
   ...values,
 })
+
+/** What makes a session one of an agent elsewhere. */
+export const supervisionSample: Supervision = {
+  status: 'active',
+  version: 0,
+  host: 'claude-code',
+  workspaceRoot: '/work/shop',
+  channelId: null,
+  mode: 'remote',
+  title: null,
+  prompt: null,
+  updatedAt: NOW,
+  terminatedAt: null,
+  lastTool: null,
+  nudgeCount: 0,
+  silence: null,
+  stallPaused: false,
+  progressSnapshot: null,
+  tokenId: 'token',
+  connectionId: null,
+  openRun: null,
+  lastRun: null,
+  continuesAlone: 0,
+  givenInstructions: [],
+  openNudge: null,
+  restoredFrom: null,
+  spawned: null,
+}
+
+/** What makes an approval one that an agent elsewhere asked for. */
+export const askedElsewhere: SupervisedApproval['supervised'] = {
+  host: 'claude-code',
+  contentKey: 'content',
+  returnedAt: null,
+  change: null,
+  mayForce: false,
+  isEdited: false,
+  appliedAt: null,
+}
 
 export const newClientCall = (run: RunRecord, values: Partial<ClientCall> = {}): ClientCall => ({
   wait: 'client_call',

@@ -10,7 +10,7 @@ import type {
   SupervisedStatus,
   Supervision,
 } from '../../domain/supervision.ts'
-import type { SupervisedWait } from '../../domain/wait.ts'
+import type { SupervisedApproval, SupervisedWait } from '../../domain/wait.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface SupervisedReads {
@@ -18,6 +18,8 @@ export interface SupervisedReads {
   sessions(query: SupervisedQuery): Promise<SessionRecord[]>
   /** The bytes behind the approval of a change. */
   proposal(approvalId: string): Promise<Proposal | null>
+  /** Approved changes that are used up and neither written nor given up, oldest first. */
+  unapplied(limit: number): Promise<SupervisedApproval[]>
   /** Oldest first. */
   instructions(query: InstructionQuery): Promise<Instruction[]>
   checkpoint(id: string): Promise<Checkpoint | null>

@@ -150,22 +150,29 @@ function* askFor(changes: Change[], command: Supervise, pending: readonly Superv
   for (const wait of command.ask ?? []) {
     if ((yield* ask('wait', wait.id)) !== null)
       throw new ServerError('conflict', `There is already a record ${wait.id}.`)
-    const rival = open.find((one) => excludes(one, wait))
-    if (rival !== undefined) {
-      throw wait.wait === 'approval'
-        ? new ServerError(
-            'approval_pending',
-            `This session already waits for the approval ${rival.id}. Wait for its answer, then ask again.`,
-            { details: { request_id: rival.id } },
-          )
-        : new ServerError('conflict', `This session already has the ${wait.wait} ${rival.id}.`)
+    // A policy may have decided already. Then nobody is asked, and nothing is in the way.
+    if (isWaiting(wait)) {
+      refuseRival(open, wait)
+      open.push(wait)
     }
-    const permissions = open.filter((one) => one.wait === 'approval' && one.kind === 'permission')
-    if (wait.wait === 'approval' && wait.kind === 'permission' && permissions.length >= MOST_PERMISSIONS) {
-      throw new ServerError('limit', `${MOST_PERMISSIONS} questions of this session wait already. Wait for an answer.`)
-    }
-    open.push(wait)
     changes.push({ write: 'insert_wait', wait })
+  }
+}
+
+function refuseRival(open: readonly SupervisedWait[], wait: SupervisedWait): void {
+  const rival = open.find((one) => excludes(one, wait))
+  if (rival !== undefined) {
+    throw wait.wait === 'approval'
+      ? new ServerError(
+          'approval_pending',
+          `This session already waits for the approval ${rival.id}. Wait for its answer, then ask again.`,
+          { details: { request_id: rival.id } },
+        )
+      : new ServerError('conflict', `This session already has the ${wait.wait} ${rival.id}.`)
+  }
+  const permissions = open.filter((one) => one.wait === 'approval' && one.kind === 'permission')
+  if (wait.wait === 'approval' && wait.kind === 'permission' && permissions.length >= MOST_PERMISSIONS) {
+    throw new ServerError('limit', `${MOST_PERMISSIONS} questions of this session wait already. Wait for an answer.`)
   }
 }
 

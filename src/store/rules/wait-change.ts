@@ -112,7 +112,7 @@ export function replaceWait(
   old: Wait | null,
   { approval, by, reason, at }: Pick<AskAgain, 'approval' | 'by' | 'reason' | 'at'>,
 ): { before: Approval; closed: Approval; asked: Approval } | null {
-  if (old?.wait !== 'approval' || old.status !== 'pending') return null
+  if (old?.wait !== 'approval' || old.status !== 'pending' || isSupervised(old)) return null
   const { sessionId, owner, runId, callId, lane } = old
   return {
     before: old,

@@ -4,7 +4,7 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { Wait } from '../../domain/wait.ts'
+import { isSupervised, type Wait } from '../../domain/wait.ts'
 import type { AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
 import { findRun, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
@@ -49,7 +49,10 @@ export function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<D
   const ids = answers.map(({ waitId }) => waitId)
   const waits = yield* findWaits(ids)
   const runs = new Map<string, RunRecord>()
-  for (const { runId } of waits.values()) runs.set(runId, yield* findRun(runId))
+  for (const wait of waits.values()) {
+    // No run of ours waits for what an agent elsewhere asked, so such an answer does not count here.
+    if (!isSupervised(wait)) runs.set(wait.runId, yield* findRun(wait.runId))
+  }
   const isWaiting = (runId: string): boolean => runs.get(runId)?.status === 'waiting'
   const answered = applyAnswers(answers, waits, ({ runId }) => (isWaiting(runId) ? null : runId))
   const applied = appliedOf(answered)

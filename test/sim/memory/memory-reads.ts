@@ -3,7 +3,7 @@
 import { MAIN_CHAIN } from '../../../src/domain/audit.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
-import { isWaiting } from '../../../src/domain/wait.ts'
+import { isSupervisedApproval, isWaiting } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
@@ -200,6 +200,15 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
         const found = state.proposals.get(approvalId)
         return found === undefined ? null : { approvalId, diff: found.diff, after: found.after }
       },
+      unapplied: (limit) =>
+        [...state.waits.values()]
+          .filter(isSupervisedApproval)
+          .filter(({ kind, status, supervised }) => {
+            const isOpen = supervised.appliedAt === null && supervised.notApplied === undefined
+            return kind === 'diff' && status === 'consumed' && isOpen
+          })
+          .sort(byAge)
+          .slice(0, limit),
       instructions: (query) => instructionsOf(state, query),
       checkpoint: (id) => state.checkpoints.get(id) ?? null,
       checkpoints: ({ sessionId, owner, limit }) =>

@@ -8,8 +8,9 @@ import {
   type Proposal,
   supervisedStatuses,
 } from '../../../domain/supervision.ts'
+import { isSupervisedApproval } from '../../../domain/wait.ts'
 import type { InstructionQuery, SupervisedReads } from '../../ports/supervised.ts'
-import { keepPrepared, prepareSessions, type Row, readSession } from './rows.ts'
+import { keepPrepared, prepareSessions, type Row, readSession, toWait, WAIT_COLUMNS } from './rows.ts'
 
 const INSTRUCTIONS = 'instructions.*, sessions.id AS session_id FROM instructions LEFT JOIN sessions USING (sid)'
 const CHECKPOINTS = 'checkpoints.*, sessions.id AS session_id FROM checkpoints JOIN sessions USING (sid)'
@@ -79,6 +80,12 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
     { withState: false },
   )
   const proposal = db.prepare('SELECT diff, after FROM proposals WHERE approval_id = ?')
+  const unapplied = db.prepare(
+    `SELECT ${WAIT_COLUMNS} WHERE waits.kind = 'approval' AND waits.status = 'consumed'
+     AND waits.data ->> '$.kind' = 'diff' AND waits.data ->> '$.supervised.appliedAt' IS NULL
+     AND waits.data ->> '$.supervised.notApplied' IS NULL
+     ORDER BY waits.created_at, waits.id LIMIT ?`,
+  )
   const checkpointById = db.prepare(`SELECT ${CHECKPOINTS} WHERE checkpoints.id = ?`)
   const ofSession = db.prepare(
     `SELECT ${CHECKPOINTS} WHERE checkpoints.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY cid DESC LIMIT ?`,
@@ -99,6 +106,9 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
       const row = proposal.get(approvalId)
       if (row === undefined) return null
       return { approvalId, diff: String(row.diff), after: row.after instanceof Uint8Array ? row.after : null }
+    },
+    async unapplied(limit) {
+      return unapplied.all(limit).map(toWait).filter(isSupervisedApproval)
     },
     async instructions(query) {
       return table.instructions(query)
