@@ -2,6 +2,13 @@ import { expect, test } from 'vitest'
 import type { FileRecord } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
+import {
+  askedElsewhere,
+  newApproval,
+  newRun,
+  newSession,
+  supervisionSample,
+} from '../../store/contract/samples.contract.ts'
 import { openEngine, outline, testAgent } from '../testing/open-engine.ts'
 import { createJanitor, type JanitorDeps } from './janitor.ts'
 
@@ -63,6 +70,30 @@ test('sessions are kept as long as their agent says', async () => {
     ['old', 'new'].map(async (alias) => (await engine.sessions.find('local_user', alias)) !== null),
   )
   expect(left).toEqual([false, true])
+  await settle(close())
+})
+
+test('what an agent elsewhere asked is left to its own part when its time is over', async () => {
+  const expired: string[] = []
+  const expireElsewhere = async ({ id }: { id: string }) => void expired.push(id)
+  const { store, ids, sweep, settle, clock, close } = await openHouse({}, { expireElsewhere })
+  const session = newSession({ supervision: supervisionSample })
+  const run = { id: ids.uuid(), sessionId: session.id, owner: 'ann', agent: 'claude-code' }
+  const asked = {
+    ...newApproval({ ...newRun(session.id), ...run }, { expiresAt: clock.now() + HOUR }),
+    supervised: askedElsewhere,
+  }
+  await settle(
+    store.commit([{ type: 'supervise', sessionId: session.id, now: clock.now(), create: session, ask: [asked] }]),
+  )
+  await sweep()
+  expect(expired).toEqual([])
+
+  await clock.advance(HOUR)
+  await sweep()
+
+  expect(expired).toEqual([asked.id])
+  expect((await store.waits.get(asked.id))?.status).toBe('pending')
   await settle(close())
 })
 

@@ -4,6 +4,7 @@ import type { SessionSettings } from '../../domain/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { isSupervised, type SupervisedWait } from '../../domain/wait.ts'
 import { compactEntries } from '../../log/compact.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { StoredEntry } from '../../store/ports/entry.ts'
@@ -29,6 +30,8 @@ export interface JanitorDeps {
   logger: Logger
   /** For sessions whose agent is no longer served. Otherwise the agent's own settings count. */
   sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
+  /** Ends what an agent elsewhere asked and nobody answered in time. Left out: this server has no such agents. */
+  expireElsewhere?: (wait: SupervisedWait) => Promise<void>
   /** How long an uploaded file is kept if no message brings it. Left out: a day. */
   unsentFileSeconds?: number
 }
@@ -112,7 +115,8 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function expireWaits(): Promise<void> {
     for (const wait of await store.waits.expired(steadyTime(), WAITS_PER_SWEEP)) {
       try {
-        await engine.waits.expire(wait)
+        if (!isSupervised(wait)) await engine.waits.expire(wait)
+        else await deps.expireElsewhere?.(wait)
       } catch (error) {
         logger.warn('a wait could not be ended yet', {
           wait_id: wait.id,
