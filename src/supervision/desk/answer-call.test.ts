@@ -28,6 +28,15 @@ test('two windows of a host are two sessions', async () => {
   expect(one.answer.session_id).not.toBe(two.answer.session_id)
 })
 
+test('calls of a new window that come at the same time open one session', async () => {
+  const desk = openDesk()
+  const beat = () => desk.answerCall(callOf(agentIn('/work')), 'heartbeat', {}, async () => ({}))
+
+  const all = await Promise.all(Array.from({ length: 8 }, beat))
+
+  expect(new Set(all.map(({ answer }) => answer.session_id)).size).toBe(1)
+})
+
 test('steering rides on every result until the next call proves that the agent has it', async () => {
   const desk = openDesk()
   const agent = agentIn('/work')

@@ -17,6 +17,7 @@ import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin } f
 import { noticeEvent } from './session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
 import { isSupervisedSession, type SessionNow, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
+import { createTurns } from './turns.ts'
 
 interface SessionsDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
@@ -42,6 +43,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
   /** How many connections of each session are open in this process. */
   const present = new Map<string, number>()
+  const attaching = createTurns()
 
   async function find(sessionId: string): Promise<SupervisedSession> {
     const session = await store.sessions.get(sessionId)
@@ -183,7 +185,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 
   return {
-    attach,
+    // Calls of a new connection that come at the same time open one session, not several.
+    attach: (agent) =>
+      attaching(JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId]), () => attach(agent)),
     arrive(sessionId) {
       present.set(sessionId, (present.get(sessionId) ?? 0) + 1)
       let isHere = true

@@ -11,6 +11,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
 import { showStep } from './session-run.ts'
+import { createTurns } from './turns.ts'
 
 export type SupervisedSession = SessionRecord & { supervision: Supervision }
 
@@ -123,20 +124,4 @@ function stillWaiting(waiting: readonly SupervisedWait[], { ask = [], settle = [
   const patches = new Map(settle.map(({ id, patch }) => [id, patch]))
   const changed = waiting.map((wait) => ({ ...wait, ...patches.get(wait.id) }) as SupervisedWait)
   return [...changed, ...ask].filter(isWaiting)
-}
-
-/** One after the other for each key. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const before = last.get(key) ?? Promise.resolve()
-    const turn = before.then(work, work)
-    const settled = turn.catch(() => {})
-    last.set(key, settled)
-    try {
-      return await turn
-    } finally {
-      if (last.get(key) === settled) last.delete(key)
-    }
-  }
 }
