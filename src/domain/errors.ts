@@ -47,6 +47,8 @@ export const errorCodes = [
   'approval_pending',
   'approval_decided',
   'approval_changed',
+  'not_approved',
+  'already_consumed',
   'tool_call_answered',
   'session_supervised',
   'session_paused',

@@ -21,7 +21,7 @@ async function pendingOf({ approvals }: House) {
 async function decide(house: House, decision: 'approve' | 'reject'): Promise<void> {
   const { id } = await pendingOf(house)
   const { run } = await house.approvals.decide(operator, id, { decision })
-  await (await house.get(`/runs/${run.id}/events`)).text()
+  await (await house.get(`/runs/${run?.id}/events`)).text()
 }
 
 async function historyOf(house: House) {

@@ -79,7 +79,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
     )
     if (reply.ok) {
       attempt.won = true
-      attempt.runId = reply.value.run.id
+      attempt.runId = reply.value.run?.id ?? null
       if (reply.value.approval.decidedBy !== by.user) complain(`${by.user} won and was told of another winner`)
     } else {
       if (reply.code !== 'lost') attempt.won = false
@@ -102,7 +102,7 @@ export async function decideOn(deps: PeopleDeps, name: string): Promise<void> {
     for (const [i, { attempt }] of drawn.entries()) {
       if (reply.ok) {
         attempt.won = reply.value.answered?.[i]?.applied === true
-        attempt.runId = reply.value.run.id
+        attempt.runId = reply.value.run?.id ?? null
       } else {
         if (reply.code !== 'lost') attempt.won = false
         if (!isFair(reply.code, attempt)) complain(`${by.user} was refused with ${reply.code}`)

@@ -13,6 +13,7 @@ import type { Model } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
+import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
@@ -149,7 +150,16 @@ export function openEngine(options: TestEngineOptions = {}) {
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
 
-  const approvals = createApprovals({ ...supervision, waits: engine.waits })
+  const all = createApprovals({ ...supervision, waits: engine.waits })
+  /** Of our own agents: an answer always starts a run. */
+  const approvals = {
+    ...all,
+    async decide(...decision: Parameters<Approvals['decide']>) {
+      const { approval, run } = await all.decide(...decision)
+      if (run === null) throw new Error('no run went on')
+      return { approval, run }
+    },
+  }
   const oversight = createOversight({ engine, store, log, clock })
 
   const start = (text: string, more: Partial<StartRequest> = {}): Promise<AcceptedRun> =>

@@ -12,14 +12,15 @@ export interface Approvals {
   /**
    * Decides from outside the conversation. The continuation runs by itself. Throws `approval_not_found`, `forbidden` (and leaves
    * it pending), `approval_expired`, `approval_decided` with who decided what and when, `approval_changed` with the approval that
-   * replaced it, `tool_unavailable`, or `invalid_request` for edited arguments that the tool does not accept.
+   * replaced it, `tool_unavailable`, or `invalid_request` for edited arguments that the tool does not accept. `run` is null for what an
+   * agent elsewhere asked: the agent waits for it, and no run of ours.
    */
   decide(
     by: Caller,
     id: string,
     decision: Decision,
     correlationId?: string,
-  ): Promise<{ approval: Approval; run: RunRecord }>
+  ): Promise<{ approval: Approval; run: RunRecord | null }>
   grants(query?: { agent?: string; sessionId?: string }): Promise<Grant[]>
   /** Throws `grant_not_found`. */
   revokeGrant(by: Caller, id: string): Promise<void>

@@ -1,12 +1,14 @@
 import type { Clock } from '../../domain/clock.ts'
+import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { hasExpired } from '../../domain/wait.ts'
+import { type Approval, hasExpired, isSupervisedApproval, type SupervisedApproval } from '../../domain/wait.ts'
 import type { Waits } from '../../engine/ports/waits.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
 import { alreadyDecided, decide } from './decide.ts'
+import type { ElsewhereApprovals } from './decide-elsewhere.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 import { endGrant, review } from './review.ts'
 
@@ -15,6 +17,8 @@ interface ApprovalsDeps extends AskAgainDeps {
   clock: Clock
   /** The engine's. */
   waits: Pick<Waits, 'now' | 'answer' | 'expire'>
+  /** Decides what agents elsewhere ask. Left out: this server has none. */
+  elsewhere?: Pick<ElsewhereApprovals, 'decide'>
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
@@ -23,6 +27,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const askAgain = createAskAgain(deps)
   const closing = new AbortController()
   let reviewing: Promise<void> = Promise.resolve()
+
+  function decideElsewhere(by: Caller, approval: SupervisedApproval, decision: Decision): Promise<Approval> {
+    if (deps.elsewhere === undefined) throw new Error('This server decides nothing for agents elsewhere.')
+    return deps.elsewhere.decide(by, approval, decision)
+  }
 
   return {
     list({ by, ...query }) {
@@ -34,6 +43,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
     async decide(by, id, decision, correlationId) {
       const approval = await visibleApproval(syncedWaits, by, id)
+      if (isSupervisedApproval(approval)) return { approval: await decideElsewhere(by, approval, decision), run: null }
       const at = waits.now()
       // First of all: a caller without permission learns nothing more and changes nothing.
       refuseWithoutPermission(by, approval)

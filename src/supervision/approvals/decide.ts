@@ -158,6 +158,12 @@ export async function decideAll(
     if (approval.sessionId !== sessionId) {
       throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
     }
+    if (approval.supervised !== undefined) {
+      throw new ServerError(
+        'session_supervised',
+        `An agent elsewhere asked this, so no run continues with the answer. Answer it with POST /approvals/${approval.id}.`,
+      )
+    }
     // Only one of them would count, and the audit trail has to say which.
     if (asked.some((one) => one.approval.id === approval.id)) {
       throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)

@@ -84,7 +84,8 @@ async function* pendingApprovals(store: Pick<Store, 'waits'>): AsyncGenerator<Ap
     const place: { before?: Approval } = before === null ? {} : { before }
     const page = await store.waits.list({ wait: 'approval', status: 'pending', limit: PAGE, ...place })
     const found = page.filter((wait) => wait.wait === 'approval')
-    yield* found
+    // What agents elsewhere ask has no tool of ours that could have changed.
+    yield* found.filter((wait) => wait.supervised === undefined)
     before = found.at(-1) ?? null
     if (before === null || page.length < PAGE) return
   }

@@ -1,0 +1,261 @@
+// Decisions about what agents elsewhere ask for. No run of ours waits for them: the agent finds the answer in its record.
+
+import { decisionRecord } from '../../domain/approval-audit.ts'
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Caller, Decision } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { PolicyPin, Proposal } from '../../domain/supervision.ts'
+import { isAtLeast } from '../../domain/tool-settings.ts'
+import {
+  type ChangeSummary,
+  hasExpired,
+  isSupervisedApproval,
+  type SupervisedApproval,
+  type Wait,
+} from '../../domain/wait.ts'
+import { callDigest, sha256 } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import { changeDigest } from '../diffs/change-digest.ts'
+import { editedChange } from '../diffs/edited-change.ts'
+import type { ProposedChange } from '../diffs/propose-change.ts'
+import { channelOf, type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { alreadyDecided } from './decide.ts'
+
+export interface ElsewhereApprovals {
+  /**
+   * Throws `forbidden`, `approval_decided`, `approval_expired`, `invalid_request`, and `approval_changed` with the digest to decide on:
+   * an edited change is shown once more before its yes.
+   */
+  decide(by: Caller, approval: SupervisedApproval, decision: Decision): Promise<SupervisedApproval>
+  /** Ends an approval whose time is over. Leaves every other record alone. */
+  expire(wait: Wait): Promise<void>
+}
+
+export interface ElsewhereDeps {
+  store: Pick<Store, 'waits' | 'supervised'>
+  takeStep: TakeStep
+  operators: Operators
+  ids: Ids
+  /** Real paths of files and folders that this server reads. */
+  serverPaths?: readonly string[]
+}
+
+type Outcome =
+  | { type: 'decided'; record: SupervisedApproval }
+  | { type: 'late'; record: SupervisedApproval }
+  | { type: 'edited'; record: SupervisedApproval; diff: string }
+
+/** A longer diff is read with the approval itself. */
+const MOST_DIFF_IN_ERROR = 100_000
+
+export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApprovals {
+  const { store, takeStep, operators, ids, serverPaths = [] } = deps
+
+  async function current(id: string): Promise<SupervisedApproval> {
+    const wait = await store.waits.get(id)
+    if (wait !== null && isSupervisedApproval(wait)) return wait
+    throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
+  }
+
+  async function proposalOf({ id }: SupervisedApproval): Promise<Proposal> {
+    const proposal = await store.supervised.proposal(id)
+    if (proposal !== null) return proposal
+    throw new ServerError(
+      'approval_not_found',
+      `The text of approval ${id} is gone. Reject it, and let the agent ask again.`,
+    )
+  }
+
+  const settled = (by: Caller, now: SessionNow, record: SupervisedApproval, patch: Partial<SupervisedApproval>) => {
+    const decided = { decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by), ...patch }
+    const facts = {
+      approval_id: record.id,
+      kind: record.kind,
+      decision: patch.status,
+      by: by.user,
+      channel: channelOf(by),
+    }
+    return {
+      result: { type: 'decided', record: { ...record, ...decided } } satisfies Outcome,
+      // The agent is heard from again as soon as it has the answer, so its silence counts from here.
+      supervision: { updatedAt: Math.max(now.at, now.session.supervision.updatedAt) },
+      settle: [{ id: record.id, patch: decided }],
+      events: [noticeEvent(ids.uuid(), 'decision', facts, now.at)],
+    }
+  }
+
+  function reject(
+    by: Caller,
+    now: SessionNow,
+    record: SupervisedApproval,
+    { reason = null }: { reason?: string | null },
+  ) {
+    const step = settled(by, now, record, { status: 'rejected', reason })
+    return { ...step, audit: [decisionOf(record, by, 'rejected', now.at)] }
+  }
+
+  async function approve(by: Caller, now: SessionNow, record: SupervisedApproval, decision: Decision) {
+    const { reason = null, force = false, arguments: edited } = decision
+    const editedDigest = edited === undefined ? null : callDigest({ ...record, arguments: edited })
+    const isEdited = record.supervised.isEdited || edited !== undefined
+    const step = settled(by, now, record, {
+      status: 'approved',
+      reason,
+      ...(edited === undefined ? {} : { editedArguments: JSON.stringify(edited) }),
+      ...(editedDigest === null ? {} : { digest: editedDigest }),
+      supervised: { ...record.supervised, mayForce: force, isEdited },
+    })
+    const audit = decisionOf(record, by, 'approved', now.at, {
+      ...(editedDigest === null ? {} : { edited_digest: editedDigest }),
+      ...(force ? { force } : {}),
+    })
+    const pin = record.kind === 'policy' ? { pin: await pinOf(by, now, record) } : {}
+    return { ...step, ...pin, audit: [audit] }
+  }
+
+  async function pinOf(by: Caller, { session, at }: SessionNow, record: SupervisedApproval): Promise<PolicyPin> {
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+      (await proposalOf(record)).after ?? new Uint8Array(),
+    )
+    return { workspaceRoot: session.supervision.workspaceRoot, sha256: sha256(text), text, at, by: by.user }
+  }
+
+  /** Null: the operator's text is the one that the record has. */
+  async function edit(
+    by: Caller,
+    now: SessionNow,
+    record: SupervisedApproval,
+    content: string,
+  ): Promise<Step<Outcome> | null> {
+    const { change: old, ...supervised } = record.supervised
+    if (old === null) throw new Error('A diff needs its change.')
+    const { after } = await proposalOf(record)
+    const { path, kind } = old
+    const stored = { path, kind, beforeHash: record.beforeHash ?? '', afterHash: record.afterHash ?? '', after }
+    const { workspaceRoot } = now.session.supervision
+    const { change } = await editedChange(stored, { diff: content, workspaceRoot, serverPaths })
+    const digest = changeDigest(change)
+    if (digest === record.digest) return null
+    const patch = {
+      digest,
+      beforeHash: change.beforeHash,
+      afterHash: change.afterHash,
+      risk: isAtLeast(record.risk, change.risk) ? record.risk : change.risk,
+      supervised: { ...supervised, change: summaryOf(change), isEdited: true },
+    }
+    const facts = { approval_id: record.id, by: by.user, channel: channelOf(by), digest }
+    return {
+      result: { type: 'edited', record: { ...record, ...patch }, diff: change.diff },
+      settle: [{ id: record.id, patch }],
+      proposals: [{ approvalId: record.id, diff: change.diff, after: change.after }],
+      events: [noticeEvent(ids.uuid(), 'edited', facts, now.at)],
+      audit: [decisionOf(record, by, 'edited', now.at, { edited_digest: digest })],
+    }
+  }
+
+  return {
+    async decide(by, approval, decision) {
+      refuseForeignCommand(operators, by, approval.owner)
+      refuseUnfit(approval, decision)
+      const { result } = await takeStep<Outcome>(approval.sessionId, async (now) => {
+        // The session may have been handed over, and somebody else may have been faster.
+        refuseForeignCommand(operators, by, now.session.owner)
+        const record = await current(approval.id)
+        if (record.status !== 'pending') throw alreadyDecided(record)
+        if (hasExpired(record, now.at)) return expired(now, record)
+        const { digest, content } = decision
+        if (digest !== undefined && digest !== record.digest) throw changed(record, null)
+        if (decision.decision === 'reject') return reject(by, now, record, decision)
+        const edits = content === undefined ? null : await edit(by, now, record, content)
+        if (edits !== null) return edits
+        // Somebody has edited it since the agent asked. Whoever approves it must have seen that.
+        if (record.supervised.isEdited && digest === undefined) throw changed(record, null)
+        return approve(by, now, record, decision)
+      })
+      if (result.type === 'late') throw alreadyDecided(result.record)
+      if (result.type === 'edited') throw changed(result.record, result.diff)
+      return result.record
+    },
+
+    async expire(wait) {
+      if (!isSupervisedApproval(wait)) return
+      await takeStep<Outcome | null>(wait.sessionId, async (now) => {
+        const record = await current(wait.id)
+        return record.status === 'pending' ? expired(now, record) : { result: null }
+      })
+    },
+  }
+}
+
+function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {
+  const patch = { status: 'expired', decidedAt: now.at, decidedBy: 'timeout' } as const
+  return {
+    result: { type: 'late', record: { ...record, ...patch } },
+    settle: [{ id: record.id, patch }],
+    audit: [decisionRecord(record, 'timeout', 'expired', now.at)],
+  }
+}
+
+function decisionOf(
+  record: SupervisedApproval,
+  by: Caller,
+  decision: string,
+  at: number,
+  more: AuditRecord['details'] = {},
+): AuditRecord {
+  const audit = decisionRecord(record, by.user, decision, at)
+  return { ...audit, details: { ...audit.details, kind: record.kind, ...viaOf(by), ...more } }
+}
+
+/** Which way a decision came, and with which credential. */
+export const viaOf = (by: Caller): AuditRecord['details'] => ({
+  channel: channelOf(by),
+  ...(by.credential === undefined ? {} : { credential: by.credential }),
+})
+
+export const summaryOf = (change: ProposedChange): ChangeSummary => {
+  const { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText } = change
+  return { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText }
+}
+
+/** Throws `invalid_request` for what this kind of question cannot take. */
+function refuseUnfit(
+  record: SupervisedApproval,
+  { decision, remember, arguments: edited, content, force }: Decision,
+): void {
+  const refuse = (message: string): never => {
+    throw new ServerError('invalid_request', message, { details: { approval_id: record.id } })
+  }
+  if (remember !== undefined) {
+    refuse(
+      'What an agent elsewhere asks cannot be remembered. Write it into the workspace’s policy file instead: .quarterdeck/policy.json.',
+    )
+  }
+  if (decision === 'reject') return
+  if (edited !== undefined && record.kind !== 'permission') {
+    refuse('Only the arguments of a tool call can be edited. To edit a change, send its whole new text as `content`.')
+  }
+  if (edited !== undefined && isCut(record)) {
+    refuse('The arguments are too long to be kept here, so they cannot be edited. Approve or reject them as they are.')
+  }
+  if (content !== undefined && record.kind !== 'diff') refuse('Only a change of a file takes `content`.')
+  if (force === true && record.kind !== 'diff') refuse('Only a change of a file takes `force`.')
+}
+
+/** Whether the record has only a part of the arguments: the digest is of all of them. */
+const isCut = (record: SupervisedApproval): boolean =>
+  callDigest({ ...record, arguments: JSON.parse(record.arguments) }) !== record.digest
+
+function changed({ id, status, digest }: SupervisedApproval, diff: string | null): ServerError {
+  const message =
+    diff === null
+      ? 'This approval is not what you saw: its digest is another one. Look at it again, then decide.'
+      : 'Your text is kept, and nothing is decided yet. Look at the new diff, then approve it with its digest.'
+  const shown = diff !== null && diff.length <= MOST_DIFF_IN_ERROR ? { diff } : {}
+  return new ServerError('approval_changed', message, {
+    details: { approval_id: id, approval_status: status, digest, ...shown },
+  })
+}
