@@ -12,6 +12,7 @@ import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall, DeskAnswer, ToolName } from './agent-desk.ts'
+import { shortened } from './agent-words.ts'
 
 export interface CallDeps {
   sessions: Pick<SupervisedSessions, 'attach' | 'arrive'>
@@ -27,17 +28,19 @@ export interface OpenCall extends AgentCall {
   session: SupervisedSession
   /** Its id in the log. */
   callId: string
+  reader: 'model' | 'host'
 }
 
 /**
  * Answers one call. `shown` is what people see of its input. `work` gives the answer, or throws a `ServerError` that becomes the
- * agent's error.
+ * agent's error. `reader` is who gets the answer: the model, or its host, which would swallow what an operator wants the model to know.
  */
 export type AnswerCall = (
   call: AgentCall,
   tool: ToolName,
   shown: Record<string, unknown>,
   work: (call: OpenCall) => Promise<Record<string, unknown>>,
+  reader?: 'model' | 'host',
 ) => Promise<DeskAnswer>
 
 const MOST_SHOWN = 100
@@ -53,13 +56,14 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
         ...activity(now),
         supervision: { ...activity(now).supervision, lastTool: tool, givenInstructions: [] },
         deliver: now.session.supervision.givenInstructions,
-        events: callEvents(callId, tool, shown, now.at),
+        events: callEvents(callId, tool, shortened(shown), now.at),
       }
     })
     return begun
   }
 
   async function finish(open: OpenCall, answer: Record<string, unknown>, isError: boolean): Promise<DeskAnswer> {
+    if (open.reader === 'host') return finishForHost(open, answer, isError)
     const waiting = { isWaiting: true, limit: MOST_SHOWN }
     const { id: sessionId, owner, supervision } = open.session
     const steering = await store.supervised.instructions({ ...waiting, kind: 'steering', sessionId })
@@ -79,13 +83,22 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
           ...(openNudge === null ? {} : { openNudge: null }),
           ...(given.length === givenInstructions.length ? {} : { givenInstructions: given }),
         },
-        events: [resultEvent(open.callId, told, isError, at)],
+        events: [resultEvent(open.callId, shortened(told), isError, at)],
       }
     })
     return { isError, answer: result }
   }
 
-  return async (call, tool, shown, work) => {
+  async function finishForHost(open: OpenCall, answer: Record<string, unknown>, isError: boolean): Promise<DeskAnswer> {
+    await takeStep(open.session.id, ({ session, at }) => ({
+      result: null,
+      supervision: { updatedAt: Math.max(at, session.supervision.updatedAt) },
+      events: [resultEvent(open.callId, shortened(answer), isError, at)],
+    }))
+    return { isError, answer }
+  }
+
+  return async (call, tool, shown, work, reader = 'model') => {
     let open: OpenCall | null = null
     let leave = () => {}
     try {
@@ -93,7 +106,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       const attached = await sessions.attach(call.agent)
       leave = sessions.arrive(attached.id)
       const session = await begin(attached, tool, callId, shown)
-      open = { ...call, session, callId }
+      open = { ...call, session, callId, reader }
       return await finish(open, await work(open), false)
     } catch (error) {
       const answer = errorAnswer(error, logger, tool, clock)

@@ -11,14 +11,32 @@ import { createLocalWake } from '../../log/wake.ts'
 import { createManualClock, type ManualClock } from '../../models/testing/manual-clock.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
+import { createCallRules } from '../approvals/call-rules.ts'
+import { createApprovals } from '../approvals/create-approvals.ts'
+import { createElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
+import { createNoteShown } from '../approvals/note-shown.ts'
+import { createAcceptDiff } from '../desk/accept-diff.ts'
 import type { AgentCall } from '../desk/agent-desk.ts'
 import { createAnswerCall } from '../desk/answer-call.ts'
+import { createApplyRecovery } from '../desk/apply-recovery.ts'
+import { createApproveTool, createAskPermission } from '../desk/approve-tool.ts'
+import { createAskApproval } from '../desk/ask-approval.ts'
+import { createAskedApprovals } from '../desk/asked-approvals.ts'
+import { createAutoApproved } from '../desk/auto-approved.ts'
+import { createCheckAutoApprove } from '../desk/check-auto-approve.ts'
+import { createWorkJudge } from '../desk/judge-work.ts'
 import { createWaitFor } from '../desk/wait-for.ts'
+import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
+import { createHookDesk } from '../hooks/create-hook-desk.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
 import type { Operators } from '../sessions/may-command.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 import { createTakeStep } from '../sessions/take-step.ts'
+import { createWhileWorking } from '../sessions/while-working.ts'
+import { protectedPath } from '../workspace/protected-path.ts'
+import type { PolicyLimits } from '../workspace-policy/judge-request.ts'
+import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
 
 export interface DeskOptions {
   /** The store of a desk that was killed. Left out: a new one in memory. */
@@ -28,7 +46,15 @@ export interface DeskOptions {
   maxOpen?: number
   agentMaySetMode?: boolean
   logger?: Logger
+  /** Left out: one that writes real files. */
+  writer?: ChangeWriter
+  /** The commands of the server's settings. */
+  allowlist?: PolicyLimits['allowlist']
+  serverPaths?: readonly string[]
 }
+
+/** Approvals expire after an hour. */
+const APPROVAL_MS = 3_600_000
 
 /** Ann owns everything, root is an admin, and eve is another operator. */
 export const ann = { user: 'ann', role: 'operator', channel: 'ctl', credential: 'token-ann' } as const
@@ -58,8 +84,35 @@ export function openDesk(options: DeskOptions = {}) {
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
   const waitFor = createWaitFor({ changes, clock })
 
+  const elsewhere = createElsewhereApprovals({ store, takeStep, operators, ids, ...options })
+  const approvals = createApprovals({
+    ...{ store, log, clock, ids, logger, elsewhere },
+    rules: createCallRules({ grants: store.grants }),
+    agents: [],
+    waits: { now: clock.now, answer: noRun, expire: noRun },
+  })
+  const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
+  const writer = options.writer ?? createChangeWriter()
+  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
+  const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
+  const asking = {
+    ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS },
+    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
+    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs: APPROVAL_MS }),
+    serverPaths: options.serverPaths ?? [],
+  }
+  const askPermission = createAskPermission(asking)
+  const tools = {
+    ...createAskApproval(asking),
+    ...createAcceptDiff({ ...asking, writer, whileWorking: createWhileWorking({ takeStep, logger }) }),
+    ...createApproveTool(askPermission),
+    ...createCheckAutoApprove(asking),
+  }
+
   onTestFinished(async () => {
     changes.close()
+    policies.close()
+    await approvals.close()
     feed.close()
     await log.close()
     if (options.store === undefined) await store.close()
@@ -71,6 +124,13 @@ export function openDesk(options: DeskOptions = {}) {
   return {
     ...parts,
     parts,
+    tools,
+    approvals,
+    elsewhere,
+    autoApproved,
+    hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),
+    noteShown: createNoteShown({ waits: store.waits, log, clock }),
+    recoverApplies: createApplyRecovery({ store, takeStep, writer, logger }),
     /** The records of all sessions that want something of a person, newest first. */
     waiting: () => store.waits.list({ isWaiting: true, limit: 100 }),
     /** The next record that waits for a person. */
@@ -90,7 +150,7 @@ export function openDesk(options: DeskOptions = {}) {
     /** The details of the audit trail, with kind and who, oldest first. */
     async audit() {
       const entries = await store.audit.entries(0, 1_000)
-      return entries.map(({ text }) => JSON.parse(text)).map(({ kind, by, details }) => ({ kind, by, ...details }))
+      return entries.map(({ text }) => JSON.parse(text)).map(({ kind, by, details }) => ({ ...details, kind, by }))
     },
     /** What the log of the session shows, as JSON. */
     async events(sessionId: string): Promise<Record<string, unknown>[]> {
@@ -98,6 +158,10 @@ export function openDesk(options: DeskOptions = {}) {
       return entries.map(({ data }) => JSON.parse(data))
     },
   }
+}
+
+const noRun = (): never => {
+  throw new Error('no run of ours waits here')
 }
 
 const rethrow = (error: Error): never => {

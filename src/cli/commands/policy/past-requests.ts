@@ -76,7 +76,9 @@ const outcomes: Record<ApprovalStatus, PastRequest['outcome']> = {
 }
 
 function requestOfApproval(approval: Approval, root: string | null): PastRequest {
-  const { createdAt: at, sessionId: session, tool: toolName, risk: riskLevel } = approval
+  const { createdAt: at, sessionId: session, tool: toolName, risk, kind } = approval
+  // People see every command of a host as high. The policy judges what is left of the risk if it knows the command.
+  const riskLevel = kind === 'permission' && risk === 'high' ? 'low' : risk
   const base = { at, session, toolName, riskLevel, outcome: outcomes[approval.status] }
   const path = approval.supervised?.change?.path
   if (path !== undefined) return { ...base, filePath: path, command: null, isClear: true }

@@ -1,0 +1,205 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Decision } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Approval } from '../../domain/wait.ts'
+import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
+import { makeWorkspace } from '../testing/workspace.ts'
+
+const yes: Decision = { decision: 'approve' }
+
+async function openAsked(options: Parameters<typeof openDesk>[0] = {}) {
+  const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
+  const desk = openDesk(options)
+  const agent = agentIn(workspace)
+  const answer = desk.tools.ask_approval(callOf(agent), { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' })
+  const asked = await desk.nextWaiting()
+  if (asked.wait !== 'approval') throw new Error('not an approval')
+  return {
+    ...desk,
+    workspace,
+    agent,
+    answer,
+    asked,
+    decide: (decision: Decision, by = ann) => desk.approvals.decide(by, asked.id, decision),
+  }
+}
+
+async function refusal(promise: Promise<unknown>) {
+  const error = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof ServerError)) throw new Error('it was not refused', { cause: error })
+  return { code: error.code, ...error.details }
+}
+
+test('of 50 operators at once one wins, and the others are told who', async () => {
+  const desk = await openAsked({ operators: { isAdmin: () => true, isKnown: () => true } })
+
+  const decided = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, i) =>
+      desk.approvals.decide({ user: `op${i}`, role: 'operator' }, desk.asked.id, {
+        decision: i % 2 === 0 ? 'approve' : 'reject',
+      }),
+    ),
+  )
+
+  const won = decided.filter((one) => one.status === 'fulfilled')
+  expect(won).toHaveLength(1)
+  const winner = won[0]?.value.approval
+  for (const one of decided.filter((each) => each.status === 'rejected')) {
+    expect(one.reason).toMatchObject({ code: 'approval_decided', details: { decided_by: winner?.decidedBy } })
+  }
+  expect((await desk.answer).answer.status).toBe(winner?.status)
+  expect((await desk.audit()).filter(({ kind }) => kind === 'decision')).toHaveLength(1)
+})
+
+test('other operators see it and may not decide; an admin may; without a token nobody may', async () => {
+  const desk = await openAsked()
+  expect((await desk.approvals.get(eve, desk.asked.id)).id).toBe(desk.asked.id)
+
+  expect(await refusal(desk.approvals.decide(eve, desk.asked.id, yes))).toMatchObject({
+    code: 'forbidden',
+    owner: 'ann',
+  })
+  const owner = { user: 'ann', role: 'user' } as const
+  expect(await refusal(desk.approvals.decide(owner, desk.asked.id, yes))).toMatchObject({ code: 'forbidden' })
+  const stranger = { user: 'bob', role: 'user' } as const
+  expect(await refusal(desk.approvals.decide(stranger, desk.asked.id, yes))).toMatchObject({
+    code: 'approval_not_found',
+  })
+  expect((await desk.store.waits.get(desk.asked.id))?.status).toBe('pending')
+
+  await desk.approvals.decide(root, desk.asked.id, yes)
+  expect((await desk.answer).answer.status).toBe('approved')
+})
+
+test('after a handover the new owner decides', async () => {
+  const desk = await openAsked()
+  await desk.sessions.handOver(root, desk.asked.sessionId, 'eve')
+
+  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'forbidden', owner: 'eve' })
+  await desk.approvals.decide(eve, desk.asked.id, yes)
+  expect((await desk.answer).answer.status).toBe('approved')
+})
+
+test('a decision about something else than was shown is refused', async () => {
+  const desk = await openAsked()
+
+  expect(await refusal(desk.decide({ ...yes, digest: 'f'.repeat(64) }))).toMatchObject({
+    code: 'approval_changed',
+    approval_id: desk.asked.id,
+    digest: desk.asked.digest,
+  })
+  await desk.decide({ ...yes, digest: desk.asked.digest })
+  expect((await desk.answer).answer.status).toBe('approved')
+})
+
+test('an edited text is shown again before its yes, and the agent is told', async () => {
+  const desk = await openAsked()
+
+  const first = await refusal(desk.decide({ ...yes, content: 'one\nfour\n' }))
+  expect(first).toMatchObject({
+    code: 'approval_changed',
+    approval_status: 'pending',
+    diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+four\n',
+  })
+  const edited = (await desk.approvals.get(ann, desk.asked.id)) as Approval
+  expect(edited).toMatchObject({
+    status: 'pending',
+    digest: Reflect.get(first, 'digest'),
+    supervised: { isEdited: true },
+  })
+  // Whoever has not seen the edit cannot approve it by accident.
+  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'approval_changed' })
+  expect(await refusal(desk.decide({ ...yes, digest: desk.asked.digest }))).toMatchObject({ code: 'approval_changed' })
+
+  await desk.decide({ ...yes, content: 'one\nfour\n', digest: edited.digest })
+  expect((await desk.answer).answer).toMatchObject({
+    status: 'approved',
+    edited: true,
+    diff: Reflect.get(first, 'diff'),
+  })
+  expect((await desk.audit()).filter(({ kind }) => kind === 'decision')).toMatchObject([
+    { decision: 'edited', digest: desk.asked.digest, edited_digest: edited.digest },
+    { decision: 'approved', digest: edited.digest },
+  ])
+})
+
+test('the agent’s own text as content is a plain yes', async () => {
+  const desk = await openAsked()
+
+  await desk.decide({ ...yes, content: 'one\nthree\n' })
+
+  expect((await desk.answer).answer).not.toHaveProperty('edited')
+})
+
+test('an edit of a file that has changed on disk starts from the file as it is', async () => {
+  const desk = await openAsked()
+  writeFileSync(join(desk.workspace, 'a.txt'), 'zero\n')
+
+  expect(await refusal(desk.decide({ ...yes, content: 'zero\none\n' }))).toMatchObject({
+    code: 'approval_changed',
+    diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n zero\n+one\n',
+  })
+  await desk.decide({ decision: 'reject' })
+  await desk.answer
+})
+
+test.each<[string, Decision]>([
+  ['remembered', { ...yes, remember: { scope: 'session' } }],
+  ['given other arguments', { ...yes, arguments: { a: 1 } }],
+])('a change cannot be %s', async (_what, decision) => {
+  const desk = await openAsked()
+
+  expect(await refusal(desk.decide(decision))).toMatchObject({ code: 'invalid_request' })
+  await desk.decide({ decision: 'reject' })
+  await desk.answer
+})
+
+test('an answer after the time is over is told so, and the record has expired', async () => {
+  const desk = await openAsked()
+  await desk.clock.advance(50_000)
+  await desk.answer
+  await desk.clock.advance(3_600_000)
+
+  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'approval_expired' })
+  expect(await desk.store.waits.get(desk.asked.id)).toMatchObject({ status: 'expired', decidedBy: 'timeout' })
+  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'approval_expired' })
+  const again = await desk.tools.ask_approval(callOf(desk.agent), { request_id: desk.asked.id })
+  expect(again.answer.status).toBe('timeout')
+})
+
+test('expiring touches only approvals that wait', async () => {
+  const desk = await openAsked()
+  await desk.decide(yes)
+  await desk.elsewhere.expire(desk.asked)
+
+  expect((await desk.store.waits.get(desk.asked.id))?.status).toBe('approved')
+  expect((await desk.answer).answer.status).toBe('approved')
+})
+
+test('what somebody was shown is on record once, with digest, place and credential', async () => {
+  const desk = await openAsked()
+  await desk.noteShown(ann, desk.asked.id, desk.asked.digest, 'terminal')
+  await desk.noteShown(ann, desk.asked.id, desk.asked.digest, 'terminal')
+
+  expect((await desk.audit()).filter(({ kind }) => kind === 'shown')).toEqual([
+    {
+      kind: 'shown',
+      by: 'ann',
+      approval: desk.asked.id,
+      digest: desk.asked.digest,
+      surface: 'terminal',
+      channel: 'ctl',
+      credential: 'token-ann',
+    },
+  ])
+  expect(await refusal(desk.noteShown({ user: 'bob', role: 'user' }, desk.asked.id, 'd', 'x'))).toMatchObject({
+    code: 'approval_not_found',
+  })
+  await desk.decide({ decision: 'reject' })
+  await desk.answer
+})

@@ -1,0 +1,192 @@
+// accept_diff: writes a change that was approved, exactly and once. The record is used up on disk before the file changes, so a kill at any
+// moment leaves the old file or the new one, and a record that says what is left to do (`apply-recovery.ts`).
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { SupervisedApproval } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import { changeDigest } from '../diffs/change-digest.ts'
+import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { WhileWorking } from '../sessions/while-working.ts'
+import type { AgentDesk } from './agent-desk.ts'
+import type { AnswerCall, OpenCall } from './answer-call.ts'
+import { type AskedApprovals, decidedText } from './asked-approvals.ts'
+
+export interface AcceptDiffDeps {
+  answerCall: AnswerCall
+  takeStep: TakeStep
+  whileWorking: WhileWorking
+  asked: Pick<AskedApprovals, 'byId' | 'current'>
+  store: Pick<Store, 'sessions' | 'supervised'>
+  writer: Pick<ChangeWriter, 'apply' | 'finish'>
+}
+
+export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_diff'> {
+  const { answerCall, takeStep, whileWorking, asked, store, writer } = deps
+
+  async function accept(open: OpenCall, requestId: string, force: boolean): Promise<AppliedChange> {
+    const record = await asked.byId(open.session, 'diff', requestId)
+    refuseUnapproved(record)
+    await refuseForeignSession(open, record)
+    const change = await approvedChange(store, record, open.session.supervision.workspaceRoot)
+    const mayForce = force && record.supervised.mayForce
+    let isUsedByUs = false
+    const beforeRename = async () => {
+      await consume(record, mayForce)
+      isUsedByUs = true
+    }
+    try {
+      const applied = await writer.apply(change, { force: mayForce, beforeRename })
+      await takeStep(record.sessionId, (now) => finished(now, record, applied))
+      return applied
+    } catch (error) {
+      if (isUsedByUs) return await afterUse(record, change, error)
+      const now = await asked.current(record.id)
+      if (now.status === 'consumed') throw alreadyConsumed(now)
+      throw force && !mayForce ? withoutForce(error) : error
+    }
+  }
+
+  /** From here on the approval is used, whatever happens. */
+  async function consume({ id, sessionId }: SupervisedApproval, force: boolean): Promise<void> {
+    await takeStep(sessionId, async ({ at }) => {
+      const record = await asked.current(id)
+      refuseUnapproved(record)
+      return {
+        result: null,
+        settle: [{ id, patch: { status: 'consumed', consumedAt: at } }],
+        audit: [callRecord(record, 'call_started', at, { digest: record.digest, ...(force ? { force } : {}) })],
+      }
+    })
+  }
+
+  /** The approval is used, and something failed. The file may be written all the same; otherwise the record says why it is not. */
+  async function afterUse(record: SupervisedApproval, change: ApprovedChange, error: unknown): Promise<AppliedChange> {
+    if ((await writer.finish(change).catch(() => 'conflict')) === 'applied') {
+      const applied = { files_written: [{ path: change.path, bytes: change.after?.length ?? 0 }], warnings: [] }
+      await takeStep(record.sessionId, (now) => finished(now, record, applied))
+      return applied
+    }
+    const why = error instanceof ServerError ? error.message : 'The server failed while it wrote the file.'
+    await takeStep(record.sessionId, (now) => notWritten(now, record, why))
+    throw error
+  }
+
+  async function refuseForeignSession({ session }: OpenCall, record: SupervisedApproval): Promise<void> {
+    if (record.sessionId === session.id) return
+    const status = (await store.sessions.get(record.sessionId))?.supervision?.status
+    // An agent that comes back in a new session may use what was approved in the one that it lost.
+    if (status === 'interrupted') return
+    throw new ServerError(
+      'not_approved',
+      `This was approved in session ${record.sessionId}, which is ${status ?? 'gone'}. Ask for a new approval in this session.`,
+      { details: { request_id: record.id } },
+    )
+  }
+
+  return {
+    accept_diff: (call, { request_id: requestId, force = false }) =>
+      answerCall(call, 'accept_diff', { request_id: requestId, force }, async (open) => {
+        const { files_written, warnings } = await whileWorking(open.session.id, () => accept(open, requestId, force))
+        return {
+          status: 'applied',
+          request_id: requestId,
+          files_written,
+          ...(warnings.length === 0 ? {} : { warnings }),
+        }
+      }),
+  }
+}
+
+/** The bytes that were approved. Throws `invalid_diff` if they are not there, or not those of the digest. */
+export async function approvedChange(
+  store: Pick<Store, 'supervised'>,
+  { id, digest, beforeHash, afterHash, supervised }: SupervisedApproval,
+  workspaceRoot: string,
+): Promise<ApprovedChange> {
+  const proposal = await store.supervised.proposal(id)
+  if (proposal === null || supervised.change === null || beforeHash === null || afterHash === null) {
+    throw new ServerError('invalid_diff', 'The text of this approval is gone. Ask for a new one.')
+  }
+  const { path, kind } = supervised.change
+  const change = { workspaceRoot, path, kind, beforeHash, afterHash, after: proposal.after }
+  if (changeDigest(change) !== digest) {
+    throw new ServerError('invalid_diff', 'The stored change is not the one that was approved. Ask for a new approval.')
+  }
+  return change
+}
+
+/** Throws `not_approved` or `already_consumed`. */
+function refuseUnapproved(record: SupervisedApproval): void {
+  const { id, status } = record
+  if (status === 'approved') return
+  if (status === 'consumed') throw alreadyConsumed(record)
+  const message =
+    status === 'pending'
+      ? `Nobody has approved this yet. Call ask_approval with {"request_id":"${id}"} and wait for the answer.`
+      : `This was not approved: it is ${status}${decidedText(record)}. Do not write it in another way.`
+  throw new ServerError('not_approved', message, { details: { request_id: id, approval_status: status } })
+}
+
+function alreadyConsumed({ id, supervised }: SupervisedApproval): ServerError {
+  const { notApplied, appliedAt } = supervised
+  const what =
+    notApplied !== undefined
+      ? `it was not written: ${notApplied}`
+      : appliedAt === null
+        ? 'it is being written'
+        : 'the file is written'
+  return new ServerError(
+    'already_consumed',
+    `This approval counts once and was used: ${what}. Ask for a new approval if something is left to do.`,
+    {
+      details: { request_id: id },
+    },
+  )
+}
+
+const withoutForce = (error: unknown): unknown =>
+  error instanceof ServerError && error.code === 'patch_conflict'
+    ? new ServerError('patch_conflict', `${error.message} The decision does not allow force.`, {
+        details: { ...error.details },
+      })
+    : error
+
+export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied: AppliedChange): Step<null> => ({
+  result: null,
+  settle: [{ id: record.id, patch: { supervised: { ...record.supervised, appliedAt: at } } }],
+  audit: [
+    callRecord(record, 'call_finished', at, {
+      status: 'applied',
+      bytes: applied.files_written.reduce((sum, { bytes }) => sum + bytes, 0),
+      ...(applied.warnings.length === 0 ? {} : { warnings: applied.warnings.join(' ') }),
+    }),
+  ],
+})
+
+export const notWritten = ({ at }: SessionNow, record: SupervisedApproval, why: string): Step<null> => ({
+  result: null,
+  settle: [{ id: record.id, patch: { supervised: { ...record.supervised, notApplied: why } } }],
+  audit: [callRecord(record, 'call_finished', at, { status: 'failed', why })],
+})
+
+function callRecord(
+  { id, sessionId, runId, agent, callId, supervised }: SupervisedApproval,
+  kind: 'call_started' | 'call_finished',
+  at: number,
+  details: AuditRecord['details'],
+): AuditRecord {
+  const file = { approval: id, file_path: supervised.change?.path ?? null }
+  return {
+    at,
+    kind,
+    by: agent,
+    session: sessionId,
+    run: runId,
+    agent,
+    tool: 'accept_diff',
+    call: callId,
+    details: { ...file, ...details },
+  }
+}

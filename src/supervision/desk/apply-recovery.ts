@@ -1,0 +1,90 @@
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { openStatuses } from '../../domain/supervision.ts'
+import { isSupervisedApproval, type SupervisedApproval } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import type { ChangeWriter } from '../diffs/change-writer.ts'
+import type { TakeStep } from '../sessions/take-step.ts'
+import { approvedChange, finished, notWritten } from './accept-diff.ts'
+
+interface RecoveryDeps {
+  store: Pick<Store, 'sessions' | 'supervised' | 'waits'>
+  takeStep: TakeStep
+  writer: Pick<ChangeWriter, 'finish' | 'clean'>
+  logger: Logger
+}
+
+const PAGE = 100
+const MOST_OPEN = 1_000
+
+/**
+ * After a start: finishes the changes that were approved and used up when the process died. Each is then written, or its record says why
+ * not. Also sets the stall timers going that the old process had paused. Never rejects: what fails now is tried at the next start.
+ */
+export function createApplyRecovery({ store, takeStep, writer, logger }: RecoveryDeps): () => Promise<void> {
+  async function finish(record: SupervisedApproval): Promise<void> {
+    const { id, sessionId } = record
+    const workspaceRoot = (await store.sessions.get(sessionId))?.supervision?.workspaceRoot
+    if (workspaceRoot === undefined) return
+    try {
+      const change = await approvedChange(store, record, workspaceRoot)
+      if ((await writer.finish(change)) === 'applied') {
+        const files_written = [{ path: change.path, bytes: change.after?.length ?? 0 }]
+        await takeStep(sessionId, (now) => finished(now, record, { files_written, warnings: [] }))
+        logger.info('a change that was interrupted is written', { approval_id: id, session_id: sessionId })
+        return
+      }
+      const why = 'The server stopped before it wrote the file, and the file has other content now.'
+      await takeStep(sessionId, (now) => notWritten(now, record, why))
+    } catch (error) {
+      // A full disk may have room later. Everything else that has a name stays as it is.
+      const isForGood = error instanceof ServerError && !error.code.startsWith('storage_')
+      if (isForGood) await takeStep(sessionId, (now) => notWritten(now, record, error.message))
+      else throw error
+    }
+  }
+
+  async function finishAll(): Promise<void> {
+    const tried = new Set<string>()
+    for (;;) {
+      const left = await store.supervised.unapplied(PAGE)
+      const next = left.filter(({ id }) => !tried.has(id))
+      if (next.length === 0) return
+      for (const record of next) {
+        tried.add(record.id)
+        await finish(record).catch((error: unknown) =>
+          logger.warn('a change that was interrupted could not be finished yet', { approval_id: record.id, error }),
+        )
+      }
+    }
+  }
+
+  /** A kill before the approval was used leaves a temporary file beside the real one. */
+  async function clean(sessionId: string, workspaceRoot: string): Promise<void> {
+    const approved = await store.waits.list({ wait: 'approval', sessionId, status: 'approved', limit: PAGE })
+    for (const record of approved.filter(isSupervisedApproval)) {
+      if (record.kind !== 'diff') continue
+      await writer
+        .clean(await approvedChange(store, record, workspaceRoot))
+        .catch((error: unknown) => logger.warn('a temporary file may be left', { approval_id: record.id, error }))
+    }
+  }
+
+  /** A session whose timer is paused is one that the old process worked for. */
+  async function resumeTimers(): Promise<void> {
+    for (const { id, supervision } of await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })) {
+      if (supervision?.stallPaused !== true) continue
+      await clean(id, supervision.workspaceRoot)
+      await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))
+    }
+  }
+
+  return async () => {
+    try {
+      await finishAll()
+      await resumeTimers()
+    } catch (error) {
+      logger.warn('interrupted changes could not be looked through', { error })
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import { expect, test } from 'vitest'
+import type { Approval } from '../../domain/wait.ts'
+import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { makeWorkspace } from '../testing/workspace.ts'
+
+const bash = { tool_name: 'Bash', input: { command: 'npm test', description: 'Run the tests' }, tool_use_id: 'toolu_1' }
+
+function open(files: Record<string, string> = { 'a.txt': 'one\ntwo\n' }, options: Parameters<typeof openDesk>[0] = {}) {
+  const workspace = makeWorkspace(files)
+  const desk = openDesk(options)
+  const agent = agentIn(workspace)
+  return {
+    ...desk,
+    workspace,
+    agent,
+    ask: (input: Parameters<typeof desk.tools.approve_tool>[1] = bash, call = {}) =>
+      desk.tools.approve_tool(callOf(agent, call), input),
+    async asked(): Promise<Approval> {
+      const wait = await desk.nextWaiting()
+      if (wait.wait !== 'approval') throw new Error('not an approval')
+      return wait
+    },
+  }
+}
+
+test('a command is shown as it runs, and a yes lets exactly this call through, once', async () => {
+  const desk = open()
+  const answer = desk.ask()
+  const asked = await desk.asked()
+  expect(asked).toMatchObject({
+    kind: 'permission',
+    tool: 'Bash',
+    callId: 'toolu_1',
+    title: 'Run npm test',
+    description: 'Tool: Bash\nnpm test',
+    risk: 'high',
+    arguments: JSON.stringify(bash.input),
+  })
+  await desk.approvals.decide(ann, asked.id, { decision: 'approve' })
+
+  expect(await answer).toEqual({ isError: false, answer: { behavior: 'allow', updatedInput: bash.input } })
+  expect(await desk.store.waits.get(asked.id)).toMatchObject({ status: 'consumed', consumedAt: expect.any(Number) })
+
+  const again = desk.ask()
+  const next = await desk.asked()
+  expect(next.id).not.toBe(asked.id)
+  await desk.approvals.decide(ann, next.id, { decision: 'reject', reason: 'Once is enough.' })
+  expect((await again).answer).toEqual({
+    behavior: 'deny',
+    message: expect.stringContaining('Reason: Once is enough.'),
+  })
+})
+
+test('edited arguments are what the host runs', async () => {
+  const desk = open()
+  const answer = desk.ask()
+  const { id, digest } = await desk.asked()
+  const edited = { command: 'npm test -- --bail' }
+  await desk.approvals.decide(ann, id, { decision: 'approve', digest, arguments: edited })
+
+  expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
+  expect((await desk.audit()).at(-1)).toMatchObject({ decision: 'approved', edited_digest: expect.any(String) })
+})
+
+test('the server shows what a writing tool would do to the file', async () => {
+  const desk = open()
+  const write = (tool_name: string, input: Record<string, unknown>) => desk.ask({ tool_name, input })
+  const cases = [
+    write('Write', { file_path: `${desk.workspace}/b.txt`, content: 'new\n' }),
+    write('Edit', { file_path: `${desk.workspace}/a.txt`, old_string: 'two', new_string: 'three' }),
+    write('edit', { path: 'a.txt', old_str: 'one\n', new_str: '' }),
+    write('Edit', { file_path: 'a.txt', old_string: 'zwei', new_string: 'three' }),
+    write('Write', { file_path: '/etc/passwd', content: 'x' }),
+    write('Write', { file_path: '.git/hooks/pre-commit', content: 'x' }),
+    write('MultiEdit', { file_path: 'a.txt', edits: [] }),
+  ]
+  const found = await until(desk, cases.length)
+  const byTitle = Object.fromEntries(found.map(({ title, risk, description }) => [title, `${risk}: ${description}`]))
+
+  expect(byTitle).toEqual({
+    'Create b.txt (+1 −0)': 'low: Tool: Write',
+    'Change a.txt (+1 −1)': 'low: Tool: Edit',
+    'Change a.txt (+0 −1)': 'low: Tool: edit',
+    'Edit a.txt': expect.stringMatching(/^high: [\s\S]*not in the file, so the edit would fail\.$/),
+    'Write /etc/passwd': expect.stringMatching(/^critical: [\s\S]*does not lead to a file of the workspace\.$/),
+    'Create .git/hooks/pre-commit (+1 −0)': expect.stringMatching(/^critical: [\s\S]*Git runs hooks/),
+    'MultiEdit a.txt': expect.stringMatching(/^high: [\s\S]*cannot be shown as a diff\.$/),
+  })
+  const edit = found.find(({ title }) => title === 'Change a.txt (+1 −1)')
+  expect((await desk.store.supervised.proposal(edit?.id ?? ''))?.diff).toContain('-two\n+three\n')
+  for (const { id } of found) await desk.approvals.decide(ann, id, { decision: 'reject' })
+  await Promise.all(cases)
+})
+
+async function until(desk: Pick<ReturnType<typeof open>, 'waiting'>, count: number): Promise<Approval[]> {
+  for (;;) {
+    const found = (await desk.waiting()).filter((wait) => wait.wait === 'approval')
+    if (found.length >= count) return found
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+  }
+}
+
+test('before the host’s limit the call is denied with a text that says how to go on, and a later yes counts once', async () => {
+  const desk = open()
+  const first = desk.ask()
+  const { id } = await desk.asked()
+  await desk.passTime(50_000)
+  expect((await first).answer).toEqual({
+    behavior: 'deny',
+    message: expect.stringContaining('Make exactly the same call again'),
+  })
+
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+  // The model tries again, so the host's name for the call is another one.
+  expect((await desk.ask({ ...bash, tool_use_id: 'toolu_2' })).answer).toMatchObject({ behavior: 'allow' })
+  const third = desk.ask({ ...bash, tool_use_id: 'toolu_3' })
+  const next = await desk.asked()
+  expect(next.id).not.toBe(id)
+  await desk.approvals.decide(ann, next.id, { decision: 'reject' })
+  expect((await third).answer.behavior).toBe('deny')
+})
+
+test('of two callers that wait for one yes, one gets it', async () => {
+  const desk = open()
+  const both = [desk.ask(), desk.ask({ ...bash, tool_use_id: 'toolu_2' })]
+  const { id } = await desk.asked()
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+  // The second may come so late that it asks anew.
+  const settled = Promise.all(both)
+  let isDone = false
+  void settled.then(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    for (const wait of await desk.waiting())
+      await desk.approvals.decide(ann, wait.id, { decision: 'reject' }).catch(() => {})
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+  }
+
+  expect((await settled).map(({ answer }) => answer.behavior).sort()).toEqual(['allow', 'deny'])
+})
+
+test('a host that has gone uses nothing up', async () => {
+  const desk = open()
+  const gone = new AbortController()
+  const left = desk.ask(bash, { signal: gone.signal })
+  const { id } = await desk.asked()
+  gone.abort()
+  expect((await left).answer.behavior).toBe('deny')
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+
+  expect((await desk.ask()).answer.behavior).toBe('allow')
+})
+
+test('expired, paused and ended deny', async () => {
+  const desk = open()
+  const late = desk.ask(bash, { limitMs: 10_000_000 })
+  const { sessionId } = await desk.asked()
+  await desk.passTime(3_600_000)
+  expect((await late).answer).toMatchObject({
+    behavior: 'deny',
+    message: expect.stringContaining('Nobody answered in time'),
+  })
+
+  await desk.sessions.pause(ann, sessionId)
+  expect((await desk.ask()).answer).toMatchObject({ behavior: 'deny', message: expect.stringContaining('paused') })
+  await desk.sessions.terminate(ann, sessionId)
+  const ended = desk.tools.approve_tool(callOf({ ...desk.agent, sessionId, connectionId: null }), bash)
+  expect((await ended).answer).toMatchObject({ behavior: 'deny', message: expect.stringContaining('ended') })
+})
+
+test('the policy comes first, and asks nobody', async () => {
+  const text = JSON.stringify({ enabled: true, commands: ['npm test'], file_patterns: { write: ['src/**'] } })
+  const desk = open({ 'a.txt': 'a', '.quarterdeck/policy.json': text }, { allowlist: [['npm', 'test']] })
+  const first = desk.ask()
+  for (const { id } of await until(desk, 2)) await desk.approvals.decide(ann, id, { decision: 'approve' })
+  await first
+
+  expect((await desk.ask()).answer).toEqual({ behavior: 'allow', updatedInput: bash.input })
+  const write = { tool_name: 'Write', input: { file_path: 'src/x.ts', content: 'x' } }
+  expect((await desk.ask(write)).answer).toEqual({ behavior: 'allow', updatedInput: write.input })
+  expect((await desk.audit()).slice(-2)).toMatchObject([
+    { kind: 'auto_approved', tool: 'Bash', command: 'npm test', rule: 'command:npm test' },
+    { kind: 'auto_approved', tool: 'Write', file_path: 'src/x.ts', rule: 'file_pattern:write:src/**' },
+  ])
+  expect(await desk.waiting()).toEqual([])
+})
+
+test('16 questions wait side by side, and the next is denied', async () => {
+  const desk = open()
+  const all = Array.from({ length: 16 }, (_, i) => desk.ask({ tool_name: 'Bash', input: { command: `echo ${i}` } }))
+  const found = await until(desk, 16)
+
+  expect((await desk.ask()).answer).toEqual({ behavior: 'deny', message: expect.stringContaining('16 questions') })
+  for (const { id } of found) await desk.approvals.decide(ann, id, { decision: 'reject' })
+  expect(new Set((await Promise.all(all)).map(({ answer }) => answer.behavior))).toEqual(new Set(['deny']))
+})
+
+test('hidden characters make a call critical, and long arguments are kept in part and cannot be edited', async () => {
+  const desk = open()
+  const hidden = desk.ask({ tool_name: 'Bash', input: { command: 'echo \u202e' } })
+  const first = await desk.asked()
+  expect([first.risk, first.title]).toEqual(['critical', 'Run echo \\u{202e}'])
+  await desk.approvals.decide(ann, first.id, { decision: 'reject' })
+  await hidden
+
+  const input = { file_path: 'b.txt', content: 'x'.repeat(100_000) }
+  const long = desk.ask({ tool_name: 'Write', input })
+  const second = await desk.asked()
+  expect(second.arguments.length).toBeLessThan(20_000)
+  const edited = { decision: 'approve', arguments: { file_path: 'b.txt', content: 'y' } } as const
+  await expect(desk.approvals.decide(ann, second.id, edited)).rejects.toMatchObject({ code: 'invalid_request' })
+  await desk.approvals.decide(ann, second.id, { decision: 'approve' })
+  expect((await long).answer).toEqual({ behavior: 'allow', updatedInput: input })
+})
+
+test.each([
+  [{ tool_name: '', input: {} }],
+  [{ tool_name: 'x'.repeat(201), input: {} }],
+  [{ tool_name: 'Bash', input: [] as unknown as Record<string, unknown> }],
+  [{ tool_name: 'Bash', input: {}, tool_use_id: '' }],
+])('bad input %# denies', async (input) => {
+  const desk = open()
+
+  expect((await desk.ask(input)).answer).toMatchObject({ behavior: 'deny' })
+  expect(await desk.waiting()).toEqual([])
+})

@@ -1,0 +1,258 @@
+// approve_tool, and the permission hooks of hosts: the host asks before it runs one of its own tools. It understands yes and no only, so
+// what nobody has answered yet is a no that says how to go on.
+
+import { askedRecord } from '../../domain/approval-audit.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import type { Risk } from '../../domain/tool-settings.ts'
+import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import type { SupervisedApproval } from '../../domain/wait.ts'
+import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
+import { summaryOf } from '../approvals/decide-elsewhere.ts'
+import { shownArguments } from '../approvals/shown-arguments.ts'
+import type { ProposedChange } from '../diffs/propose-change.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { requestOfCall } from '../workspace-policy/request-of-call.ts'
+import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
+import type { AgentCall, AgentDesk } from './agent-desk.ts'
+import { shortened, shownCommand, shownTitle } from './agent-words.ts'
+import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
+import { type AskedApprovals, decidedText, ELSEWHERE, newApproval } from './asked-approvals.ts'
+import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
+import { changeOfCall, kindOfTool, OUTSIDE, workspacePath } from './host-tools.ts'
+import type { WorkJudge } from './judge-work.ts'
+
+/** A call that a host is about to make. */
+export interface HostCall {
+  toolName: string
+  input: Readonly<Record<string, unknown>>
+  toolUseId: string | null
+  /** Where the agent is now. Left out: in the workspace's root. */
+  cwd?: string
+  /** The command line that would run, where the host says it in its own way. */
+  command?: string
+  /** Such a call is left to the host's own rules, unless the policy allows it. Left out: a person is asked about everything. */
+  isReading?: boolean
+}
+
+export type Permission =
+  | { behavior: 'allow'; updatedInput: Readonly<Record<string, unknown>>; isEdited: boolean }
+  | { behavior: 'deny'; message: string }
+  /** No opinion. */
+  | { behavior: 'pass' }
+
+/** Never rejects: in doubt it denies. */
+export type AskPermission = (call: AgentCall, asked: HostCall) => Promise<Permission>
+
+export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
+  answerCall: AnswerCall
+  takeStep: TakeStep
+  asked: AskedApprovals
+  judge: WorkJudge
+  autoApproved: AutoApproved
+  /** `timeouts.approval_seconds`, in ms. */
+  approvalMs: number
+  serverPaths?: readonly string[]
+}
+
+const MOST_NAME = 200
+/** Two files of the largest size, as JSON. */
+const MOST_INPUT = 24 * 1024 * 1024
+/** A longer input is kept in part. The host has all of it. */
+const MOST_KEPT = 64 * 1024
+
+export function createAskPermission(deps: PermissionDeps): AskPermission {
+  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, serverPaths = [] } = deps
+
+  /** What the call would do, for the policy and for the person. */
+  async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
+    const { workspaceRoot } = session.supervision
+    const change = await changeOfCall(call, { workspaceRoot, serverPaths })
+    const plain = isElsewhere(call, workspaceRoot)
+      ? null
+      : requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
+    const filePath = plain?.filePath ?? null
+    const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
+    const isOutside = filePath !== null && confined === null
+    const kind = kindOfTool(call.toolName)
+    const floor: Risk =
+      hidesCharacters([call.toolName, call.input]) ||
+      (isChange(change) && change.risk === 'critical') ||
+      (isOutside && kind === 'write')
+        ? 'critical'
+        : 'low'
+    const command = call.command ?? plain?.command ?? null
+    // Without a policy that covers it, a command or an unknown tool may do anything.
+    const risk = floor === 'low' && (kind !== 'write' || !isChange(change)) && !call.isReading ? 'high' : floor
+    const request = plain === null || isOutside ? null : { ...plain, filePath: confined, riskLevel: floor }
+    return { change, command, risk, request, path: confined ?? filePath, isOutside }
+  }
+
+  async function decide(open: OpenCall, call: HostCall): Promise<Permission> {
+    check(call)
+    const contentKey = sha256(canonicalJson(['permission', call.toolName, call.input]))
+    const known = await asked.byContent(open.session.id, 'permission', contentKey)
+    if (known !== null) return await answerOf(open, known, call)
+    const looked = await lookAt(open, call)
+    const judgement = looked.request === null ? null : await judge.judge(open.session, looked.request)
+    if (looked.request !== null && judgement?.autoApproved === true) {
+      const { request } = looked
+      await takeStep(open.session.id, ({ session, at }) => {
+        const about = { at, call: call.toolUseId ?? open.callId, approval: null }
+        return { result: null, audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
+      })
+      autoApproved.add(open.session, request, judgement)
+      return { behavior: 'allow', updatedInput: call.input, isEdited: false }
+    }
+    if (call.isReading) return { behavior: 'pass' }
+    const { result } = await takeStep(open.session.id, (now) => {
+      const same = now.waiting.find((one) => one.wait === 'approval' && one.supervised?.contentKey === contentKey)
+      return same?.wait === 'approval' ? { result: same } : ask(now, open, call, looked, contentKey)
+    })
+    return await answerOf(open, result, call)
+  }
+
+  function ask(
+    now: SessionNow,
+    open: OpenCall,
+    call: HostCall,
+    looked: Looked,
+    contentKey: string,
+  ): Step<SupervisedApproval> {
+    const { toolName: tool, input } = call
+    const callId = call.toolUseId ?? open.callId
+    const change = isChange(looked.change) ? looked.change : null
+    const text = JSON.stringify(input)
+    const approval = newApproval(now, ids.uuid(), {
+      kind: 'permission',
+      tool,
+      callId,
+      title: titleOf(call, looked),
+      description: descriptionOf(call, looked),
+      risk: looked.risk,
+      digest: callDigest({ callId, tool, arguments: input, policyVersion: ELSEWHERE }),
+      arguments: text.length <= MOST_KEPT ? text : JSON.stringify(shortened(input)),
+      contentKey,
+      expiresAt: now.at + approvalMs,
+      ...(change === null
+        ? {}
+        : { change: summaryOf(change), beforeHash: change.beforeHash, afterHash: change.afterHash }),
+    })
+    const audit = askedRecord(approval)
+    return {
+      result: approval,
+      ask: [approval],
+      proposals: change === null ? [] : [{ approvalId: approval.id, diff: change.diff, after: change.after }],
+      audit: [{ ...audit, details: { ...audit.details, kind: approval.kind, file_path: looked.path } }],
+    }
+  }
+
+  async function answerOf(open: OpenCall, record: SupervisedApproval, { input }: HostCall): Promise<Permission> {
+    const answer = await asked.answered(open, record, 'Waiting for an operator to allow the call.')
+    if (answer.status === 'pending') return deny(notYet(answer))
+    const isFirst = await asked.handOut(open, answer)
+    if (answer.status !== 'approved') return deny(refusal(answer))
+    if (!isFirst)
+      return deny(
+        'The operator allowed this call once, and that was used. Make the call again to ask for it once more.',
+      )
+    const { editedArguments } = answer
+    const updatedInput = editedArguments === null ? input : JSON.parse(editedArguments)
+    return { behavior: 'allow', updatedInput, isEdited: editedArguments !== null }
+  }
+
+  return async (call, hostCall) => {
+    const { toolName: tool_name, input, toolUseId: tool_use_id } = hostCall
+    const shown = { tool_name, input, ...(tool_use_id === null ? {} : { tool_use_id }) }
+    const { isError, answer } = await answerCall(
+      call,
+      'approve_tool',
+      shown,
+      async (open) => ({ permission: await decide(open, hostCall) }),
+      'host',
+    )
+    if (isError) return deny(String(answer.error_message))
+    return answer.permission as Permission
+  }
+}
+
+export function createApproveTool(askPermission: AskPermission): Pick<AgentDesk, 'approve_tool'> {
+  return {
+    async approve_tool(call, { tool_name: toolName, input, tool_use_id: toolUseId = null }) {
+      const verdict = await askPermission(call, { toolName, input, toolUseId })
+      if (verdict.behavior !== 'allow') return { isError: false, answer: { ...verdict, behavior: 'deny' } }
+      return { isError: false, answer: { behavior: 'allow', updatedInput: verdict.updatedInput } }
+    },
+  }
+}
+
+interface Looked {
+  change: ProposedChange | { problem: string } | null
+  command: string | null
+  risk: Risk
+  /** Null: no policy can judge it. */
+  request: PolicyRequest | null
+  path: string | null
+  isOutside: boolean
+}
+
+/** A command does something else in another folder, so no policy covers it there. */
+const isElsewhere = ({ cwd, command, toolName }: HostCall, workspaceRoot: string): boolean =>
+  cwd !== undefined && cwd !== workspaceRoot && (command !== undefined || kindOfTool(toolName) === 'command')
+
+const isChange = (change: Looked['change']): change is ProposedChange => change !== null && 'diff' in change
+
+const deny = (message: string): Permission => ({ behavior: 'deny', message })
+
+function check({ toolName, input, toolUseId }: HostCall): void {
+  const refuse = (message: string): never => {
+    throw new ServerError('invalid_request', message)
+  }
+  if (typeof toolName !== 'string' || toolName === '' || toolName.length > MOST_NAME) {
+    refuse(`Send tool_name, with at most ${MOST_NAME} characters.`)
+  }
+  if (!isRecord(input)) refuse('Send input: the arguments of the call, as an object.')
+  if (toolUseId !== null && (toolUseId === '' || toolUseId.length > MOST_NAME)) {
+    refuse(`tool_use_id needs 1 to ${MOST_NAME} characters.`)
+  }
+  if (JSON.stringify(input).length > MOST_INPUT)
+    refuse('The arguments of the call are too long to be shown to anybody.')
+}
+
+/** What will really happen, in one line. */
+function titleOf({ toolName }: HostCall, { change, command, path }: Looked): string {
+  if (command !== null) return shownTitle(`Run ${command}`)
+  if (isChange(change)) {
+    const verb = { create: 'Create', modify: 'Change', delete: 'Delete' }[change.kind]
+    return shownTitle(`${verb} ${change.path} (+${change.addedLines} −${change.removedLines})`)
+  }
+  return shownTitle(path === null ? `Call ${toolName}` : `${toolName} ${path}`)
+}
+
+function descriptionOf({ toolName, input }: HostCall, { change, command, isOutside }: Looked): string {
+  const notes = [
+    ...(isOutside ? [OUTSIDE] : []),
+    ...(change !== null && 'problem' in change && change.problem !== OUTSIDE ? [change.problem] : []),
+    ...(isChange(change) ? change.warnings : []),
+    ...(isChange(change) && change.protectedBecause !== null ? [change.protectedBecause] : []),
+  ]
+  const what = command !== null ? shownCommand(command) : isChange(change) ? null : shownArguments({ ...input })
+  return [`Tool: ${visibleText(toolName)}`, ...(what === null ? [] : [what]), ...notes].join('\n')
+}
+
+const notYet = ({ id }: SupervisedApproval): string =>
+  `Nobody has answered yet, so the call did not run. Your operator has been asked (request ${id}). Make exactly the same call again to go on waiting; if it is allowed meanwhile, it then runs. Do not do the same in another way.`
+
+function refusal(record: SupervisedApproval): string {
+  const reason = record.reason === null ? '' : ` Reason: ${record.reason}`
+  switch (record.status) {
+    case 'rejected':
+      return `Your operator refused this call${decidedText(record)}.${reason} Do not do the same in another way.`
+    case 'expired':
+      return 'Nobody answered in time, so the call did not run. It was not a person’s no: make the call again if it still matters.'
+    case 'consumed':
+      return 'The operator allowed this call once, and that was used. Make the call again to ask for it once more.'
+    default:
+      return 'The session ended before anybody answered. Stop working, and tell your user.'
+  }
+}

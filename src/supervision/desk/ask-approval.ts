@@ -1,0 +1,191 @@
+// ask_approval: the agent proposes a change of one file, and a person or the policy decides.
+
+import { askedRecord } from '../../domain/approval-audit.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
+import type { SupervisedApproval } from '../../domain/wait.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import { summaryOf } from '../approvals/decide-elsewhere.ts'
+import { changeDigest } from '../diffs/change-digest.ts'
+import { type ProposedChange, proposeChange } from '../diffs/propose-change.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
+import type { AgentDesk, ToolInputs } from './agent-desk.ts'
+import { shownDescription, shownTitle } from './agent-words.ts'
+import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
+import { pendingAnswer } from './ask-operator.ts'
+import { type AskedApprovals, newApproval } from './asked-approvals.ts'
+import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
+import type { WorkJudge, WorkJudgement } from './judge-work.ts'
+
+export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
+  answerCall: AnswerCall
+  takeStep: TakeStep
+  asked: AskedApprovals
+  judge: WorkJudge
+  autoApproved: AutoApproved
+  store: Pick<Store, 'supervised'>
+  /** `timeouts.approval_seconds`, in ms. */
+  approvalMs: number
+  /** Real paths of files and folders that this server reads. */
+  serverPaths?: readonly string[]
+}
+
+type Input = ToolInputs['ask_approval']
+
+export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_approval'> {
+  const { answerCall, takeStep, asked, judge, autoApproved, store, ids, approvalMs, serverPaths = [] } = deps
+
+  async function ask(open: OpenCall, input: Input): Promise<SupervisedApproval> {
+    const wanted = checked(input)
+    const contentKey = sha256(canonicalJson(['diff', wanted.filePath, wanted.diff]))
+    const known = await asked.byContent(open.session.id, 'diff', contentKey)
+    if (known !== null) return known
+    const { workspaceRoot } = open.session.supervision
+    const { filePath, diff } = wanted
+    const change = await proposeChange({ workspaceRoot, filePath, diff, serverPaths })
+    const risk = isAtLeast(wanted.risk, change.risk) ? wanted.risk : change.risk
+    const request = { toolName: 'ask_approval', filePath: change.path, command: null, riskLevel: risk }
+    const judgement = await judge.judge(open.session, request)
+    const { result } = await takeStep(open.session.id, (now) => {
+      // The same question may have been asked a moment ago, by the same agent twice.
+      const same = now.waiting.find((one) => one.wait === 'approval' && one.supervised?.contentKey === contentKey)
+      if (same?.wait === 'approval') return { result: same }
+      const question = questionOf(now, open, { ...wanted, risk, contentKey }, change)
+      return judgement.autoApproved ? allowed(now, question, change, request, judgement) : waits(question, change)
+    })
+    if (result.decidedBy === 'policy') autoApproved.add(open.session, request, judgement)
+    return result
+  }
+
+  function questionOf(
+    now: SessionNow,
+    { callId }: OpenCall,
+    wanted: Wanted & { contentKey: string },
+    change: ProposedChange,
+  ) {
+    const { title, description, risk, contentKey } = wanted
+    return newApproval(now, ids.uuid(), {
+      kind: 'diff',
+      tool: 'ask_approval',
+      callId,
+      title,
+      description,
+      risk,
+      digest: changeDigest(change),
+      arguments: JSON.stringify({ file_path: change.path, risk_level: wanted.risk }),
+      contentKey,
+      change: summaryOf(change),
+      beforeHash: change.beforeHash,
+      afterHash: change.afterHash,
+      expiresAt: now.at + approvalMs,
+    })
+  }
+
+  return {
+    ask_approval: (call, input) =>
+      answerCall(call, 'ask_approval', { ...input }, async (open) => {
+        const { request_id: id } = input
+        const record = id === undefined ? await ask(open, input) : await asked.byId(open.session, 'diff', id)
+        const answer = await asked.answered(open, record, 'Waiting for an operator to approve the change.')
+        if (answer.status === 'pending') return pendingAnswer('ask_approval', { request_id: answer.id })
+        await asked.handOut(open, answer)
+        const { isEdited } = answer.supervised
+        const proposal = isEdited && isGiven(answer) ? await store.supervised.proposal(answer.id) : null
+        return { ...answerOf(answer), ...(proposal === null ? {} : { edited: true, diff: proposal.diff }) }
+      }),
+  }
+}
+
+const waits = (question: SupervisedApproval, { diff, after, path }: ProposedChange): Step<SupervisedApproval> => {
+  const audit = askedRecord(question)
+  return {
+    result: question,
+    ask: [question],
+    proposals: [{ approvalId: question.id, diff, after }],
+    audit: [{ ...audit, details: { ...audit.details, kind: question.kind, file_path: path } }],
+  }
+}
+
+/** No card: the policy has decided. The record is what `accept_diff` uses up. */
+function allowed(
+  { session, at }: SessionNow,
+  question: SupervisedApproval,
+  { diff, after }: ProposedChange,
+  request: PolicyRequest,
+  { matchedRule }: WorkJudgement,
+): Step<SupervisedApproval> {
+  const decided = { decidedAt: at, decidedBy: 'policy', decidedVia: 'policy', reason: matchedRule }
+  const approved: SupervisedApproval = { ...question, ...decided, status: 'approved' }
+  return {
+    result: approved,
+    ask: [approved],
+    proposals: [{ approvalId: question.id, diff, after }],
+    audit: [autoApprovedRecord(session, request, matchedRule, { at, call: question.callId, approval: question.id })],
+  }
+}
+
+interface Wanted {
+  title: string
+  description: string
+  diff: string
+  filePath: string
+  risk: Risk
+}
+
+function checked({
+  title = '',
+  description = '',
+  diff,
+  file_path: filePath = '',
+  risk_level: risk = 'low',
+}: Input): Wanted {
+  const refuse = (message: string): never => {
+    throw new ServerError('invalid_request', message)
+  }
+  if (title.trim() === '') refuse('Send a title: what the change does, in a few words.')
+  if (filePath === '') refuse('Send file_path: the file that changes, relative to the workspace.')
+  if (diff === undefined) return refuse('Send diff: a unified diff, or the whole new text of the file.')
+  if (!risks.includes(risk)) refuse(`risk_level must be one of ${risks.join(', ')}.`)
+  return { title: shownTitle(title), description: shownDescription(description), diff, filePath, risk }
+}
+
+const isGiven = ({ status }: SupervisedApproval): boolean => status === 'approved' || status === 'consumed'
+
+/** In the words of the tool. */
+function answerOf(record: SupervisedApproval): Record<string, unknown> {
+  const { id, decidedBy, reason } = record
+  const isRule = decidedBy === 'policy'
+  const told = { request_id: id, ...(reason === null || isRule ? {} : { reason }) }
+  switch (record.status) {
+    case 'approved':
+    case 'consumed': {
+      const rule = isRule ? { matched_rule: reason } : {}
+      const used = record.status === 'consumed'
+      const message = used
+        ? 'This change was approved and already written. Do not write it again.'
+        : `Approved. Write it now: call accept_diff with {"request_id":"${id}"}. Do not write the file in another way.`
+      return { status: 'approved', ...told, ...rule, message }
+    }
+    case 'rejected':
+      return {
+        status: 'rejected',
+        ...told,
+        message: 'Your operator refused this change. Do not make it in another way.',
+      }
+    case 'expired':
+      return {
+        status: 'timeout',
+        ...told,
+        message:
+          'Nobody answered in time, so it counts as refused. It was not a person’s no: ask again when it still matters.',
+      }
+    default:
+      return {
+        status: 'cancelled',
+        ...told,
+        message: 'The session ended before anybody answered. Nothing was decided.',
+      }
+  }
+}

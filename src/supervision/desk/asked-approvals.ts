@@ -1,0 +1,164 @@
+// Approvals that agents elsewhere ask for: how one is made, found again, waited for and given back.
+
+import { type Clock, isoTime } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { parseUuid } from '../../domain/ids.ts'
+import { type Approval, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
+import { isSupervisedSession, type SessionNow, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import type { AgentCall } from './agent-desk.ts'
+import type { WaitFor } from './wait-for.ts'
+
+/** What an agent asks a person to approve. */
+export type Question = Pick<
+  SupervisedApproval,
+  'kind' | 'title' | 'description' | 'risk' | 'digest' | 'tool' | 'callId' | 'expiresAt'
+> &
+  Partial<Pick<SupervisedApproval, 'beforeHash' | 'afterHash'>> & {
+    /** JSON text of what was asked. */
+    arguments: string
+    contentKey: string
+    change?: SupervisedApproval['supervised']['change']
+  }
+
+/** Rules of our own agents have a version that questions are bound to. Agents elsewhere have none. */
+export const ELSEWHERE = 'elsewhere'
+
+export function newApproval({ session, at }: SessionNow, id: string, question: Question): SupervisedApproval {
+  const { contentKey, change = null, ...rest } = question
+  const { openRun, lastRun, host } = session.supervision
+  return {
+    beforeHash: null,
+    afterHash: null,
+    ...rest,
+    wait: 'approval',
+    id,
+    status: 'pending',
+    sessionId: session.id,
+    owner: session.owner,
+    agent: session.agent,
+    createdAt: at,
+    runId: openRun ?? lastRun ?? session.id,
+    lane: null,
+    continuationRunId: null,
+    policyVersion: ELSEWHERE,
+    answerableBy: 'operator',
+    messageRefs: {},
+    decidedAt: null,
+    decidedBy: null,
+    reason: null,
+    editedArguments: null,
+    consumedAt: null,
+    supervised: { host, contentKey, returnedAt: null, change, mayForce: false, isEdited: false, appliedAt: null },
+  }
+}
+
+export interface AskedApprovals {
+  /** As it is now. Throws `record_not_found`. */
+  current(id: string): Promise<SupervisedApproval>
+  /** Throws `record_not_found` unless it is of this kind, this owner and this workspace. */
+  byId(session: SupervisedSession, kind: Approval['kind'], id: string): Promise<SupervisedApproval>
+  /** One with the same content that waits, or whose answer was never returned. */
+  byContent(sessionId: string, kind: Approval['kind'], contentKey: string): Promise<SupervisedApproval | null>
+  /** Waits for the answer, as long as the host allows. Still pending: nobody has answered, or the caller has gone. */
+  answered(call: AgentCall, record: SupervisedApproval, message: string): Promise<SupervisedApproval>
+  /**
+   * Says that the agent gets the answer now. A permission that was given is used up by it. False: somebody else got it first, and it
+   * counts once.
+   */
+  handOut(call: AgentCall, record: SupervisedApproval): Promise<boolean>
+}
+
+interface AskedDeps {
+  store: Pick<Store, 'waits' | 'sessions'>
+  takeStep: TakeStep
+  waitFor: WaitFor
+  approvals: Pick<ElsewhereApprovals, 'expire'>
+  clock: Clock
+}
+
+/** Questions of one session that are looked at. Older ones are found by their id. */
+const RECENT = 200
+
+export function createAskedApprovals({ store, takeStep, waitFor, approvals, clock }: AskedDeps): AskedApprovals {
+  const get = async (id: string) => asSupervised(await store.waits.get(parseUuid(id) ?? ''))
+
+  return {
+    async current(id) {
+      const record = await get(id)
+      if (record === null) throw notFound(id)
+      return record
+    },
+
+    async byId(session, kind, id) {
+      const record = await get(id)
+      const asker = record === null ? null : await store.sessions.get(record.sessionId)
+      const isTheirs =
+        record?.kind === kind &&
+        record.owner === session.owner &&
+        asker !== null &&
+        isSupervisedSession(asker) &&
+        asker.supervision.workspaceRoot === session.supervision.workspaceRoot
+      if (isTheirs) return record
+      throw notFound(id)
+    },
+
+    async byContent(sessionId, kind, contentKey) {
+      const recent = await store.waits.list({ wait: 'approval', sessionId, limit: RECENT })
+      const same = recent.map(asSupervised).find((record) => {
+        if (record?.kind !== kind || record.supervised.contentKey !== contentKey) return false
+        return record.status === 'pending' || (isAnswer(record) && record.supervised.returnedAt === null)
+      })
+      return same ?? null
+    },
+
+    async answered(call, record, message) {
+      const stopClock =
+        record.status !== 'pending' || record.expiresAt === null
+          ? () => {}
+          : clock.after(
+              Math.max(record.expiresAt - clock.now(), 0),
+              () => void approvals.expire(record).catch(() => {}),
+            )
+      try {
+        const ids = { recordId: record.id, sessionId: record.sessionId }
+        const waited = await waitFor(call, ids, message, async () => {
+          const now = await get(record.id)
+          return now === null || now.status === 'pending' ? null : now
+        })
+        return waited.type === 'answered' ? waited.value : record
+      } finally {
+        stopClock()
+      }
+    },
+
+    async handOut(call, { id, sessionId }) {
+      if (call.signal.aborted) return false
+      const { result } = await takeStep(sessionId, async ({ at }) => {
+        const record = await get(id)
+        if (record === null) return { result: false }
+        const uses = record.kind === 'permission' && record.status === 'approved'
+        if (record.kind === 'permission' && record.status === 'consumed') return { result: false }
+        if (record.supervised.returnedAt !== null && !uses) return { result: true }
+        const supervised = { ...record.supervised, returnedAt: at }
+        const used = uses ? { status: 'consumed', consumedAt: at } : {}
+        return { result: true, settle: [{ id, patch: { supervised, ...used } }] }
+      })
+      return result
+    },
+  }
+}
+
+const notFound = (id: string): ServerError =>
+  new ServerError('record_not_found', `You have asked for no approval ${JSON.stringify(id)}.`)
+
+/** A person, a rule or the clock has answered. */
+const isAnswer = ({ status }: Approval): boolean => ['approved', 'rejected', 'expired'].includes(status)
+
+const asSupervised = (wait: Wait | null): SupervisedApproval | null =>
+  wait !== null && isSupervisedApproval(wait) ? wait : null
+
+/** How it was decided, for the agent: `by ann at 2026-…`. */
+export const decidedText = ({ decidedBy, decidedAt }: Approval): string =>
+  [decidedBy === null ? '' : ` by ${decidedBy}`, decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`].join('')

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { makeWorkspace } from '../testing/workspace.ts'
+import type { HookAgent, HookCall, HookNotice } from './hook-desk.ts'
+
+const source = { host: 'claude', hostSessionId: 'host-1', cwd: '' } as const
+const bash: HookCall = {
+  ...source,
+  event: 'permission',
+  toolName: 'Bash',
+  input: { command: 'ls' },
+  toolUseId: 'toolu_1',
+  effect: 'change',
+  command: 'ls',
+}
+
+function open() {
+  const workspace = makeWorkspace({ 'a.txt': 'a' })
+  const desk = openDesk()
+  const agent: HookAgent = { owner: 'ann', tokenId: 'token-agent', workspace }
+  const options = { signal: new AbortController().signal, limitMs: 50_000 }
+  return {
+    ...desk,
+    workspace,
+    ask: (call: Partial<HookCall> = {}) => desk.hooks.permission(agent, { ...bash, ...call }, options),
+    notice: (event: HookNotice['event'], reason = '', more = {}) =>
+      desk.hooks.notice(agent, { ...source, event, reason, message: '', ...more }),
+    /** A call over MCP from a window of the host. */
+    async connect(connectionId: string): Promise<string> {
+      const beat = await desk.answerCall(
+        callOf(agentIn(workspace, { connectionId })),
+        'heartbeat',
+        {},
+        async () => ({}),
+      )
+      return String(beat.answer.session_id)
+    },
+  }
+}
+
+test('a hook asks in the session of its window', async () => {
+  const desk = open()
+  const first = await desk.connect('window-1')
+  const answer = desk.ask()
+  const asked = await desk.nextWaiting()
+  await desk.approvals.decide(ann, asked.id, { decision: 'approve' })
+  expect([asked.sessionId, await answer]).toEqual([first, { behavior: 'allow' }])
+
+  await desk.clock.advance(1_000)
+  const second = await desk.connect('window-2')
+  const other = desk.ask({ hostSessionId: 'host-2', input: { command: 'pwd' } })
+  const next = await desk.nextWaiting()
+  await desk.approvals.decide(ann, next.id, { decision: 'approve', arguments: { command: 'pwd -P' } })
+  expect([next.sessionId, await other]).toEqual([second, { behavior: 'allow', updatedInput: { command: 'pwd -P' } }])
+
+  await desk.sessions.pause(ann, first)
+  expect(await desk.ask()).toMatchObject({ behavior: 'deny', message: expect.stringContaining('paused') })
+})
+
+test('without a window the hook opens a session, and finds it again', async () => {
+  const desk = open()
+  const answer = desk.ask()
+  const { id, sessionId } = await desk.nextWaiting()
+  await desk.approvals.decide(ann, id, { decision: 'reject' })
+  expect(await answer).toMatchObject({ behavior: 'deny' })
+
+  expect(await desk.ask({ effect: 'read', toolName: 'Read', input: { file_path: 'a.txt' } })).toEqual({
+    behavior: 'pass',
+  })
+  expect((await desk.sessions.list({ limit: 10 })).map((one) => one.id)).toEqual([sessionId])
+})
+
+test('our own tools are let through, because the desk checks each call by itself', async () => {
+  const desk = open()
+
+  expect(await desk.ask({ effect: 'own', toolName: 'mcp__quarterdeck__heartbeat' })).toEqual({ behavior: 'allow' })
+})
+
+test('the end of the host’s session ends ours, and what it asked', async () => {
+  const desk = open()
+  const sessionId = await desk.connect('window-1')
+  const answer = desk.ask()
+  await desk.nextWaiting()
+
+  expect(await desk.notice('session_end', 'exit')).toEqual({})
+
+  expect(await answer).toMatchObject({ behavior: 'deny' })
+  expect((await desk.sessions.get(sessionId)).supervision.status).toBe('terminated')
+  expect(await desk.notice('session_end', 'exit')).toEqual({})
+  expect(await desk.connect('window-1')).not.toBe(sessionId)
+})
+
+test('an agent that stops gets what its operator wrote, once', async () => {
+  const desk = open()
+  const sessionId = await desk.connect('window-1')
+  await desk.notice('session_start', 'startup')
+  await desk.sessions.steer(ann, sessionId, 'Also update the docs.')
+
+  expect(await desk.notice('notification', 'idle')).toEqual({})
+  expect(await desk.notice('notification', 'stop')).toEqual({ text: 'Also update the docs.' })
+  expect(await desk.notice('notification', 'stop')).toEqual({})
+  expect(await desk.store.supervised.instructions({ sessionId, isWaiting: true, limit: 10 })).toEqual([])
+})

@@ -1,0 +1,151 @@
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { type Instruction, isOpen, openStatuses } from '../../domain/supervision.ts'
+import type { Store } from '../../store/store.ts'
+import { activity } from '../desk/answer-call.ts'
+import type { AskPermission } from '../desk/approve-tool.ts'
+import { about } from '../sessions/create-supervised-sessions.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
+import { isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import type { HookAgent, HookDesk, HookReply } from './hook-desk.ts'
+
+interface HookDeskDeps {
+  store: Pick<Store, 'supervised' | 'sessions'>
+  takeStep: TakeStep
+  askPermission: AskPermission
+  ids: Ids
+  logger: Logger
+}
+
+const MOST_OPEN = 100
+const MOST_STEERING_SHOWN = 50
+/** Sessions of hosts that are remembered. One that is forgotten is matched again. */
+const REMEMBERED = 1_000
+
+/**
+ * Hooks come from a process of their own, so they bring the host's name for its session and not ours. A new name gets the youngest
+ * session of its token that has no name yet: that of the window that was opened last.
+ */
+export function createHookDesk({ store, takeStep, askPermission, ids, logger }: HookDeskDeps): HookDesk {
+  /** Our session, by token and the host's name for its own. */
+  const bound = new Map<string, string>()
+
+  const keyOf = ({ tokenId }: HookAgent, { host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+    JSON.stringify([tokenId, host, hostSessionId])
+
+  function bind(key: string, sessionId: string): void {
+    bound.set(key, sessionId)
+    const [oldest] = bound.keys()
+    if (bound.size > REMEMBERED && oldest !== undefined) bound.delete(oldest)
+  }
+
+  async function find(
+    agent: HookAgent,
+    source: { host: string; hostSessionId: string },
+  ): Promise<SupervisedSession | null> {
+    const key = keyOf(agent, source)
+    const known = bound.get(key)
+    if (known !== undefined) {
+      const session = await store.sessions.get(known)
+      return session !== null && isSupervisedSession(session) && session.status !== 'terminated' ? session : null
+    }
+    const { tokenId } = agent
+    const open = await store.supervised.sessions({ tokenId, statuses: openStatuses, limit: MOST_OPEN })
+    const taken = new Set(bound.values())
+    const free = open.filter(isSupervisedSession).filter(({ id }) => !taken.has(id))
+    const own = free.find(({ supervision }) => supervision.connectionId === connectionOf(source))
+    const youngest = own ?? free.toSorted((a, b) => b.createdAt - a.createdAt)[0] ?? null
+    if (youngest !== null) bind(key, youngest.id)
+    return youngest
+  }
+
+  async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
+    const session = await find(agent, source)
+    const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
+    const shared = { owner, tokenId, workspaceRoot, channelId, host: source.host }
+    return session === null
+      ? { ...shared, sessionId: null, connectionId: connectionOf(source) }
+      : { ...shared, sessionId: session.id, connectionId: null }
+  }
+
+  /** The host's session is over, and so is ours. */
+  const end = (sessionId: string, reason: string): Promise<unknown> =>
+    takeStep(sessionId, ({ session, at }): Step<null> => {
+      if (!isOpen(session.supervision)) return { result: null }
+      return {
+        result: null,
+        supervision: { status: 'terminated' },
+        events: [noticeEvent(ids.uuid(), 'terminated', { reason }, at)],
+        audit: [about(session, at, session.supervision.host, { what: 'terminated', reason })],
+      }
+    })
+
+  /** What the operator wants the agent to know. An agent that is heard from again has what the last answer brought. */
+  async function tell(sessionId: string): Promise<HookReply> {
+    const steering = await store.supervised.instructions({
+      kind: 'steering',
+      sessionId,
+      isWaiting: true,
+      limit: MOST_STEERING_SHOWN,
+    })
+    const { result } = await takeStep(sessionId, (now): Step<string[]> => {
+      const { openNudge, givenInstructions, status } = now.session.supervision
+      const isNew = ({ id }: Instruction) => !givenInstructions.includes(id)
+      const given = status === 'active' ? steering.filter(isNew) : []
+      const { supervision, settle } = activity(now)
+      return {
+        result:
+          status === 'active' ? [...given.map(({ text }) => text), ...(openNudge === null ? [] : [openNudge])] : [],
+        supervision: {
+          ...supervision,
+          givenInstructions: given.map(({ id }) => id),
+          ...(status === 'active' && openNudge !== null ? { openNudge: null } : {}),
+        },
+        deliver: givenInstructions,
+        ...(settle === undefined ? {} : { settle }),
+      }
+    })
+    return result.length === 0 ? {} : { text: result.join('\n\n') }
+  }
+
+  return {
+    async permission(agent, call, { signal, limitMs }) {
+      const { toolName, toolUseId, effect, input, command } = call
+      // Our own tools only ask and report, and the desk checks each call by itself.
+      if (effect === 'own') return { behavior: 'allow' }
+      const who = await identity(agent, call)
+      const verdict = await askPermission(
+        { agent: who, signal, limitMs, progress() {} },
+        {
+          toolName,
+          input,
+          toolUseId,
+          ...(call.cwd === '' ? {} : { cwd: call.cwd }),
+          ...(command === undefined ? {} : { command }),
+          isReading: effect === 'read',
+        },
+      )
+      if (verdict.behavior !== 'allow') return verdict
+      return { behavior: 'allow', ...(verdict.isEdited ? { updatedInput: verdict.updatedInput } : {}) }
+    },
+
+    async notice(agent, notice) {
+      const session = await find(agent, notice)
+      if (session === null) return {}
+      const { event, reason } = notice
+      if (event === 'session_end') {
+        await end(session.id, `The host ended its session${reason === '' ? '' : ` (${reason.slice(0, 100)})`}.`)
+        bound.delete(keyOf(agent, notice))
+        return {}
+      }
+      if (event === 'notification' && reason === 'stop' && isOpen(session.supervision)) return await tell(session.id)
+      logger.debug('a host reported', { session_id: session.id, event, reason })
+      return {}
+    },
+  }
+}
+
+/** A session that begins with a hook. */
+const connectionOf = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+  `hook:${host}:${hostSessionId.slice(0, 200)}`
