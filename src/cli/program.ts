@@ -7,6 +7,7 @@ import { createDoctorCommand } from './commands/doctor/doctor.ts'
 import { createHookCommand } from './commands/hook/hook.ts'
 import { createInitCommand } from './commands/init/init.ts'
 import { createPolicyCommand } from './commands/policy/policy.ts'
+import { createMcpCommand } from './commands/mcp/mcp.ts'
 import { createSchemaCommand } from './commands/print-schema.ts'
 import { createServeCommand } from './commands/serve/serve.ts'
 import type { StartApp } from './commands/serve/start-app.ts'
@@ -59,6 +60,7 @@ For more: quarterdeck <command> --help`,
     createSchemaCommand(io, settle),
     createSessionsCommand(io, settle),
     createAuditCommand(io, settle),
+    createMcpCommand(io, settle),
     createTokensCommand(io, settle),
     createPolicyCommand(io, settle),
     createCtlCommand(io, settle),

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Command } from 'commander'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import { variable } from '../../../config/source/env-file.ts'
+import { readPrivateFile } from '../../../http/auth/config-folder/read-private-file.ts'
+import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
+import { makeFolder } from '../../../store/make-folder.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { findServer, openLogFile, serverEnvironment } from './find-server.ts'
+
+interface McpOptions {
+  workspace?: string
+  channel?: string
+  session?: string
+  url?: string
+  dataDir?: string
+  tokenFile?: string
+}
+
+/** Room for a file of 5 MB in JSON. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+
+export function createMcpCommand(io: Io, settle: Settle): Command {
+  return new Command('mcp')
+    .summary('connect an agent’s host to the server, over standard input and output')
+    .description(
+      'The host of a coding agent starts this command as its MCP server. It carries the messages between the host and the Quarterdeck ' +
+        'server, as one supervised session, and ends with the host. If no server runs, it starts one in the background. It needs an ' +
+        'agent’s token in QUARTERDECK_AGENT_TOKEN or a file: quarterdeck tokens create --role agent',
+    )
+    .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
+    .option('--channel <id>', 'the channel that the session reports to')
+    .option('--session <id>', 'the supervised session that the calls belong to')
+    .option('--url <address>', 'the server (default: the one of the data directory; env: QUARTERDECK_MCP_URL)')
+    .option(
+      '--data-dir <folder>',
+      'the data directory of the server (default: .quarterdeck in your home folder, env: QUARTERDECK_DATA_DIR)',
+    )
+    .option('--token-file <file>', 'a file with the token that only you can read')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck mcp --workspace ~/shop
+  $ quarterdeck mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token`,
+    )
+    .action(async (options: McpOptions) => settle(await mcp(options, io)))
+}
+
+async function mcp(options: McpOptions, io: Io): Promise<number> {
+  const say = (text: string) => void io.stderr.write(`quarterdeck: ${text}\n`)
+  const token = tokenOf(options, io)
+  const query = new URLSearchParams({
+    workspace: resolve(io.cwd, options.workspace ?? '.'),
+    bridge_id: randomUUID(),
+    ...(options.channel === undefined ? {} : { channel_id: options.channel }),
+    ...(options.session === undefined ? {} : { session_id: options.session }),
+  })
+  const currentBase = await serverBase(options, io, say)
+
+  // Loaded only when needed: they take a while.
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
+  const { runBridge } = await import('./bridge.ts')
+  await runBridge({
+    host: new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES }),
+    connect: () =>
+      new StreamableHTTPClientTransport(new URL(`${currentBase()}/mcp?${query}`), {
+        requestInit: { headers: { Authorization: `Bearer ${token}` } },
+        reconnectionOptions: {
+          initialReconnectionDelay: 300,
+          maxReconnectionDelay: 3_000,
+          reconnectionDelayGrowFactor: 2,
+          maxRetries: 3,
+        },
+      }),
+    clock: io.clock,
+    say,
+  })
+  return exitCodes.ok.code
+}
+
+function tokenOf({ tokenFile }: McpOptions, io: Io): string {
+  const refuse = (why: string) =>
+    new CliError(exitCodes.usage.code, `The token file ${tokenFile} cannot be used: ${why}.`)
+  const token =
+    tokenFile === undefined
+      ? variable(io.env, 'QUARTERDECK_AGENT_TOKEN')
+      : readPrivateFile(resolve(io.cwd, tokenFile), { maxBytes: 1_000, refuse })?.trim()
+  if (token !== undefined && token !== '') return token
+  throw new CliError(exitCodes.usage.code, 'There is no agent’s token.', [
+    'Run quarterdeck tokens create --role agent --workspace <folder>, then set QUARTERDECK_AGENT_TOKEN in the host’s configuration.',
+  ])
+}
+
+/** The address of the server, now. A server that is started again may have another port. */
+async function serverBase(options: McpOptions, io: Io, say: (text: string) => void): Promise<() => string> {
+  const named = options.url ?? variable(io.env, 'QUARTERDECK_MCP_URL')
+  if (named === undefined) return await localServer(options, io, say)
+  const url = readServerUrl(named)
+  const base = baseOf(url).replace(/\/mcp$/, '')
+  if (!isReadableByOthers(url)) return () => base
+  throw new CliError(
+    exitCodes.usage.code,
+    `The token would be sent to ${base} over plain http, which others can read.`,
+    ['Use https, or a tunnel.'],
+  )
+}
+
+async function localServer(options: McpOptions, io: Io, say: (text: string) => void): Promise<() => string> {
+  const home = variable(io.env, 'HOME') ?? homedir()
+  const given = options.dataDir ?? variable(io.env, 'QUARTERDECK_DATA_DIR')
+  const dataDir = given === undefined ? join(home, '.quarterdeck') : resolve(io.cwd, given)
+  makeFolder(dataDir, 0o700)
+  const configDir = findConfigDir(io.env, process.platform)
+  const readAddress = () => createServerAddress({ configDir, makeFolder, dataDir }).read()
+  const found = await findServer({
+    dataDir,
+    readAddress,
+    isReady: async (url) => {
+      try {
+        return (await fetch(`${url}/ready`, { redirect: 'error', signal: AbortSignal.timeout(2_000) })).ok
+      } catch {
+        return false
+      }
+    },
+    start(logFile) {
+      const { fd, close } = openLogFile(logFile)
+      const args = [process.argv[1] ?? 'quarterdeck', 'serve', '--data-dir', dataDir, '--log-format', 'json']
+      // Not in the agent's folder: its files must not become the server's configuration.
+      const child = spawn(process.execPath, args, {
+        cwd: home,
+        env: serverEnvironment(io.env),
+        detached: true,
+        stdio: ['ignore', fd, fd],
+      })
+      child.on('error', (error) => say(`The server could not be started: ${error.message}`))
+      child.unref()
+      close()
+    },
+    clock: io.clock,
+    say,
+  })
+  return () => readAddress() ?? found
+}
