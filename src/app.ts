@@ -307,10 +307,11 @@ async function startApp(
     },
     undo,
   )
-  const { engine, approvals, feed, mcp, janitor, keeper } = services
+  const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = services
   const routes = createRoutes({ ...wiring, services, early, tokens })
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())
+  await disk.unlessDamaged(() => elsewhere.recover())
   http.serve(routes)
   state.advance('ready')
   if (where !== null) {

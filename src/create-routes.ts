@@ -15,6 +15,7 @@ import { agUiErrorShape, createAgUiRoutes } from './protocols/ag-ui/routes.ts'
 import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
 import { chatErrorShape } from './protocols/chat/error-shape.ts'
 import { createChatRoutes } from './protocols/chat/routes.ts'
+import { createHookRoutes } from './protocols/hooks/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
 import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
@@ -77,6 +78,7 @@ export function createRoutes({
     ),
     ...createOpenAiRoutes({ ...services, ids }),
     ...createMcpRoutes({ door: services.mcp }),
+    ...createHookRoutes({ desk: services.elsewhere.hooks, clock: services.clock }),
   ]
   return [
     ...documented,

@@ -24,16 +24,20 @@ import type { CreateChannel } from './operators/operator.ts'
 import { createOutbox } from './operators/outbox.ts'
 import type { Connections } from './outgoing/connections.ts'
 import type { ProxyVariables } from './outgoing/proxy-choice.ts'
+import { createDeskTools, deskInstructions } from './protocols/mcp/desk-tools.ts'
 import { createLaterDoor } from './protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from './protocols/mcp/mcp-door.ts'
 import { type Attachments, createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from './protocols/shared/request/file-links.ts'
 import type { Store } from './store/store.ts'
+import { type AgentsElsewhere, createAgentsElsewhere } from './supervision/agents-elsewhere.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
 import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
+import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
+import type { Nudge } from './supervision/stalls/stalls.ts'
 
 export interface Services {
   engine: Engine
@@ -41,6 +45,7 @@ export interface Services {
   feed: Feed
   oversight: Oversight
   mcp: McpDoor
+  elsewhere: AgentsElsewhere
   janitor: Janitor
   keeper: FileKeeper
   attachments: Attachments
@@ -104,10 +109,24 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     },
   })
   undo.defer(() => engine.close())
-  const approvals = createApprovals({ ...supervision, waits: engine.waits })
-  undo.defer(() => approvals.close())
   const feed = createFeed({ store: store.feed, wake })
   undo.defer(() => feed.close())
+  const elsewhere = createAgentsElsewhere({
+    store,
+    log: sessionLog,
+    feed,
+    clock,
+    ids,
+    logger: log,
+    settings: settings.supervision,
+    serverPaths: agents.map(({ definition }) => definition.directory),
+    push: async (nudge) => pushNudge(mcp, elsewhere.sessions, nudge),
+    postLog: null,
+    explainMode: () => null,
+  })
+  undo.defer(() => elsewhere.close())
+  const approvals = createApprovals({ ...supervision, waits: engine.waits, elsewhere: elsewhere.approvals })
+  undo.defer(() => approvals.close())
   const outbox = createOutbox({
     channels: operatorChannels.map((create) => create({ approvals })),
     feed,
@@ -126,6 +145,8 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     logger: log,
     sessions: settings.sessions,
     unsentFileSeconds: settings.files.unsentTtlSeconds,
+    expireElsewhere: elsewhere.expire,
+    sweepElsewhere: elsewhere.sessions.sweep,
   })
   const attachments = createAttachments({
     files: keeper,
@@ -134,8 +155,8 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   })
   const mcp = createLaterDoor({
     version: parts.version,
-    instructions: 'Quarterdeck lets a person watch and decide what you do.',
-    tools: [],
+    instructions: deskInstructions,
+    tools: createDeskTools(elsewhere.desk),
     resources: [],
     clock,
     ids,
@@ -148,6 +169,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     approvals,
     feed,
     mcp,
+    elsewhere,
     oversight: createOversight({ engine, store, log: sessionLog, clock }),
     janitor,
     keeper,
@@ -156,6 +178,26 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     clock,
     version: parts.version,
   }
+}
+
+/** Pushes a nudge through the connection of the agent, if it has one that is open. */
+async function pushNudge(
+  mcp: McpDoor,
+  sessions: Pick<SupervisedSessions, 'get'>,
+  { sessionId, message, nudgeCount, idleSeconds, source }: Nudge,
+): Promise<string | null> {
+  const { connectionId, progressSnapshot } = (await sessions.get(sessionId)).supervision
+  if (connectionId === null) return null
+  const params = {
+    session_id: sessionId,
+    message,
+    nudge_count: nudgeCount,
+    idle_seconds: idleSeconds,
+    source,
+    progress_snapshot: progressSnapshot,
+  }
+  const way = mcp.push(connectionId, { method: 'quarterdeck/nudge', params, message })
+  return way === null ? null : way === 'stream' ? 'notification' : 'notification during a call'
 }
 
 function openFiles(

@@ -5,13 +5,27 @@ import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { OperationalMode } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
+import type { SupervisedWait } from '../domain/wait.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
-import { type AnswerCall, createAnswerCall } from './desk/answer-call.ts'
+import { createElsewhereApprovals, type ElsewhereApprovals } from './approvals/decide-elsewhere.ts'
+import { createAcceptDiff } from './desk/accept-diff.ts'
+import type { AgentDesk } from './desk/agent-desk.ts'
+import { createAnswerCall } from './desk/answer-call.ts'
+import { createApplyRecovery } from './desk/apply-recovery.ts'
+import { createApproveTool, createAskPermission } from './desk/approve-tool.ts'
+import { createAskApproval } from './desk/ask-approval.ts'
 import { createAskOperator } from './desk/ask-operator.ts'
+import { createAskedApprovals } from './desk/asked-approvals.ts'
+import { createAutoApproved } from './desk/auto-approved.ts'
+import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
+import { createWorkJudge } from './desk/judge-work.ts'
 import { createReports, type PostLog } from './desk/report.ts'
-import { createWaitFor, type WaitFor } from './desk/wait-for.ts'
+import { createWaitFor } from './desk/wait-for.ts'
+import { createChangeWriter } from './diffs/change-writer.ts'
+import { createHookDesk } from './hooks/create-hook-desk.ts'
+import type { HookDesk } from './hooks/hook-desk.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
 import type { Prompts } from './prompts/prompts.ts'
 import { createRecords, type Records } from './records/records.ts'
@@ -21,8 +35,11 @@ import { createSupervisedSessions } from './sessions/create-supervised-sessions.
 import type { Operators } from './sessions/may-command.ts'
 import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
 import { createTakeStep, type TakeStep } from './sessions/take-step.ts'
+import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
+import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
+import { createPolicyWatch } from './workspace-policy/watch-policy.ts'
 
 export interface AgentsElsewhere {
   sessions: SupervisedSessions
@@ -31,10 +48,17 @@ export interface AgentsElsewhere {
   stalls: Stalls
   operators: Operators
   takeStep: TakeStep
-  answerCall: AnswerCall
-  waitFor: WaitFor
-  /** The tools that tell and ask. Those about approvals are made apart. */
-  reports: ReturnType<typeof createReports> & ReturnType<typeof createAskOperator>
+  whileWorking: WhileWorking
+  /** Decisions about what they ask. `Approvals` hands them on. */
+  approvals: ElsewhereApprovals
+  /** What the MCP door's tools call. */
+  desk: AgentDesk
+  /** What the hooks of hosts call. */
+  hooks: HookDesk
+  /** Ends what nobody answered in time. */
+  expire(wait: SupervisedWait): Promise<void>
+  /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
+  recover(): Promise<void>
   close(): Promise<void>
 }
 
@@ -45,14 +69,16 @@ interface ElsewhereDeps {
   clock: Clock
   ids: Ids
   logger: Logger
-  settings: Pick<SupervisionSettings, 'operators' | 'maxConcurrentSessions' | 'timeouts' | 'stall' | 'modes'>
+  settings: SupervisionSettings
+  /** Real paths of what this server itself reads. A change of one of them is critical. */
+  serverPaths: readonly string[]
   push: PushNudge
   postLog: PostLog | null
   explainMode: (mode: OperationalMode) => string | null
 }
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
-  const { store, log, feed, clock, ids, logger, settings, push, postLog, explainMode } = deps
+  const { store, log, feed, clock, ids, logger, settings, serverPaths, push, postLog, explainMode } = deps
   const maxOpen = settings.maxConcurrentSessions
   const shared = { store, log, clock, ids, logger }
   const operators = configuredOperators(settings.operators)
@@ -73,24 +99,45 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
-  const { promptMs, waitMs } = settings.timeouts
-  const timeouts = { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 }
-  const desk = { ...shared, answerCall, takeStep, waitFor, prompts, sessions, timeouts }
+  const whileWorking = createWhileWorking({ takeStep, logger })
+  const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths })
+  const writer = createChangeWriter()
+  const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
+  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
+  const { approvalMs, promptMs, waitMs } = settings.timeouts
+  const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
+  const asking = {
+    ...shared,
+    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs },
+    asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
+    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs }),
+    timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
+  }
+  const askPermission = createAskPermission(asking)
+  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger })
   return {
-    sessions,
-    records,
-    prompts,
-    stalls,
-    operators,
-    takeStep,
-    answerCall,
-    waitFor,
-    reports: {
-      ...createAskOperator(desk),
-      ...createReports({ ...desk, stallsEnabled: enabled, postLog, explainMode }),
+    ...{ sessions, records, prompts, stalls, operators, takeStep, whileWorking, approvals },
+    desk: {
+      ...createAskApproval(asking),
+      ...createAcceptDiff({ ...asking, writer, whileWorking }),
+      ...createApproveTool(askPermission),
+      ...createCheckAutoApprove(asking),
+      ...createAskOperator(asking),
+      ...createReports({ ...asking, stallsEnabled: enabled, postLog, explainMode }),
+    },
+    hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),
+    async expire(wait) {
+      if (wait.wait === 'approval') await approvals.expire(wait)
+      else await prompts.expire(wait)
+    },
+    async recover() {
+      await recoverApplies()
+      stalls.start()
     },
     async close() {
       changes.close()
+      policies.close()
+      await autoApproved.close()
       await stalls.close()
     },
   }

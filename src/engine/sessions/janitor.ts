@@ -32,6 +32,8 @@ export interface JanitorDeps {
   sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
   /** Ends what an agent elsewhere asked and nobody answered in time. Left out: this server has no such agents. */
   expireElsewhere?: (wait: SupervisedWait) => Promise<void>
+  /** Looks after the sessions of agents elsewhere. */
+  sweepElsewhere?: () => Promise<void>
   /** How long an uploaded file is kept if no message brings it. Left out: a day. */
   unsentFileSeconds?: number
 }
@@ -131,6 +133,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function sweep(): Promise<void> {
     await engine.recover()
     await expireWaits()
+    await deps.sweepElsewhere?.()
     await compactIdle()
     if (clock.mono() >= nextPurge) {
       nextPurge = clock.mono() + PURGE_EVERY_MS
