@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'
 import { editedChange } from '../diffs/edited-change.ts'
 import type { ProposedChange } from '../diffs/propose-change.ts'
-import { channelOf, type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
+import { channelOf, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { alreadyDecided } from './decide.ts'
@@ -210,12 +210,6 @@ function decisionOf(
   return { ...audit, details: { ...audit.details, kind: record.kind, ...viaOf(by), ...more } }
 }
 
-/** Which way a decision came, and with which credential. */
-export const viaOf = (by: Caller): AuditRecord['details'] => ({
-  channel: channelOf(by),
-  ...(by.credential === undefined ? {} : { credential: by.credential }),
-})
-
 export const summaryOf = (change: ProposedChange): ChangeSummary => {
   const { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText } = change
   return { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText }
@@ -233,6 +227,9 @@ function refuseUnfit(
     refuse(
       'What an agent elsewhere asks cannot be remembered. Write it into the workspace’s policy file instead: .quarterdeck/policy.json.',
     )
+  }
+  if (decision === 'respond') {
+    refuse('An agent elsewhere runs its tools itself, so nobody can answer in their place. Approve or reject.')
   }
   if (decision === 'reject') return
   if (edited !== undefined && record.kind !== 'permission') {

@@ -10,6 +10,7 @@ import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
+import { viaOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
 import { newGrant } from './new-grant.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
@@ -22,7 +23,14 @@ interface DecideDeps {
 const never = new AbortController().signal
 
 /** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
-export async function decide(
+export async function decide(deps: DecideDeps, by: Caller, approval: Approval, decision: Decision, at: number) {
+  const decided = await decideCall(deps, by, approval, decision, at)
+  // Doors that name no channel are of this server's own HTTP.
+  if (decided.audit === null || by.channel === undefined) return decided
+  return { ...decided, audit: { ...decided.audit, details: { ...decided.audit.details, ...viaOf(by) } } }
+}
+
+async function decideCall(
   { ids, askAgain }: DecideDeps,
   by: Caller,
   approval: Approval,

@@ -1,5 +1,6 @@
 // Who may decide what an agent elsewhere asks, and command its session.
 
+import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
@@ -42,3 +43,9 @@ export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
 
 /** How the trail and the records name where a decision came from. */
 export const channelOf = ({ channel = 'http' }: Caller): string => channel
+
+/** For the audit trail: which way a decision came, and with which credential. */
+export const viaOf = (by: Caller): AuditRecord['details'] => ({
+  channel: channelOf(by),
+  ...(by.credential === undefined ? {} : { credential: by.credential }),
+})
