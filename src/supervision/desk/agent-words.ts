@@ -1,13 +1,14 @@
 // What an agent writes about its own work, as people see it: every character visible, of limited length, and never cut in silence.
 
-import { isRecord } from '../../domain/is-record.ts'
 import { visibleProse, visibleText } from '../../domain/visible-text.ts'
 
 const MOST_TITLE = 200
 const MOST_DESCRIPTION = 4_000
 /** Longer texts in a log or a record are cut: nobody reads them there. */
 const MOST_LOGGED = 10_000
-const MOST_DEPTH = 20
+/** Of one value with everything in it. */
+const MOST_VALUES = 1_000
+const MOST_CHARS = 50_000
 
 /** One line. */
 export const shownTitle = (text: string): string => cut(visibleText(cut(text, MOST_TITLE)), MOST_TITLE)
@@ -18,18 +19,24 @@ export const shownDescription = (text: string): string =>
 /** One line of a command, with all its characters visible. */
 export const shownCommand = (text: string): string => cut(visibleText(cut(text, MOST_DESCRIPTION)), MOST_DESCRIPTION)
 
-/** The same value with long texts cut, for a log that shows what happened and not every byte of it. */
-export function shortened<T>(value: T, depth = 0): T {
-  return shorten(value, depth) as T
+/** The same value with long texts and long lists cut, for a log that shows what happened and not every byte of it. */
+export function shortened(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const left = { values: MOST_VALUES, chars: MOST_CHARS }
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, left)]))
 }
 
-function shorten(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return cut(value, MOST_LOGGED)
+function shorten(value: unknown, left: { values: number; chars: number }): unknown {
+  left.values -= 1
+  if (left.values < 0) return '…'
+  if (typeof value === 'string') {
+    const text = cut(value, Math.min(MOST_LOGGED, left.chars))
+    left.chars = Math.max(left.chars - text.length, 100)
+    return text
+  }
   if (typeof value !== 'object' || value === null) return value
-  if (depth >= MOST_DEPTH) return `… (more than ${MOST_DEPTH} levels deep)`
-  if (Array.isArray(value)) return value.map((one) => shorten(one, depth + 1))
-  if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, depth + 1)]))
+  const entries = Object.entries(value).slice(0, left.values + 1)
+  if (Array.isArray(value)) return entries.map(([, one]) => shorten(one, left))
+  return Object.fromEntries(entries.map(([name, one]) => [cut(name, MOST_TITLE), shorten(one, left)]))
 }
 
 /** Says how much it leaves out, and never cuts a character in half. */

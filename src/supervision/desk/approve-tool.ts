@@ -164,15 +164,13 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
   return async (call, hostCall) => {
     const { toolName: tool_name, input, toolUseId: tool_use_id } = hostCall
     const shown = { tool_name, input, ...(tool_use_id === null ? {} : { tool_use_id }) }
-    const { isError, answer } = await answerCall(
-      call,
-      'approve_tool',
-      shown,
-      async (open) => ({ permission: await decide(open, hostCall) }),
-      'host',
-    )
-    if (isError) return deny(String(answer.error_message))
-    return answer.permission as Permission
+    let verdict: Permission | null = null
+    const work = async (open: OpenCall) => {
+      verdict = await decide(open, hostCall)
+      return { ...verdict }
+    }
+    const { isError, answer } = await answerCall(call, 'approve_tool', shown, work, 'host')
+    return isError || verdict === null ? deny(String(answer.error_message)) : verdict
   }
 }
 

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { shortened, shownDescription, shownTitle } from './agent-words.ts'
+
+test('short words stay as they are', () => {
+  expect(shownTitle('Fix the build')).toBe('Fix the build')
+  expect(shownDescription('Two\nlines 👩‍🚀')).toBe('Two\nlines 👩‍🚀')
+})
+
+test('a cut never splits a character, and says how long the text was', () => {
+  const title = shownTitle('🚀'.repeat(200))
+
+  expect(title.isWellFormed()).toBe(true)
+  expect(title.endsWith(' … (400 characters in all)')).toBe(true)
+})
+
+test('what goes to the log is bounded, however large or deep the value is', () => {
+  const deep = JSON.parse(`${'{"a":'.repeat(900)}1${'}'.repeat(900)}`)
+  const wide = { list: Array.from({ length: 100_000 }, (_, i) => `item ${i}`), text: 'x'.repeat(1_000_000) }
+
+  expect(JSON.stringify(shortened({ deep })).length).toBeLessThan(20_000)
+  expect(JSON.stringify(shortened({ wide, again: wide })).length).toBeLessThan(100_000)
+  expect(shortened({ a: [1, null, { b: true }] })).toEqual({ a: [1, null, { b: true }] })
+})
