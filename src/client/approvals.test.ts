@@ -129,6 +129,18 @@ test('an approval is watched from its beginning to its end', async () => {
   ])
 })
 
+test('a person answers in the place of the tool, and a refusal can be remembered', async () => {
+  const shown = await ask('answered')
+  expect(shown).toMatchObject({ kind: 'tool_call', action: 'runs the function of send_mail', preview: null })
+  expect(await operator.respond(shown, 'Ada knows.')).toMatchObject({ status: 'answered', response: 'Ada knows.' })
+
+  const again = await ask('refused')
+  await operator.reject(again, { remember: 'session', grant: { where: { to: 'ada' } } })
+  const [refusal] = await operator.grants({ session: again.session_id })
+  expect(refusal).toMatchObject({ effect: 'refuse', tool: 'send_mail', approval_id: again.approval_id })
+  await operator.revokeGrant(refusal?.grant_id ?? '')
+})
+
 test('an approval counts once, for the call that was shown, from a permitted caller', async () => {
   const shown = await ask('decided')
   await expect(operator.approve({ ...shown, digest: 'of something else' })).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { silentLogger } from '../../domain/logger.ts'
 import { type CodeTool, codeTool, createCodeTool } from './code-tool.ts'
 import { createStrayErrors } from './stray-errors.ts'
 
@@ -56,4 +57,40 @@ test('its binding is the text of run or a given version, without the description
   expect(make({ name: 'plus' }).binding).not.toBe(binding)
   expect(make({ binding: 'v1' }).binding).not.toBe(binding)
   expect(make({ binding: 'v1', run: () => 2 }).binding).toBe(make({ binding: 'v1' }).binding)
+})
+
+test('its reviewers get the checked arguments, and are part of its binding', async () => {
+  const reviewed = codeTool({
+    name: 'add',
+    description: 'Adds two numbers.',
+    parameters: z.object({ a: z.string().transform(Number) }),
+    preview: ({ a }, { user }) => `${user} adds ${a + 1}`,
+    needsApproval: async ({ a }) => (a > 5 ? { risk: 'critical', reason: 'It is much.' } : false),
+    run: ({ a }) => a,
+  })
+  const made = make(reviewed)
+  const review = { sessionId: 's', owner: 'ada', agent: 'helper', log: silentLogger }
+  const { signal } = new AbortController()
+
+  expect(await made.preview?.({ a: '1' }, review, signal)).toBe('ada adds 2')
+  expect(await made.needsApproval?.({ a: '1' }, review, signal)).toBe(false)
+  expect(await made.needsApproval?.({ a: '9' }, review, signal)).toEqual({ risk: 'critical', reason: 'It is much.' })
+  await expect(made.preview?.({ a: 1 }, review, signal)).rejects.toThrow('The arguments are not valid.')
+  const bindingWith = (preview: CodeTool['preview']) => make({ ...reviewed, ...(preview && { preview }) }).binding
+  expect(bindingWith(() => 'other')).not.toBe(made.binding)
+})
+
+test('an error that its preview leaves uncaught belongs to the preview', async () => {
+  const strays = createStrayErrors()
+  const careless: CodeTool = {
+    ...tool,
+    preview: () =>
+      new Promise(() => {
+        // As the process would, when it hears of an uncaught error.
+        queueMicrotask(() => expect(strays.take(new Error('lost'))).toBe(true))
+      }),
+  }
+  const made = createCodeTool(careless, strays)
+  const review = { sessionId: 's', owner: 'ada', agent: 'helper', log: silentLogger }
+  await expect(made.preview?.({}, review, new AbortController().signal)).rejects.toThrow('lost')
 })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../domain/logger.ts'
 import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { loadFunctionTool } from './load-function-tool.ts'
@@ -203,6 +204,23 @@ describe('an object around a function', () => {
       { export: 'default' },
     )
     expect(await call(tool, { a: 'x' })).toEqual({ content: 'x42', isError: false })
+  })
+
+  test('may review its calls, with its own `this`', async () => {
+    const tool = await loadText(
+      'export default { sign: "+", parameters: { type: "object" }, preview({ a }) { return this.sign + a }, run() {} }',
+      { export: 'default' },
+    )
+    const review = { sessionId: 's', owner: 'ada', agent: 'helper', log: silentLogger }
+    expect(await tool.preview?.({ a: 'x' }, review, new AbortController().signal)).toBe('+x')
+    expect(tool.action?.({})).toMatch(/^runs default in .+\.(mjs|js|ts)$/)
+    const broken = 'export default { parameters: { type: "object" }, needsApproval: true, run() {} }'
+    await expect(loadText(broken, { export: 'default' })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(
+        'needsApproval is a value of type boolean. Write needsApproval(args, context) { … }.',
+      ),
+    })
   })
 
   const OR =
