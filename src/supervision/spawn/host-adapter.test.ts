@@ -18,7 +18,7 @@ describe('host adapters', () => {
     ).toEqual(['claude', 'codex', 'copilot', 'gemini', 'custom'])
   })
 
-  test.each(['claude', 'codex', 'copilot', 'gemini'])('%s has neither prompt nor token on its command line', (host) => {
+  test.each(['claude', 'codex', 'copilot'])('%s has neither prompt nor token on its command line', (host) => {
     const { args, stdin } = launch(host)
     expect(stdin).toBe('the plan')
     expect(args.join(' ')).not.toMatch(/the plan|qd_token/)
@@ -48,6 +48,7 @@ describe('host adapters', () => {
     expect(launch('codex')).toEqual({
       args: [
         'exec',
+        '--skip-git-repo-check',
         '-c',
         'mcp_servers.quarterdeck.url="http://127.0.0.1:8000/mcp"',
         '-c',
@@ -57,14 +58,16 @@ describe('host adapters', () => {
         '-',
       ],
       files: {},
-      environment: {},
       stdin: 'the plan',
     })
   })
 
-  test('copilot and gemini read a file', () => {
+  test('copilot reads a file', () => {
     expect(launch('copilot').args.slice(0, 2)).toEqual(['--additional-mcp-config', '@/run/mcp.json'])
-    expect(launch('gemini').environment).toEqual({ GEMINI_CLI_SYSTEM_SETTINGS_PATH: '/run/settings.json' })
+  })
+
+  test('gemini is refused, because it takes no configuration of ours', () => {
+    expect(() => launch('gemini')).toThrow(/reads MCP servers only from its own settings/)
   })
 
   test('another host says where it reads its files, and gets its prompt by stdin if it names no file', () => {

@@ -18,8 +18,6 @@ export interface Launch {
   args: readonly string[]
   /** Contents of the files that were named. */
   files: Readonly<Record<string, string>>
-  /** Further variables of the host. */
-  environment: Readonly<Record<string, string>>
   stdin: string
 }
 
@@ -55,7 +53,6 @@ const claude: HostAdapter = {
     files: {
       'mcp.json': json({ mcpServers: { [SERVER]: { type: 'http', url: mcpUrl, headers: bearer(agentToken) } } }),
     },
-    environment: {},
     stdin: prompt,
   }),
 }
@@ -67,6 +64,8 @@ const codex: HostAdapter = {
     // It takes no second configuration file, but single keys. The token is not one of them: it is read from the environment.
     args: [
       'exec',
+      // The settings say that it may work here; without this it refuses folders that are not a repository it trusts.
+      '--skip-git-repo-check',
       '-c',
       `mcp_servers.${SERVER}.url=${JSON.stringify(mcpUrl)}`,
       '-c',
@@ -75,7 +74,6 @@ const codex: HostAdapter = {
       '-',
     ],
     files: {},
-    environment: {},
     stdin: prompt,
   }),
 }
@@ -90,24 +88,20 @@ const copilot: HostAdapter = {
         mcpServers: { [SERVER]: { type: 'http', url: mcpUrl, headers: bearer(agentToken), tools: ['*'] } },
       }),
     },
-    environment: {},
     stdin: prompt,
   }),
 }
 
 const gemini: HostAdapter = {
   name: 'gemini',
-  ownFolders: ['.gemini', '.cache'],
-  launch: ({ prompt, mcpUrl, agentToken, extraArgs, file }) => ({
-    args: [...extraArgs],
-    files: {
-      'settings.json': json({
-        mcpServers: { [SERVER]: { httpUrl: mcpUrl, headers: bearer(agentToken), trust: true } },
-      }),
-    },
-    environment: { GEMINI_CLI_SYSTEM_SETTINGS_PATH: file('settings.json') },
-    stdin: prompt,
-  }),
+  ownFolders: [],
+  launch() {
+    // A settings file that its environment names counts only if root owns it, and a second home folder would have no login.
+    throw new ServerError(
+      'config_invalid',
+      'Gemini CLI reads MCP servers only from its own settings, so it cannot be started from here. Run quarterdeck connect gemini once, then start gemini yourself.',
+    )
+  },
 }
 
 const MCP_CONFIG = '{mcp_config}'
@@ -132,7 +126,6 @@ const custom: HostAdapter = {
     return {
       args,
       files: { 'mcp.json': json(config), ...(takesFile ? { 'prompt.txt': prompt } : {}) },
-      environment: {},
       stdin: takesFile ? '' : prompt,
     }
   },

@@ -140,7 +140,7 @@ function launch(request: HostRequest, folder: string, deps: HostDeps): ProcessGr
   // A crash may have left an older one, which could be a link by now.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { args, files, environment, stdin } = adapter.launch({ ...request, file: (name) => join(folder, name) })
+  const { args, files, stdin } = adapter.launch({ ...request, file: (name) => join(folder, name) })
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' })
   }
@@ -157,7 +157,6 @@ function launch(request: HostRequest, folder: string, deps: HostDeps): ProcessGr
     args: commandArgs,
     env: {
       ...deps.environment,
-      ...environment,
       QUARTERDECK_WORKSPACE_ROOT: workspace,
       QUARTERDECK_MCP_URL: mcpUrl,
       QUARTERDECK_SESSION_ID: sessionId,
