@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
-import { descendantsOf, hasLiving, isSameProcess, type ProcessMark } from './process-table.ts'
+import { groupsBelow, hasLiving } from './process-table.ts'
 
 interface ChildCommand {
   command: string
@@ -62,7 +62,7 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
   // Our process is ending, so there is no time for SIGTERM.
   const killAll = (): void => {
-    for (const child of alive) signalTree(child.pid, straysOf(child.pid), 'SIGKILL')
+    for (const child of alive) signalTree(child.pid, groupsOf(child.pid), 'SIGKILL')
   }
 
   function remember(child: ChildProcessWithoutNullStreams): void {
@@ -143,17 +143,17 @@ export async function endTree(
   { clock, termMs, hasExited }: { clock: Clock; termMs: number; hasExited: () => boolean },
 ): Promise<void> {
   // They can only be found while their parents live.
-  const strays = straysOf(pid)
+  const groups = groupsOf(pid)
   const isAlive = () => {
     if (onWindows) return !hasExited()
-    return (send(-pid, 0) && (!onLinux || hasLiving(pid))) || strays.some(isSameProcess)
+    return onLinux ? groups.some(hasLiving) : send(-pid, 0)
   }
   if (onWindows && hasExited()) return
-  signalTree(pid, strays, 'SIGTERM')
+  signalTree(pid, groups, 'SIGTERM')
   await treeGone(isAlive, clock, termMs)
-  strays.push(...straysOf(pid))
+  groups.push(...groupsOf(pid))
   if (onWindows && hasExited()) return
-  signalTree(pid, strays, 'SIGKILL')
+  signalTree(pid, groups, 'SIGKILL')
   await treeGone(isAlive, clock, KILL_MS)
 }
 
@@ -179,17 +179,17 @@ function within(ms: number, done: Promise<unknown>, clock: Clock): Promise<void>
 const onWindows = process.platform === 'win32'
 const onLinux = process.platform === 'linux'
 
-const straysOf = (pid: number | undefined): ProcessMark[] => (pid === undefined ? [] : descendantsOf(pid))
+/** The group of a process, and those that its descendants have made. */
+const groupsOf = (pid: number | undefined): number[] => (pid === undefined ? [] : [pid, ...groupsBelow(pid)])
 
-function signalTree(pid: number | undefined, strays: readonly ProcessMark[], signal: 'SIGTERM' | 'SIGKILL'): void {
+function signalTree(pid: number | undefined, groups: readonly number[], signal: 'SIGTERM' | 'SIGKILL'): void {
   if (pid === undefined) return
   if (onWindows) {
     spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true })
     return
   }
-  send(-pid, signal)
-  // A stray's number may belong to another process by now.
-  for (const one of strays) if (isSameProcess(one)) send(one.pid, signal)
+  // To whole groups, because a process that is looked up one by one may have started another one since.
+  for (const group of groups) send(-group, signal)
 }
 
 /** False if there is no such process. */

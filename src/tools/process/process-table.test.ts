@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { endTree } from './process-groups.ts'
-import { descendantsOf, isSameProcess, markOf } from './process-table.ts'
+import { groupsBelow, isSameProcess, markOf } from './process-table.ts'
 import { isRunning } from './testing/is-running.ts'
 
 describe('the process table', () => {
@@ -21,7 +21,7 @@ describe('the process table', () => {
     const [bytes] = await once(child.stdout, 'data')
     const inner = Number(String(bytes))
     const pid = child.pid ?? 0
-    expect(descendantsOf(pid).map((one) => one.pid)).toContain(inner)
+    expect(groupsBelow(pid)).toEqual([inner])
 
     const gone = once(child, 'exit')
     await endTree(pid, { clock: createSystemClock(), termMs: 10_000, hasExited: () => child.exitCode !== null })

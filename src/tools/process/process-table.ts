@@ -41,25 +41,23 @@ export function markOf(pid: number): ProcessMark | null {
 
 export const isSameProcess = ({ pid, started }: ProcessMark): boolean => markOf(pid)?.started === started
 
-/** The living descendants of a process. Linux only; elsewhere none are found. */
-export function descendantsOf(pid: number): ProcessMark[] {
+/**
+ * The groups of the living descendants of a process, without its own. They are all of its making: no process can join a group of another
+ * session, and a child of ours begins a session. Linux only; elsewhere none are found.
+ */
+export function groupsBelow(pid: number): number[] {
   if (process.platform !== 'linux') return []
-  const children = new Map<number, ProcessMark[]>()
-  const boot = bootId()
-  for (const one of living()) {
-    const siblings = children.get(one.parent) ?? []
-    siblings.push({ pid: one.pid, started: `${boot} ${one.started}` })
-    children.set(one.parent, siblings)
-  }
-  const found: ProcessMark[] = []
+  const children = Map.groupBy(living(), ({ parent }) => parent)
+  const groups = new Set<number>()
   const open = [pid]
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
     for (const child of children.get(parent) ?? []) {
-      found.push(child)
+      groups.add(child.group)
       open.push(child.pid)
     }
   }
-  return found
+  groups.delete(pid)
+  return [...groups]
 }
 
 /** Whether a process of this group lives. Linux only. A dead process that nobody has reaped yet does not count. */
