@@ -32,7 +32,8 @@ export function dataDirWithoutAgent({ cwd }: Pick<Io, 'cwd'>, configDir: string 
   return configDir === null || isHere ? here : userDataDir(configDir)
 }
 
-const userDataDir = (configDir: string): string => join(configDir, 'data')
+/** For a server without an agent file. */
+export const userDataDir = (configDir: string): string => join(configDir, 'data')
 
 function configDirOrNull({ env }: Io): string | null {
   try {

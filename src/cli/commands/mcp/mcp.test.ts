@@ -1,10 +1,11 @@
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { agentToken } from '../../../http/testing/server-fixture.ts'
 import { initialize, openMcpDoor } from '../../../protocols/mcp/testing/open-mcp-door.ts'
+import { createAgentConnections } from '../../agent-connection.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -43,4 +44,27 @@ test.each([
 
   expect(await main(args, io)).toBe(2)
   expect([io.printed(), io.complained()]).toEqual(['', expect.stringContaining(why)])
+})
+
+test('uses what connect stored for the host and the folder', async () => {
+  const cwd = await tempFolder()
+  const token = { ...agentToken, workspace: await realpath(cwd) }
+  const { url } = await openMcpDoor({ server: { auth: { tokens: () => [token] } } })
+  const configDir = await tempFolder()
+  await chmod(configDir, 0o700)
+  const known = { workspace: token.workspace, url: url.replace('/mcp', ''), tokenId: token.id, token: token.token }
+  createAgentConnections(configDir, 'claude').write(known)
+  const env = { QUARTERDECK_CONFIG_DIR: configDir, QUARTERDECK_MCP_URL: url }
+  const stdin = new PassThrough()
+  const io = createTestIo({ cwd, stdin, clock: createSystemClock(), env })
+
+  const ended = main(['mcp', '--connection', 'claude'], io)
+  stdin.write(`${JSON.stringify(initialize)}\n`)
+  await io.until('serverInfo')
+  stdin.end()
+
+  expect(await ended).toBe(0)
+  const other = createTestIo({ cwd, env })
+  expect(await main(['mcp', '--connection', 'codex'], other)).toBe(2)
+  expect(other.complained()).toContain('quarterdeck connect')
 })

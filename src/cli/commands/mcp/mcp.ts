@@ -1,14 +1,17 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { variable } from '../../../config/source/env-file.ts'
+import { isLoopback } from '../../../domain/is-loopback.ts'
 import { readPrivateFile } from '../../../http/auth/config-folder/read-private-file.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
+import { type AgentConnection, createAgentConnections } from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
+import { userDataDir } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
@@ -21,6 +24,7 @@ interface McpOptions {
   url?: string
   dataDir?: string
   tokenFile?: string
+  connection?: string
 }
 
 /** Room for a file of 5 MB in JSON. */
@@ -34,13 +38,14 @@ export function createMcpCommand(io: Io, settle: Settle): Command {
         'server, as one supervised session, and ends with the host. If no server runs, it starts one in the background. It needs an ' +
         'agent’s token in QUARTERDECK_AGENT_TOKEN or a file: quarterdeck tokens create --role agent',
     )
+    .option('--connection <host>', 'the server and token that quarterdeck connect stored for this host')
     .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
     .option('--channel <id>', 'the channel that the session reports to')
     .option('--session <id>', 'the supervised session that the calls belong to')
     .option('--url <address>', 'the server (default: the one of the data directory; env: QUARTERDECK_MCP_URL)')
     .option(
       '--data-dir <folder>',
-      'the data directory of the server (default: .quarterdeck in your home folder, env: QUARTERDECK_DATA_DIR)',
+      'the data directory of the server (default: the one of this user, env: QUARTERDECK_DATA_DIR)',
     )
     .option('--token-file <file>', 'a file with the token that only you can read')
     .addHelpText(
@@ -55,14 +60,16 @@ Examples:
 
 async function mcp(options: McpOptions, io: Io): Promise<number> {
   const say = (text: string) => void io.stderr.write(`quarterdeck: ${text}\n`)
-  const token = tokenOf(options, io)
+  const workspace = resolve(io.cwd, options.workspace ?? '.')
+  const stored = storedConnection(options, workspace, io)
+  const token = stored?.token ?? tokenOf(options, io)
   const query = new URLSearchParams({
-    workspace: resolve(io.cwd, options.workspace ?? '.'),
+    workspace,
     bridge_id: randomUUID(),
     ...(options.channel === undefined ? {} : { channel_id: options.channel }),
     ...(options.session === undefined ? {} : { session_id: options.session }),
   })
-  const currentBase = await serverBase(options, io, say)
+  const currentBase = await serverBase(options, stored?.url, io, say)
 
   // Loaded only when needed: they take a while.
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
@@ -86,6 +93,17 @@ async function mcp(options: McpOptions, io: Io): Promise<number> {
   return exitCodes.ok.code
 }
 
+/** What an agent that Quarterdeck started itself has in its environment wins over what `connect` stored. */
+function storedConnection({ connection, tokenFile }: McpOptions, workspace: string, io: Io): AgentConnection | null {
+  const isGiven = tokenFile !== undefined || variable(io.env, 'QUARTERDECK_AGENT_TOKEN') !== undefined
+  if (connection === undefined || isGiven) return null
+  const found = createAgentConnections(findConfigDir(io.env, process.platform), connection).find(workspace)
+  if (found !== null) return found
+  throw new CliError(exitCodes.usage.code, `${workspace} is not connected to a server for ${connection}.`, [
+    'Run quarterdeck connect in that folder.',
+  ])
+}
+
 function tokenOf({ tokenFile }: McpOptions, io: Io): string {
   const refuse = (why: string) =>
     new CliError(exitCodes.usage.code, `The token file ${tokenFile} cannot be used: ${why}.`)
@@ -100,9 +118,18 @@ function tokenOf({ tokenFile }: McpOptions, io: Io): string {
 }
 
 /** The address of the server, now. A server that is started again may have another port. */
-async function serverBase(options: McpOptions, io: Io, say: (text: string) => void): Promise<() => string> {
-  const named = options.url ?? variable(io.env, 'QUARTERDECK_MCP_URL')
+async function serverBase(
+  options: McpOptions,
+  stored: string | undefined,
+  io: Io,
+  say: (text: string) => void,
+): Promise<() => string> {
+  const named = options.url ?? variable(io.env, 'QUARTERDECK_MCP_URL') ?? stored
   if (named === undefined) return await localServer(options, io, say)
+  // The server of a stored connection may have ended since.
+  if (named === stored && isLoopback(new URL(stored).hostname) && !(await isReady(stored))) {
+    return await localServer(options, io, say)
+  }
   const url = readServerUrl(named)
   const base = baseOf(url).replace(/\/mcp$/, '')
   if (!isReadableByOthers(url)) return () => base
@@ -116,20 +143,14 @@ async function serverBase(options: McpOptions, io: Io, say: (text: string) => vo
 async function localServer(options: McpOptions, io: Io, say: (text: string) => void): Promise<() => string> {
   const home = variable(io.env, 'HOME') ?? homedir()
   const given = options.dataDir ?? variable(io.env, 'QUARTERDECK_DATA_DIR')
-  const dataDir = given === undefined ? join(home, '.quarterdeck') : resolve(io.cwd, given)
-  makeFolder(dataDir, 0o700)
   const configDir = findConfigDir(io.env, process.platform)
+  const dataDir = given === undefined ? userDataDir(configDir) : resolve(io.cwd, given)
+  makeFolder(dataDir, 0o700)
   const readAddress = () => createServerAddress({ configDir, makeFolder, dataDir }).read()
   const found = await findServer({
     dataDir,
     readAddress,
-    isReady: async (url) => {
-      try {
-        return (await fetch(`${url}/ready`, { redirect: 'error', signal: AbortSignal.timeout(2_000) })).ok
-      } catch {
-        return false
-      }
-    },
+    isReady,
     start(logFile) {
       const { fd, close } = openLogFile(logFile)
       const args = [process.argv[1] ?? 'quarterdeck', 'serve', '--data-dir', dataDir, '--log-format', 'json']
@@ -148,4 +169,12 @@ async function localServer(options: McpOptions, io: Io, say: (text: string) => v
     say,
   })
   return () => readAddress() ?? found
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/ready`, { redirect: 'error', signal: AbortSignal.timeout(2_000) })).ok
+  } catch {
+    return false
+  }
 }
