@@ -100,6 +100,8 @@ export interface Approval extends WaitBase, DecidedRecord {
     isEdited: boolean
     /** A `diff` that is consumed is being written; from here on the file is on disk. */
     appliedAt: number | null
+    /** Yeses that count so far, where more than one is needed. All are for the record's digest. */
+    decisions?: { by: string; via: string; at: number; force: boolean }[]
     /** Why a `diff` that is consumed was not written after all. It will not be. */
     notApplied?: string
   }

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Decision } from '../../domain/decision.ts'
+import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/wait.ts'
+import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 
@@ -22,7 +23,7 @@ async function openAsked(options: Parameters<typeof openDesk>[0] = {}) {
     agent,
     answer,
     asked,
-    decide: (decision: Decision, by = ann) => desk.approvals.decide(by, asked.id, decision),
+    decide: (decision: Decision, by: Caller = ann) => desk.approvals.decide(by, asked.id, decision),
   }
 }
 
@@ -203,4 +204,59 @@ test('what somebody was shown is on record once, with digest, place and credenti
   })
   await desk.decide({ decision: 'reject' })
   await desk.answer
+})
+
+test('where two have to say yes, one person cannot do it alone, and an edit asks everybody again', async () => {
+  const desk = await openAsked({ quorum: 2 })
+  const by = (who: typeof ann | typeof root) => (decision: Decision) =>
+    desk.approvals.decide(who, desk.asked.id, decision)
+
+  const { approval } = await by(ann)({ ...yes, force: true })
+  expect(approval).toMatchObject({ status: 'pending', supervised: { decisions: [{ by: 'ann', via: 'ctl' }] } })
+  expect(await refusal(by(ann)(yes))).toMatchObject({ code: 'conflict', yeses: 1, needed: 2 })
+  const { digest } = await refusal(by(root)({ ...yes, content: 'one\nfour\n' })).then((error) => ({
+    digest: '',
+    ...error,
+  }))
+  await by(root)({ ...yes, digest, force: true })
+  expect((await desk.approvals.get(ann, desk.asked.id)).status).toBe('pending')
+
+  const last = await by(ann)({ ...yes, digest })
+
+  expect(last.approval).toMatchObject({
+    status: 'approved',
+    supervised: { mayForce: false, decisions: [{ by: 'root' }, { by: 'ann' }] },
+  })
+  expect((await desk.answer).answer).toMatchObject({ status: 'approved', edited: true })
+  const trail = (await desk.audit()).filter(({ kind }) => kind === 'decision')
+  expect(trail.map(({ by: who, decision }) => `${who} ${decision}`)).toEqual([
+    'ann yes',
+    'root edited',
+    'root yes',
+    'ann approved',
+  ])
+})
+
+test('the first no closes, however many have said yes', async () => {
+  const desk = await openAsked({ quorum: 3 })
+  await desk.decide(yes)
+  await desk.decide({ decision: 'reject' }, root)
+
+  expect((await desk.answer).answer.status).toBe('rejected')
+})
+
+test('whoever the escalation names may decide after its time, and not before', async () => {
+  const person = { admin: false, console: null }
+  const people = [
+    { ...person, name: 'ann', group: null },
+    { ...person, name: 'eve', group: 'night' },
+  ]
+  const operators = configuredOperators(people, [{ afterMs: 600_000, to: ['night'] }])
+  const desk = await openAsked({ operators })
+  expect(await refusal(desk.decide(yes, eve))).toMatchObject({ code: 'forbidden' })
+  await desk.passTime(50_000)
+  await desk.answer
+  await desk.clock.advance(550_000)
+
+  expect((await desk.decide(yes, eve)).approval).toMatchObject({ status: 'approved', decidedBy: 'eve' })
 })

@@ -41,6 +41,8 @@ export interface ElsewhereDeps {
   ids: Ids
   /** Real paths of files and folders that this server reads. */
   serverPaths?: readonly string[]
+  /** How many people have to say yes. Left out: one. The first no closes. */
+  quorum?: number
 }
 
 type Outcome =
@@ -52,7 +54,7 @@ type Outcome =
 const MOST_DIFF_IN_ERROR = 100_000
 
 export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApprovals {
-  const { store, takeStep, operators, ids, serverPaths = [] } = deps
+  const { store, takeStep, operators, ids, serverPaths = [], quorum = 1 } = deps
 
   async function current(id: string): Promise<SupervisedApproval> {
     const wait = await store.waits.get(id)
@@ -97,23 +99,38 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     return { ...step, audit: [decisionOf(record, by, 'rejected', now.at)] }
   }
 
-  async function approve(by: Caller, now: SessionNow, record: SupervisedApproval, decision: Decision) {
+  async function approve(
+    by: Caller,
+    now: SessionNow,
+    asked: SupervisedApproval,
+    decision: Decision,
+  ): Promise<Step<Outcome>> {
     const { reason = null, force = false, arguments: edited } = decision
-    const editedDigest = edited === undefined ? null : callDigest({ ...record, arguments: edited })
-    const isEdited = record.supervised.isEdited || edited !== undefined
-    const step = settled(by, now, record, {
-      status: 'approved',
-      reason,
-      ...(edited === undefined ? {} : { editedArguments: JSON.stringify(edited) }),
-      ...(editedDigest === null ? {} : { digest: editedDigest }),
-      supervised: { ...record.supervised, mayForce: force, isEdited },
-    })
-    const audit = decisionOf(record, by, 'approved', now.at, {
-      ...(editedDigest === null ? {} : { edited_digest: editedDigest }),
-      ...(force ? { force } : {}),
-    })
+    const record = edited === undefined ? asked : withArguments(asked, edited)
+    const given = record.supervised.decisions ?? []
+    if (given.some((one) => one.by === by.user)) throw saidYes(record, given.length, quorum)
+    const decisions = [...given, { by: by.user, via: channelOf(by), at: now.at, force }]
+    const editedDigest = record.digest === asked.digest ? {} : { edited_digest: record.digest }
+    const audit = (word: string) => [
+      decisionOf(asked, by, word, now.at, { ...editedDigest, ...(force ? { force } : {}) }),
+    ]
+    if (decisions.length < quorum) {
+      const { digest, editedArguments } = record
+      const patch = { digest, editedArguments, supervised: { ...record.supervised, decisions } }
+      const facts = { approval_id: record.id, by: by.user, yeses: decisions.length, needed: quorum }
+      return {
+        result: { type: 'decided', record: { ...record, ...patch } },
+        settle: [{ id: record.id, patch }],
+        events: [noticeEvent(ids.uuid(), 'yes', facts, now.at)],
+        audit: audit('yes'),
+      }
+    }
+    const { digest, editedArguments } = record
+    const mayForce = decisions.every((one) => one.force)
+    const supervised = { ...record.supervised, mayForce, ...(quorum > 1 ? { decisions } : {}) }
+    const step = settled(by, now, record, { status: 'approved', reason, digest, editedArguments, supervised })
     const pin = record.kind === 'policy' ? { pin: await pinOf(by, now, record) } : {}
-    return { ...step, ...pin, audit: [audit] }
+    return { ...step, ...pin, audit: audit('approved') }
   }
 
   async function pinOf(by: Caller, { session, at }: SessionNow, record: SupervisedApproval): Promise<PolicyPin> {
@@ -130,7 +147,8 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     record: SupervisedApproval,
     content: string,
   ): Promise<Step<Outcome> | null> {
-    const { change: old, ...supervised } = record.supervised
+    // A yes was for the text as it was.
+    const { change: old, decisions: _, ...supervised } = record.supervised
     if (old === null) throw new Error('A diff needs its change.')
     const { after } = await proposalOf(record)
     const { path, kind } = old
@@ -158,12 +176,11 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
 
   return {
     async decide(by, approval, decision) {
-      refuseForeignCommand(operators, by, approval.owner)
-      refuseUnfit(approval, decision)
       const { result } = await takeStep<Outcome>(approval.sessionId, async (now) => {
         // The session may have been handed over, and somebody else may have been faster.
-        refuseForeignCommand(operators, by, now.session.owner)
         const record = await current(approval.id)
+        refuseForeignCommand(operators, by, now.session.owner, now.at - record.createdAt)
+        refuseUnfit(record, decision)
         if (record.status !== 'pending') throw alreadyDecided(record)
         if (hasExpired(record, now.at)) return expired(now, record)
         const { digest, content } = decision
@@ -189,6 +206,19 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     },
   }
 }
+
+/** With other arguments it is another question, so the yeses for the old one do not count. */
+function withArguments(record: SupervisedApproval, edited: Record<string, unknown>): SupervisedApproval {
+  const digest = callDigest({ ...record, arguments: edited })
+  if (digest === record.digest) return record
+  const { decisions: _, ...supervised } = record.supervised
+  return { ...record, digest, editedArguments: JSON.stringify(edited), supervised: { ...supervised, isEdited: true } }
+}
+
+const saidYes = ({ id }: SupervisedApproval, given: number, needed: number): ServerError =>
+  new ServerError('conflict', `You have said yes already. ${given} of ${needed} people have; somebody else has to.`, {
+    details: { approval_id: id, yeses: given, needed },
+  })
 
 function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {
   const patch = { status: 'expired', decidedAt: now.at, decidedBy: 'timeout' } as const
@@ -244,7 +274,7 @@ function refuseUnfit(
 
 /** Whether the record has only a part of the arguments: the digest is of all of them. */
 const isCut = (record: SupervisedApproval): boolean =>
-  callDigest({ ...record, arguments: JSON.parse(record.arguments) }) !== record.digest
+  callDigest({ ...record, arguments: JSON.parse(record.editedArguments ?? record.arguments) }) !== record.digest
 
 function changed({ id, status, digest }: SupervisedApproval, diff: string | null): ServerError {
   const message =

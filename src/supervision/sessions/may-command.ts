@@ -10,17 +10,22 @@ export interface Operators {
   isAdmin(name: string): boolean
   /** A name that may own sessions. Without a list of operators every name may. */
   isKnown(name: string): boolean
+  /** May decide for the owner by now: `operators.escalation` names them for what has waited this long. Left out: nobody may. */
+  standsIn?(name: string, waitedMs: number): boolean
 }
 
-/** Throws `forbidden`. The owner may, as long as they are an operator, and so may an admin. Other operators only see. */
-export function refuseForeignCommand(operators: Operators, by: Caller, owner: string): void {
+/**
+ * Throws `forbidden`. The owner may, as long as they are an operator, and so may an admin, or whoever stands in for the owner after this
+ * time. Other operators only see.
+ */
+export function refuseForeignCommand(operators: Operators, by: Caller, owner: string, waitedMs = 0): void {
   if (by.role !== 'operator') {
     throw new ServerError(
       'forbidden',
       `Only an operator may do this. Send the operator's token: "Authorization: Bearer <token>".`,
     )
   }
-  if (isOwner(by, owner) || operators.isAdmin(by.user)) return
+  if (isOwner(by, owner) || operators.isAdmin(by.user) || operators.standsIn?.(by.user, waitedMs) === true) return
   throw new ServerError(
     'forbidden',
     `This belongs to ${owner}, so only ${owner} or an admin may decide. You can see it. An admin can hand the session over to you.`,

@@ -51,6 +51,7 @@ export interface DeskOptions {
   /** The commands of the server's settings. */
   allowlist?: PolicyLimits['allowlist']
   serverPaths?: readonly string[]
+  quorum?: number
 }
 
 /** Approvals expire after an hour. */
