@@ -81,7 +81,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, serverPaths, push, postLog, explainMode } = deps
   const maxOpen = settings.maxConcurrentSessions
   const shared = { store, log, clock, ids, logger }
-  const operators = configuredOperators(settings.operators)
+  const operators = configuredOperators(settings.operators, settings.escalation)
   const takeStep = createTakeStep({ ...shared, maxOpen })
   const changes = createRecordChanges({ feed, clock, logger })
   const waitFor = createWaitFor({ changes, clock })
@@ -100,7 +100,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
-  const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths })
+  const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths, quorum: settings.quorum })
   const writer = createChangeWriter()
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
