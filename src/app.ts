@@ -22,6 +22,8 @@ import { createAuth } from './http/auth/auth.ts'
 import { createFileKeySecret } from './http/auth/config-folder/file-key-secret.ts'
 import { createServerAddress, localUrl } from './http/auth/config-folder/server-address.ts'
 import { createFileKeys } from './http/auth/file-keys.ts'
+import { createPassphrase } from './http/auth/passphrase/passphrase.ts'
+import { createRequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/auth/tokens/tokens.ts'
 import { createTempFolder } from './http/body/temp-file.ts'
 import { healthRoutes } from './http/health/routes.ts'
@@ -308,7 +310,9 @@ async function startApp(
     undo,
   )
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = services
-  const routes = createRoutes({ ...wiring, services, early, tokens })
+  const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
+  const requirePassphrase = createRequirePassphrase(passphrase)
+  const routes = createRoutes({ ...wiring, services, early, tokens, requirePassphrase })
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())
   await disk.unlessDamaged(() => elsewhere.recover())

@@ -4,6 +4,7 @@ import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Services } from './create-services.ts'
 import type { Ids } from './domain/ids.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
+import type { RequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
 import { createWelcomeRoutes } from './http/pages/welcome/routes.ts'
@@ -21,6 +22,7 @@ import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
 import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
+import { createSupervisionRoutes } from './protocols/manage/supervision/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from './protocols/manage/tools/routes.ts'
 import { McpErrorSchema } from './protocols/mcp/describe.ts'
@@ -32,7 +34,6 @@ import { createOpenAiRoutes } from './protocols/openai/routes.ts'
 import { joinChatRoutes } from './protocols/shared/chat-route/join-chat-routes.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
-import { createInbox } from './supervision/inbox/inbox.ts'
 
 interface RouteParts {
   services: Services
@@ -40,6 +41,7 @@ interface RouteParts {
   early: readonly Route[]
   settings: ServerSettings
   tokens: Tokens
+  requirePassphrase: RequirePassphrase
   fileKeys: FileKeys
   dataDir: string
   ids: Ids
@@ -52,6 +54,7 @@ export function createRoutes({
   early,
   settings,
   tokens,
+  requirePassphrase,
   fileKeys,
   dataDir,
   ids,
@@ -66,7 +69,8 @@ export function createRoutes({
     ...createSessionRoutes({ ...services, ids }),
     ...createApprovalRoutes(services),
     ...createEventRoutes(services),
-    ...createInboxRoutes({ ...services, inbox: createInbox(services) }),
+    ...createInboxRoutes(services),
+    ...createSupervisionRoutes({ ...services, ...services.elsewhere, requirePassphrase }),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),

@@ -35,6 +35,7 @@ import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
 import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
+import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
 import type { Nudge } from './supervision/stalls/stalls.ts'
@@ -43,6 +44,7 @@ export interface Services {
   engine: Engine
   approvals: Approvals
   feed: Feed
+  inbox: Inbox
   oversight: Oversight
   mcp: McpDoor
   elsewhere: AgentsElsewhere
@@ -168,6 +170,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     engine,
     approvals,
     feed,
+    inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
     mcp,
     elsewhere,
     oversight: createOversight({ engine, store, log: sessionLog, clock }),

@@ -86,6 +86,8 @@ export interface Principal {
   role: Role
   /** False: the caller did not prove who they are. They may talk on this machine, but decide nothing. */
   hasToken: boolean
+  /** Id of the token, for the audit trail. A token of the settings has none. */
+  tokenId?: string
 }
 
 /** The caller of a route with the role `agent`. */

@@ -23,7 +23,7 @@ export interface Sessions {
    * (`on_expiry: close`). A busy session never expires.
    */
   getOpen(owner: string, reference: string): Promise<SessionRecord>
-  /** Cancels the open runs, then deletes everything. May be called again. */
+  /** Cancels the open runs, then deletes everything. May be called again. Throws `conflict` while an agent elsewhere works in it. */
   remove(session: SessionRecord): Promise<void>
   /** The log as it is stored; see the store's port. */
   entries: Journal['entries']

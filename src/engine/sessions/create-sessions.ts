@@ -105,8 +105,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
           await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
           break
         } catch (error) {
-          // Someone began another run in between.
-          if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+          // Someone began another run in between. The agent of a supervised session would not go away by itself.
+          const isBusy = error instanceof ServerError && error.code === 'conflict' && session.supervision === undefined
+          if (!isBusy) throw error
         }
       }
       // The files of the session go with it. The janitor's next sweep finds what is left behind here.

@@ -142,7 +142,7 @@ function refuseOtherRole(token: Token, role: Role): void {
 }
 
 function principalOf({ id, user, role, workspace, channel }: Token): Principal | AgentPrincipal {
-  if (role !== 'agent') return { owner: user, role, hasToken: true }
+  if (role !== 'agent') return { owner: user, role, hasToken: true, ...(id === null ? {} : { tokenId: id }) }
   if (id === null || workspace === undefined) throw new Error('an agent’s token has an id and a workspace')
   const bound = { tokenId: id, workspace, ...(channel === undefined ? {} : { channel }) }
   return { owner: user, role, hasToken: true, ...bound }

@@ -35,6 +35,8 @@ export const agentToken = {
   workspace: '/home/ada/shop',
 }
 export const operatorToken = knownToken('operator-token-of-these-tests', 'local_user', 'operator')
+/** An operator who owns nothing. */
+export const eveToken = { ...knownToken('token-of-eve-in-these-tests', 'eve', 'operator'), id: 'token-of-eve' }
 
 export interface TestServer extends AsyncDisposable {
   server: HttpServer
@@ -133,7 +135,7 @@ function countTempFiles(folder: TempFolder): { folder: TempFolder; count: { begu
   }
 }
 
-const TOKENS = [userToken, localToken, operatorToken, agentToken]
+const TOKENS = [userToken, localToken, operatorToken, eveToken, agentToken]
 
 export function collectLines(lines: LogLine[], bound: LogFields = {}): Logger {
   const log = (level: string) => (message: string, fields?: LogFields) => {

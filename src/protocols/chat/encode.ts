@@ -2,6 +2,8 @@ import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
+import { isSupervisedSession } from '../../supervision/sessions/take-step.ts'
+import { supervisionView } from '../shared/supervised/supervision-view.ts'
 import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
 
 /** The id of the session that its client knows. */
@@ -30,6 +32,7 @@ export const sessionInfo = (session: SessionRecord): SessionInfo => ({
   created_at: isoTime(session.createdAt),
   last_activity: isoTime(session.lastActivity),
   message_count: session.messageCount,
+  ...(isSupervisedSession(session) ? { supervision: supervisionView(session) } : {}),
 })
 
 /** What an operator sees of somebody else's session. Its alias is only for its owner, so this has its id. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MessageSchema } from '../shared/request/message-limits.ts'
+import { SupervisionSchema } from '../shared/supervised/supervision-view.ts'
 
 export const UserIdSchema = z
   .string()
@@ -41,6 +42,7 @@ export const SessionInfoSchema = z.strictObject({
   last_activity: time,
   message_count: z.int().min(0),
   owner: z.string().optional().describe('Only in what an operator sees of sessions of others.'),
+  supervision: SupervisionSchema.optional().describe('Only in sessions of agents that work elsewhere.'),
 })
 
 const SessionMessageSchema = z.strictObject({

@@ -2,7 +2,8 @@
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
+import type { Route } from '../../http/route.ts'
+import { eveToken, localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
@@ -15,10 +16,12 @@ import { createToolRoutes } from '../manage/tools/routes.ts'
 import { openEngineWithFiles } from './open-engine-with-files.ts'
 import { type Frame, readSse } from './sse-reader.ts'
 
-/** Ends with `await using`. */
-export async function openDoors(options: TestEngineOptions = {}) {
+type Opened = ReturnType<typeof openEngineWithFiles>
+
+/** `more` adds routes. Ends with `await using`. */
+export async function openDoors(options: TestEngineOptions = {}, more: (opened: Opened) => Route[] = () => []) {
   const opened = openEngineWithFiles(options)
-  const { engine, approvals, feed, oversight, clock, ids, attachments, links, keys, keeper } = opened
+  const { engine, approvals, feed, oversight, store, log, clock, ids, attachments, links, keys, keeper } = opened
   const deps = { engine, approvals, feed, oversight, clock, attachments, links, version: '0.0.0-test' }
   const routes = [
     ...createAgUiRoutes(deps),
@@ -26,9 +29,10 @@ export async function openDoors(options: TestEngineOptions = {}) {
     ...createSessionRoutes({ ...deps, ids }),
     ...createApprovalRoutes(deps),
     ...createEventRoutes(deps),
-    ...createInboxRoutes({ ...deps, inbox: createInbox(deps) }),
+    ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
+    ...more(opened),
   ]
   const server = await startServer({ routes })
   const { url, lines } = server
@@ -64,6 +68,8 @@ export async function openDoors(options: TestEngineOptions = {}) {
 export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
 /** The user that a caller without a token counts as. */
 export const asLocalUser = { Authorization: `Bearer ${localToken.token}` }
+/** An operator who owns nothing and is no admin. */
+export const asEve = { Authorization: `Bearer ${eveToken.token}` }
 export const asAda = { Authorization: `Bearer ${userToken.token}` }
 
 export const eventsOf = (frames: readonly Frame[]): RunEvent[] => frames.map(({ data }) => JSON.parse(data))

@@ -11,18 +11,22 @@ test('what begins to wait while the list is read comes once: in the list or afte
     tools: [testTool({ name: 'wipe', risk: 'high', effect: 'once', approval: { ask: 'always' }, call })],
   })
   onTestFinished(opened.close)
-  const { approvals, feed, start, events } = opened
+  const { approvals, feed, store, log, clock, start, events } = opened
   const ask = async (alias: string) => void (await events(await start('Hi', { session: { create: { alias } } })))
   await ask('a')
   /** Asks once more, before or after the list is read. */
   const asking = (when: 'before' | 'after') =>
     createInbox({
       feed,
-      approvals: {
+      log,
+      clock,
+      waits: {
+        ...store.waits,
         async list(query) {
-          if (when === 'before') await ask('b')
-          const found = await approvals.list(query)
-          if (when === 'after') await ask('c')
+          const isFirst = query.wait === 'approval'
+          if (when === 'before' && isFirst) await ask('b')
+          const found = await store.waits.list(query)
+          if (when === 'after' && isFirst) await ask('c')
           return found
         },
       },
@@ -32,6 +36,6 @@ test('what begins to wait while the list is read comes once: in the list or afte
     const later = (await feed.items(cursor, 100)).filter(({ kind }) => kind === 'wait').map(({ id }) => id)
     const all = (await approvals.list({ by, status: 'pending', limit: 10 })).map(({ id }) => id)
 
-    expect([...items.map(({ approval }) => approval.id), ...later].sort()).toEqual(all.sort())
+    expect([...items.map(({ id }) => id), ...later].sort()).toEqual(all.sort())
   }
 })

@@ -1,8 +1,12 @@
+import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
-import type { FeedItem } from '../../domain/feed.ts'
-import type { Approval } from '../../domain/wait.ts'
+import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { Risk } from '../../domain/tool-settings.ts'
+import { isWaiting } from '../../domain/wait.ts'
 import type { Feed } from '../../engine/feed.ts'
-import type { Approvals } from '../approvals/approvals.ts'
+import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { WaitReads } from '../../store/ports/waits.ts'
 
 /** Everything that waits for a person, of every kind and session. */
 export interface Inbox {
@@ -10,18 +14,19 @@ export interface Inbox {
    * Newest first. `cursor` is a number of the feed: whoever follows the feed after it sees every later change of the inbox, and
    * no item of the list comes as new again.
    */
-  list(by: Caller, page: InboxPage): Promise<{ items: InboxItem[]; next: InboxPlace | null; cursor: number }>
-}
-
-/** Something that waits for a person. Approvals are the only kind so far. */
-export interface InboxItem {
-  kind: 'approval'
-  approval: Approval
+  list(by: Caller, page: InboxPage): Promise<{ items: PersonWait[]; next: InboxPlace | null; cursor: number }>
 }
 
 export interface InboxPage {
   limit: number
   before?: InboxPlace
+  owner?: string
+  kind?: PersonWait['wait']
+  sessionId?: string
+  /** Only approvals have a risk. */
+  risk?: Risk
+  /** Only what has waited for at least this long. */
+  minAgeMs?: number
 }
 
 /** A place in the list. It holds also when the item that was there is gone. */
@@ -33,9 +38,19 @@ export interface InboxPlace {
 /** Whether an item of the feed is about the inbox. */
 export const isInboxItem = (item: FeedItem): boolean => item.kind === 'wait'
 
+const KINDS: readonly PersonWait['wait'][] = ['approval', 'prompt', 'instruction', 'alert']
 const READ_LIMIT = 256
 
-export function createInbox({ approvals, feed }: { approvals: Pick<Approvals, 'list'>; feed: Feed }): Inbox {
+interface InboxDeps {
+  waits: WaitReads
+  log: Pick<SessionLog, 'synced'>
+  feed: Feed
+  clock: Pick<Clock, 'now'>
+}
+
+export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
+  const synced = createSyncedWaits(waits, log)
+
   /** Ids of what began to wait after this number. */
   async function newSince(after: number): Promise<Set<string>> {
     const ids = new Set<string>()
@@ -47,20 +62,61 @@ export function createInbox({ approvals, feed }: { approvals: Pick<Approvals, 'l
     }
   }
 
-  return {
-    async list(by, { limit, before }) {
-      const cursor = await feed.head()
+  /** What waits, newest first, across the kinds. */
+  async function waiting(by: Caller, page: InboxPage): Promise<PersonWait[]> {
+    const { limit, kind, sessionId, risk, owner, before } = page
+    const kinds = risk === undefined ? KINDS.filter((one) => kind === undefined || one === kind) : ['approval' as const]
+    const query = {
+      isWaiting: true,
+      limit,
+      ...(by.role === 'operator' ? (owner === undefined ? {} : { owner }) : { owner: by.user }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(before === undefined ? {} : { before }),
+    }
+    const found: PersonWait[] = []
+    for (const wait of kinds) found.push(...(await synced.list({ ...query, wait })))
+    // Between the read and its sync somebody may have answered.
+    return found.filter(isWaiting).sort(newestFirst).slice(0, limit)
+  }
+
+  /** The risk is not in an index, so pages are read until enough of them fit. */
+  async function atRisk(by: Caller, page: InboxPage, risk: Risk): Promise<PersonWait[]> {
+    const found: PersonWait[] = []
+    for (let before = page.before; ; ) {
       const place = before === undefined ? {} : { before }
-      const found = await approvals.list({ by, status: 'pending', limit: limit + 1, ...place })
+      const some = await waiting(by, { ...page, limit: READ_LIMIT, ...place })
+      found.push(...some.filter((wait) => wait.wait === 'approval' && wait.risk === risk))
+      if (found.length >= page.limit || some.length < READ_LIMIT) return found.slice(0, page.limit)
+      before = some.at(-1)
+    }
+  }
+
+  return {
+    async list(by, asked) {
+      const cursor = await feed.head()
+      const { kind, risk, limit } = asked
+      const isNothing = risk !== undefined && kind !== undefined && kind !== 'approval'
+      const page = { ...asked, ...oldEnough(asked, clock.now()), limit: limit + 1 }
+      const found = isNothing ? [] : risk === undefined ? await waiting(by, page) : await atRisk(by, page, risk)
       const listed = found.slice(0, limit)
       // What began to wait between the two reads is left to the feed, which tells of it after the cursor.
       const news = await newSince(cursor)
       const last = found.length > limit ? listed.at(-1) : undefined
       return {
-        items: listed.filter(({ id }) => !news.has(id)).map((approval) => ({ kind: 'approval', approval })),
+        items: listed.filter(({ id }) => !news.has(id)),
         next: last === undefined ? null : { createdAt: last.createdAt, id: last.id },
         cursor,
       }
     },
   }
 }
+
+/** What is too young lies at the beginning of the list, so the list begins behind it. */
+function oldEnough({ before, minAgeMs }: InboxPage, now: number): Pick<InboxPage, 'before'> {
+  if (minAgeMs === undefined) return {}
+  const youngest = { createdAt: now - minAgeMs + 1, id: '' }
+  return before !== undefined && before.createdAt < youngest.createdAt ? { before } : { before: youngest }
+}
+
+const newestFirst = (a: PersonWait, b: PersonWait): number =>
+  b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)

@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { InstructionWait, Prompt, SupervisedWait } from '../../domain/wait.ts'
 import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
-import { channelOf, type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
+import { channelOf, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { MOST_INSTRUCTION_CHARS, type PromptAnswer, type Prompts } from './prompts.ts'
 
@@ -125,7 +125,6 @@ const decisionOf = (record: Prompt | InstructionWait, by: Caller, decision: stri
     record: record.id,
     kind: record.wait,
     decision,
-    channel: channelOf(by),
-    ...(by.credential === undefined ? {} : { credential: by.credential }),
+    ...viaOf(by),
   },
 })

@@ -18,6 +18,8 @@ export type RecordKind = keyof RecordTypes
 
 export interface RecordQuery {
   by: Caller
+  /** Only those of this owner. A user sees their own in any case. */
+  owner?: string
   sessionId?: string
   status?: SupervisedWait['status']
   isWaiting?: boolean

@@ -13,7 +13,7 @@ import {
 } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
-import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin } from './may-command.ts'
+import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
 import { isSupervisedSession, type SessionNow, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
@@ -143,7 +143,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         result: null,
         supervision: { status: to, ...(to === 'active' ? { updatedAt: at } : {}) },
         events: [noticeEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
-        audit: [about(session, at, by.user, { what, channel: channelOf(by), ...details })],
+        audit: [about(session, at, by.user, { what, ...viaOf(by), ...details })],
       }
     })
   }
@@ -178,7 +178,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         events: isOpen(session.supervision)
           ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: channelOf(by) }, at)]
           : [],
-        audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, channel: channelOf(by) })],
+        audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
       }
     })
     return result
@@ -244,7 +244,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
           result: { previous },
           supervision: { mode },
           events: [noticeEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
-          audit: [about(session, at, who, { what: 'mode', from: previous, to: mode })],
+          audit: [about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) })],
         }
       })
       return result
@@ -267,7 +267,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
             ? [noticeEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
             : [],
           audit: [
-            about(session, at, by.user, { what: 'handed_over', from: session.owner, to, channel: channelOf(by) }),
+            about(session, at, by.user, { what: 'handed_over', from: session.owner, to, ...viaOf(by) }),
           ],
         }
       }),

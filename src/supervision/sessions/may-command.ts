@@ -50,6 +50,7 @@ export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
 export const channelOf = ({ channel = 'http' }: Caller): string => channel
 
 /** For the audit trail: which way a decision came, and with which credential. */
+/** The same for the audit trail, with the credential that was shown. */
 export const viaOf = (by: Caller): AuditRecord['details'] => ({
   channel: channelOf(by),
   ...(by.credential === undefined ? {} : { credential: by.credential }),

@@ -8,7 +8,7 @@ import type { Alert } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { about } from '../sessions/create-supervised-sessions.ts'
-import { channelOf, type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
+import { channelOf, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { Nudge, PushNudge, StallSettings, Stalls } from './stalls.ts'
@@ -171,6 +171,19 @@ export function createStalls(deps: StallsDeps): Stalls {
     return alert
   }
 
+  /** Ends an alert that still wants something, and does `more` in the same step. The first answer wins. */
+  async function settle(by: Caller, alertId: string, more: (now: SessionNow) => Step<null>): Promise<Alert> {
+    const alert = await open(by, alertId)
+    const { result: isDone } = await takeStep(alert.sessionId, (now): Step<boolean> => {
+      if (!now.waiting.some(({ id }) => id === alert.id)) return { result: false }
+      const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) } as const
+      return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
+    })
+    const after = await records.get('alert', by, alertId)
+    if (!isDone) throw alreadyAnswered(after, after.status)
+    return after
+  }
+
   async function sessionOf(sessionId: string): Promise<SupervisedSession> {
     return (await takeStep(sessionId, () => ({ result: null }))).session
   }
@@ -189,20 +202,20 @@ export function createStalls(deps: StallsDeps): Stalls {
       await send(session, null, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)
     },
 
-    async dismiss(by, alertId) {
-      const alert = await open(by, alertId)
-      await takeStep(alert.sessionId, ({ waiting, session, at }) => {
-        if (!waiting.some(({ id }) => id === alertId)) return { result: null }
-        const decided = { status: 'dismissed', decidedAt: at, decidedBy: by.user, decidedVia: channelOf(by) } as const
-        return {
-          result: null,
-          supervision: { silence: { ms: 0, seenAt: at }, nudgeCount: 0 },
-          settle: [{ id: alertId, patch: decided }],
-          audit: [dismissed(session, by, alertId, at)],
-        }
-      })
-      return records.get('alert', by, alertId)
-    },
+    dismiss: (by, alertId) =>
+      settle(by, alertId, ({ session, at }) => ({
+        result: null,
+        supervision: { silence: { ms: 0, seenAt: at }, nudgeCount: 0 },
+        audit: [aboutAlert('stall_dismissed', session, by, alertId, at)],
+      })),
+
+    stop: (by, alertId) =>
+      settle(by, alertId, ({ session, at }) => ({
+        result: null,
+        supervision: { status: 'terminated' },
+        events: [noticeEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, at)],
+        audit: [aboutAlert('terminated', session, by, alertId, at)],
+      })),
 
     sweep,
     start() {
@@ -245,8 +258,8 @@ const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
   audit: [about(session, at, 'server', { what: 'stall_escalated', alert: alert.id })],
 })
 
-const dismissed = (session: SupervisedSession, by: Caller, alert: string, at: number): AuditRecord =>
-  about(session, at, by.user, { what: 'stall_dismissed', alert, channel: channelOf(by) })
+const aboutAlert = (what: string, session: SupervisedSession, by: Caller, alert: string, at: number): AuditRecord =>
+  about(session, at, by.user, { what, alert, ...viaOf(by) })
 
 /** The configured text, with the checklist as the agent last told it. */
 function nudgeText({ defaultMessage }: StallSettings, { supervision }: SupervisedSession): string {

@@ -7,6 +7,8 @@ export interface Stalls {
   nudge(by: Caller, alertId: string, text?: string): Promise<Alert>
   /** The silence is fine. The next one starts from here. */
   dismiss(by: Caller, alertId: string): Promise<Alert>
+  /** Ends the session of the silent agent, and the alert with it. */
+  stop(by: Caller, alertId: string): Promise<Alert>
   /** Nudges an agent without an alert. */
   nudgeSession(by: Caller, sessionId: string, text?: string): Promise<void>
   /** Looks at all open sessions once, and does what is due. Gives the ms until the next look is needed. */

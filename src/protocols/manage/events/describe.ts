@@ -34,8 +34,32 @@ export const FeedItemSchema = z
       ...subject,
       status: z.enum(['pending', 'approved', 'rejected', 'expired', 'interrupted', 'consumed']),
     }),
+    z.strictObject({
+      ...head,
+      kind: z.literal('prompt'),
+      prompt_id: z.string(),
+      risk: z.null(),
+      ...subject,
+      status: z.enum(['pending', 'decided', 'interrupted']),
+    }),
+    z.strictObject({
+      ...head,
+      kind: z.literal('wait'),
+      wait_id: z.string(),
+      risk: z.null(),
+      ...subject,
+      status: z.enum(['waiting', 'resumed', 'timeout', 'interrupted']),
+    }),
+    z.strictObject({
+      ...head,
+      kind: z.literal('alert'),
+      alert_id: z.string(),
+      risk: z.null(),
+      ...subject,
+      status: z.enum(['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed']),
+    }),
   ])
-  .describe('A session, a run or an approval that is new or has a new status.')
+  .describe('A session, a run, an approval, a prompt, a wait or an alert that is new or has a new status.')
   .meta({ id: 'FeedItem' })
 
 const EntrySchema = z

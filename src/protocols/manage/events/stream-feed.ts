@@ -129,8 +129,30 @@ function feedView(item: FeedItem) {
     case 'run':
       return { ...head, kind: item.kind, run_id: item.id, parent_run_id: item.parentRunId, ...subject }
     case 'wait':
-      return { ...head, kind: item.type, approval_id: item.id, risk: item.risk, ...subject }
+      return { ...head, ...waitView(item), risk: item.risk, ...subject, ...waitStatus(item) }
     default:
       return unreachable(item)
   }
 }
+
+type WaitItem = Extract<FeedItem, { kind: 'wait' }>
+
+function waitView({ type, id }: WaitItem) {
+  switch (type) {
+    case 'approval':
+      return { kind: type, approval_id: id }
+    case 'prompt':
+      return { kind: type, prompt_id: id }
+    case 'instruction':
+      return { kind: 'wait', wait_id: id }
+    case 'alert':
+      return { kind: type, alert_id: id }
+    default:
+      return unreachable(type)
+  }
+}
+
+/** An agent that stands by is `waiting`: only questions are `pending`. */
+const waitStatus = ({ type, status }: WaitItem) => ({
+  status: type === 'instruction' && status === 'pending' ? 'waiting' : status,
+})

@@ -1,18 +1,19 @@
 // For operators: what waits for a person, as a list and as a stream.
 
-import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import { type Inbox, type InboxItem, type InboxPlace, isInboxItem } from '../../../supervision/inbox/inbox.ts'
+import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
+import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { approvalView } from '../approvals/encode.ts'
 import { feedId } from '../events/cursor.ts'
 import { describeInboxEvents } from '../events/describe.ts'
 import { cursorOf, openStream } from '../events/routes.ts'
 import { streamFeed } from '../events/stream-feed.ts'
-import { describeInbox } from './describe.ts'
+import { decodeOwner, decodeSession } from '../supervision/decode.ts'
+import { describeInbox, inboxKinds } from './describe.ts'
+import { itemView } from './item-view.ts'
 
 export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs'>
@@ -26,8 +27,9 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
-    const { items, next, cursor } = await inbox.list(callerOf(request.principal), { limit, ...place })
-    const link = nextLink('/inbox', request.query, next === null ? null : `${next.createdAt}.${ulidOf(next.id)}`)
+    const page = { limit, ...place, ...filterOf(request) }
+    const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
+    const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
     reply.json(200, { items: items.map(itemView), cursor: feedId(cursor) }, link)
   }
 
@@ -52,15 +54,27 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
   ]
 }
 
-function itemView({ kind, approval }: InboxItem) {
-  const { approval_id: id, session_id, agent, created_at, expires_at, ...rest } = approvalView(approval)
-  const shared = { session_id, agent, created_at, expires_at }
-  return { id, kind, owner: approval.owner, ...shared, approval: { approval_id: id, ...shared, ...rest } }
+function filterOf(request: Request): Pick<InboxPage, 'owner' | 'kind' | 'sessionId' | 'risk' | 'minAgeMs'> {
+  const owner = decodeOwner(request)
+  const sessionId = decodeSession(request)
+  const kind = oneOf(request, 'kind', inboxKinds)
+  const risk = oneOf(request, 'risk', ['low', 'high', 'critical'] as const)
+  const age = request.query.get('age')
+  if (age !== null && !/^\d{1,9}$/.test(age)) {
+    throw queryProblem({ pointer: 'age', detail: 'Send a whole number of seconds.' })
+  }
+  return {
+    ...(owner === undefined ? {} : { owner }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(kind === null ? {} : { kind: kind === 'wait' ? 'instruction' : kind }),
+    ...(risk === null ? {} : { risk }),
+    ...(age === null ? {} : { minAgeMs: Number(age) * 1_000 }),
+  }
 }
 
-function parsePlace(text: string): InboxPlace {
-  const [, time, name = ''] = /^(\d{1,15})\.(.+)$/.exec(text) ?? []
-  const id = parseUuid(name)
-  if (id !== null) return { createdAt: Number(time), id }
-  throw queryProblem({ pointer: 'before', detail: 'Send what came in the Link header of the page before.' })
+function oneOf<Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | null {
+  const text = query.get(name)
+  const word = words.find((one) => one === text)
+  if (text === null || word !== undefined) return word ?? null
+  throw queryProblem({ pointer: name, detail: `Send one of ${words.join(', ')}.` })
 }

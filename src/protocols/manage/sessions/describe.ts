@@ -109,10 +109,10 @@ export const describeSessionEvents: RouteDescription = {
 export const describeRemove: RouteDescription = {
   tag,
   description:
-    'Stops the active run and deletes the session with everything in it. Deleting an unknown session succeeds too.',
+    'Stops the active run and deletes the session with everything in it. Deleting an unknown session succeeds too. A session in which an agent elsewhere works must be terminated first.',
   params: session,
   responses: { 204: { description: 'The session is deleted.' } },
-  errors: ['malformed_id', 'storage_full', 'storage_failed'],
+  errors: ['malformed_id', 'conflict', 'storage_full', 'storage_failed'],
 }
 
 export const describeRun: RouteDescription = {

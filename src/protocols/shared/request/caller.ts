@@ -1,15 +1,19 @@
 import type { Caller } from '../../../domain/decision.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
-import type { Principal } from '../../../http/route.ts'
+import type { Channel, Principal } from '../../../http/route.ts'
 import type { Viewer } from '../../../supervision/oversight/oversight.ts'
 
 /**
  * Who decides, for the record, and in which role. Only an operator's token makes an operator; the token from the first start names no
  * user. Without a token a caller can be anyone, even a tool of the agent.
  */
-export function callerOf({ owner, role, hasToken }: Principal): Caller {
-  if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone' }
-  return { user: owner === LOCAL_USER ? 'operator' : owner, role }
+export function callerOf({ owner, role, hasToken, tokenId }: Principal, channel: Channel = 'http'): Caller {
+  const via = {
+    ...(channel === 'http' ? {} : { channel }),
+    ...(tokenId === undefined ? {} : { credential: tokenId }),
+  }
+  if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...via }
+  return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...via }
 }
 
 export const viewerOf = (principal: Principal): Viewer => ({ by: callerOf(principal), owner: principal.owner })

@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import { isoTime } from '../../../domain/clock.ts'
+import type { Instruction } from '../../../domain/supervision.ts'
+import type { Alert, InstructionWait, Prompt } from '../../../domain/wait.ts'
+import type { AlertSchema, InstructionSchema, PromptSchema, WaitSchema } from './schema.ts'
+
+const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+
+const recordView = (record: Prompt | InstructionWait | Alert) => ({
+  session_id: record.sessionId,
+  owner: record.owner,
+  host: record.supervised.host,
+  created_at: isoTime(record.createdAt),
+  decided_at: time(record.decidedAt),
+  decided_by: record.decidedBy,
+  decided_channel: record.decidedVia ?? null,
+  message_refs: record.messageRefs,
+})
+
+export const promptView = (prompt: Prompt): z.infer<typeof PromptSchema> => ({
+  prompt_id: prompt.id,
+  ...recordView(prompt),
+  status: prompt.status,
+  prompt_text: prompt.promptText,
+  prompt_type: prompt.promptType,
+  elapsed_seconds: prompt.elapsedSeconds,
+  actions_taken: prompt.actionsTaken,
+  expires_at: time(prompt.expiresAt),
+  decision: prompt.decision,
+  instruction: prompt.instruction,
+  reason: prompt.reason,
+})
+
+export const waitView = (wait: InstructionWait): z.infer<typeof WaitSchema> => ({
+  wait_id: wait.id,
+  ...recordView(wait),
+  status: wait.status === 'pending' ? 'waiting' : wait.status,
+  message: wait.message,
+  timeout_seconds: wait.timeoutSeconds,
+  expires_at: time(wait.expiresAt),
+  instruction: wait.instruction,
+})
+
+export const alertView = (alert: Alert): z.infer<typeof AlertSchema> => ({
+  alert_id: alert.id,
+  ...recordView(alert),
+  status: alert.status,
+  last_tool: alert.lastTool,
+  last_activity_at: isoTime(alert.lastActivityAt),
+  idle_seconds: alert.idleSeconds,
+  nudge_count: alert.nudgeCount,
+  nudge_message: alert.nudgeMessage,
+  last_nudge_at: time(alert.lastNudgeAt),
+  nudged_by: alert.nudgedBy,
+  progress_snapshot: alert.progressSnapshot,
+})
+
+export const instructionView = (one: Instruction): z.infer<typeof InstructionSchema> => ({
+  id: one.id,
+  kind: one.kind,
+  session_id: one.sessionId,
+  text: one.text,
+  source: one.source,
+  created_at: isoTime(one.createdAt),
+  delivered_at: time(one.deliveredAt),
+})

@@ -1,0 +1,315 @@
+import { describe, expect, test } from 'vitest'
+import { asAda, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
+import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
+import { AlertSchema, PromptSchema, WaitSchema } from './schema.ts'
+
+type Doors = Awaited<ReturnType<typeof openSupervisedDoors>>
+
+const json = async (response: Response) => (await response.json()) as Record<string, unknown>
+
+const sessionOf = async (doors: Doors) => (await doors.open()).id
+
+async function trail(doors: Doors): Promise<Record<string, unknown>[]> {
+  const entries = await doors.store.audit.entries(0, 1_000)
+  return entries.map(({ text }) => JSON.parse(text)).map(({ kind, by, details }) => ({ kind, by, ...details }))
+}
+
+describe('POST /prompts/{id}', () => {
+  test('answers the agent, and the record says who, when and where', async () => {
+    await using doors = await openSupervisedDoors()
+    const { id, answer } = await doors.ask()
+
+    const body = { decision: 'refine', instruction: 'Only the tests.', reason: 'Docs come later.' }
+    const response = await doors.post(`/prompts/${id}`, body, asOperator)
+
+    expect(response.status).toBe(200)
+    expect(PromptSchema.parse(await response.json())).toMatchObject({
+      prompt_id: id,
+      status: 'decided',
+      prompt_text: 'Shall I go on?',
+      decided_by: 'operator',
+      decided_channel: 'http',
+      ...body,
+    })
+    expect((await answer).answer).toMatchObject(body)
+  })
+
+  test('a second answer is told who answered what and when', async () => {
+    await using doors = await openSupervisedDoors()
+    const { id, answer } = await doors.ask()
+    await doors.post(`/prompts/${id}`, { decision: 'continue' }, asOperator)
+    await answer
+
+    const late = await doors.post(`/prompts/${id}`, { decision: 'stop' }, asOperator)
+
+    expect(late.status).toBe(409)
+    expect(await json(late)).toMatchObject({
+      code: 'record_decided',
+      detail: expect.stringMatching(/answered with "continue" by operator at 2/),
+      decided_by: 'operator',
+      status: 409,
+    })
+  })
+
+  test.each([
+    ['no decision', {}, 400, 'invalid_request'],
+    ['a refinement without words', { decision: 'refine' }, 400, 'invalid_request'],
+    ['blank words', { decision: 'refine', instruction: ' \n' }, 400, 'invalid_request'],
+    ['a book', { decision: 'refine', instruction: 'x'.repeat(4_001) }, 400, 'invalid_request'],
+    ['an unknown key', { decision: 'continue', remember: true }, 400, 'invalid_request'],
+  ])('%s is refused, and the prompt still waits', async (_what, body, status, code) => {
+    await using doors = await openSupervisedDoors()
+    const { id, answer } = await doors.ask()
+
+    expect(await refusalOf(await doors.post(`/prompts/${id}`, body, asOperator))).toEqual({ status, code })
+
+    expect(await json(await doors.get(`/prompts/${id}`, asOperator))).toMatchObject({ status: 'pending' })
+    await doors.post(`/prompts/${id}`, { decision: 'stop' }, asOperator)
+    await answer
+  })
+
+  test('only the owner, as an operator, or an admin may answer; others see it on record', async () => {
+    await using doors = await openSupervisedDoors()
+    const { id, answer } = await doors.ask()
+
+    for (const [headers, status] of [
+      [{}, 401],
+      [asLocalUser, 403],
+      [asAda, 403],
+      [asEve, 403],
+    ] as const) {
+      expect((await doors.post(`/prompts/${id}`, { decision: 'continue' }, headers)).status).toBe(status)
+    }
+    expect((await doors.get(`/prompts/${id}`, asAda)).status).toBe(404)
+    expect((await doors.get(`/prompts/${id}`, asLocalUser)).status).toBe(200)
+    expect((await doors.get(`/prompts/${id}`, asEve)).status).toBe(200)
+    expect(await trail(doors)).toContainEqual({ kind: 'operator_read', by: 'eve', owner: 'local_user' })
+
+    await doors.post(`/prompts/${id}`, { decision: 'continue' }, asOperator)
+    expect((await answer).answer.decision).toBe('continue')
+  })
+
+  test('through the local socket it needs the passphrase first', async () => {
+    await using doors = await openSupervisedDoors({
+      requirePassphrase: async (request) => {
+        if (request.header('x-test') === undefined) throw new Error('the passphrase was asked for')
+      },
+    })
+    const { id, answer } = await doors.ask()
+
+    expect((await doors.post(`/prompts/${id}`, { decision: 'continue' }, asOperator)).status).toBe(500)
+    const typed = { ...asOperator, 'x-test': 'yes' }
+    expect((await doors.post(`/prompts/${id}`, { decision: 'continue' }, typed)).status).toBe(200)
+    await answer
+  })
+})
+
+describe('GET /prompts', () => {
+  test('pages through what waits, newest first, and filters', async () => {
+    await using doors = await openSupervisedDoors()
+    const asked = []
+    for (const connectionId of ['a', 'b', 'c']) asked.push(await doors.ask(`From ${connectionId}`, { connectionId }))
+    const texts = async (query: string, headers: Record<string, string> = asOperator) => {
+      const response = await doors.get(`/prompts${query}`, headers)
+      const { prompts = [] } = (await response.json()) as { prompts?: { prompt_text: string }[] }
+      return {
+        texts: prompts.map(({ prompt_text }) => prompt_text),
+        next: /<\/prompts([^>]+)>/.exec(response.headers.get('link') ?? '')?.[1],
+      }
+    }
+
+    const first = await texts('?limit=2')
+    expect(first.texts).toEqual(['From c', 'From b'])
+    expect(await texts(first.next ?? '')).toEqual({ texts: ['From a'], next: undefined })
+    expect((await texts('', asAda)).texts).toEqual([])
+    expect((await texts('?owner=local_user', asEve)).texts).toHaveLength(3)
+    expect((await texts('?owner=nobody', asEve)).texts).toEqual([])
+    expect((await texts('?status=decided')).texts).toEqual([])
+    const session = (await doors.store.waits.get(asked[1]?.id ?? ''))?.sessionId
+    expect((await texts(`?session=${session}&status=all`)).texts).toEqual(['From b'])
+    expect(await trail(doors)).toContainEqual({ kind: 'operator_list', by: 'eve', owner: 'nobody' })
+
+    for (const { id, answer } of asked) {
+      await doors.post(`/prompts/${id}`, { decision: 'stop' }, asOperator)
+      await answer
+    }
+  })
+
+  test.each([
+    ['status=open', asOperator, 400],
+    ['before=x', asOperator, 400],
+    ['session=x', asOperator, 400],
+    ['owner=', asOperator, 400],
+    ['limit=0', asOperator, 400],
+    ['owner=local_user', asAda, 403],
+  ])('refuses %s', async (query, headers, status) => {
+    await using doors = await openSupervisedDoors()
+
+    expect((await doors.get(`/prompts?${query}`, headers)).status).toBe(status)
+  })
+})
+
+describe('POST /waits/{id}', () => {
+  test.each([
+    ['an instruction', { instruction: 'Write the tests.' }, { status: 'resumed', instruction: 'Write the tests.' }],
+    ['nothing', undefined, { status: 'resumed', instruction: null }],
+    ['a stop', { stop: true }, { status: 'resumed', instruction: 'stop' }],
+  ])('%s wakes the agent, once', async (_what, body, told) => {
+    await using doors = await openSupervisedDoors()
+    const { id, answer } = await doors.standBy()
+    expect(WaitSchema.parse(await json(await doors.get(`/waits/${id}`, asOperator))).status).toBe('waiting')
+
+    const response = await doors.post(`/waits/${id}`, body, asOperator)
+
+    expect(WaitSchema.parse(await response.json())).toMatchObject({ wait_id: id, ...told })
+    expect((await answer).answer).toMatchObject(told)
+    expect(await refusalOf(await doors.post(`/waits/${id}`, {}, asOperator))).toEqual({
+      status: 409,
+      code: 'record_decided',
+    })
+  })
+
+  test('an instruction and a stop together are refused', async () => {
+    await using doors = await openSupervisedDoors()
+    const { id, answer } = await doors.standBy()
+
+    expect((await doors.post(`/waits/${id}`, { instruction: 'x', stop: true }, asOperator)).status).toBe(400)
+
+    await doors.post(`/waits/${id}`, {}, asOperator)
+    await answer
+  })
+})
+
+describe('alerts', () => {
+  test('a nudge is pushed, a dismissal ends the alert, and a second one is told so', async () => {
+    await using doors = await openSupervisedDoors()
+    await doors.heartbeat()
+    const id = await doors.stall()
+    const before = AlertSchema.parse(await json(await doors.get(`/alerts/${id}`, asOperator)))
+    expect(before).toMatchObject({ status: 'pending', last_tool: 'heartbeat', nudge_count: 0 })
+
+    const nudged = await doors.post(`/alerts/${id}/nudge`, { message: 'Hello?' }, asOperator)
+    expect(AlertSchema.parse(await nudged.json())).toMatchObject({ status: 'nudged', nudge_message: 'Hello?' })
+    expect(doors.nudges).toMatchObject([{ message: 'Hello?', source: 'operator via http' }])
+
+    const done = await doors.post(`/alerts/${id}/dismiss`, undefined, asOperator)
+    expect(AlertSchema.parse(await done.json())).toMatchObject({ status: 'dismissed', decided_by: 'operator' })
+    for (const path of ['dismiss', 'nudge', 'stop']) {
+      const late = await doors.post(`/alerts/${id}/${path}`, {}, asOperator)
+      expect(await refusalOf(late)).toEqual({ status: 409, code: 'record_decided' })
+    }
+  })
+
+  test('a stop ends the session with its alert', async () => {
+    await using doors = await openSupervisedDoors()
+    const session = await sessionOf(doors)
+    const id = await doors.stall()
+
+    const stopped = await doors.post(`/alerts/${id}/stop`, {}, asOperator)
+
+    expect(AlertSchema.parse(await stopped.json())).toMatchObject({ status: 'dismissed', decided_by: 'operator' })
+    expect((await doors.elsewhere.sessions.get(session)).supervision.status).toBe('terminated')
+    expect((await doors.heartbeat({ sessionId: session })).isError).toBe(true)
+  })
+
+  test('others may not end them', async () => {
+    await using doors = await openSupervisedDoors()
+    await doors.open()
+    const id = await doors.stall()
+
+    for (const path of ['dismiss', 'nudge', 'stop']) {
+      expect((await doors.post(`/alerts/${id}/${path}`, {}, asEve)).status).toBe(403)
+    }
+  })
+})
+
+describe('a supervised session', () => {
+  test('shows its own fields to its owner and to operators', async () => {
+    await using doors = await openSupervisedDoors()
+    const id = await sessionOf(doors)
+    const supervision = {
+      session_id: id,
+      owner_user_id: 'local_user',
+      workspace_root: '/work/shop',
+      status: 'active',
+      host: 'claude-code',
+      mode: 'remote',
+      nudge_count: 0,
+      stall_paused: false,
+      progress_snapshot: null,
+    }
+
+    expect(await json(await doors.get(`/sessions/${id}`, asLocalUser))).toMatchObject({ session_id: id, supervision })
+    expect(await json(await doors.get(`/sessions/${id}`, asEve))).toMatchObject({ owner: 'local_user', supervision })
+    expect((await doors.get(`/sessions/${id}`, asAda)).status).toBe(404)
+    const list = (await (await doors.get('/sessions?owner=*', asEve)).json()) as { supervision?: object }[]
+    expect(list).toMatchObject([{ supervision: { status: 'active', host: 'claude-code' } }])
+  })
+
+  test('is paused, resumed, steered and ended, and repeating that changes nothing', async () => {
+    await using doors = await openSupervisedDoors()
+    const id = await sessionOf(doors)
+    const post = async (what: string, body: unknown = {}) =>
+      json(await doors.post(`/sessions/${id}/${what}`, body, asOperator))
+
+    expect(await post('pause')).toMatchObject({ status: 'paused' })
+    expect(await post('pause')).toMatchObject({ status: 'paused' })
+    expect((await doors.heartbeat()).answer).toMatchObject({ error_code: 'session_paused' })
+    expect(await post('resume')).toMatchObject({ status: 'active' })
+    expect(await post('steer', { text: 'Use tabs.' })).toMatchObject({ kind: 'steering', text: 'Use tabs.' })
+    expect(await post('task', { text: 'Then rest.' })).toMatchObject({ kind: 'task', session_id: null })
+    expect((await doors.heartbeat()).answer).toMatchObject({ pending_steering: [{ text: 'Use tabs.' }] })
+    expect(await post('mode', { mode: 'local' })).toEqual({ previous_mode: 'remote', current_mode: 'local' })
+    expect(await post('nudge')).toMatchObject({ nudge_count: 1 })
+    expect(await post('handover', { to: 'grace' })).toMatchObject({ owner_user_id: 'grace' })
+    expect(await post('terminate', { reason: 'Done.' })).toMatchObject({ status: 'terminated' })
+    expect(await post('terminate')).toMatchObject({ status: 'terminated' })
+    expect(await post('pause')).toMatchObject({ code: 'session_ended' })
+  })
+
+  test.each([
+    ['steer', {}, 400],
+    ['steer', { text: '' }, 400],
+    ['task', { text: 'x'.repeat(4_001) }, 400],
+    ['mode', { mode: 'loud' }, 400],
+    ['handover', { to: 'nobody' }, 400],
+    ['pause', { now: true }, 400],
+    ['terminate', [], 400],
+  ])('refuses %s with %o', async (what, body, status) => {
+    await using doors = await openSupervisedDoors()
+    const id = await sessionOf(doors)
+
+    expect((await doors.post(`/sessions/${id}/${what}`, body, asOperator)).status).toBe(status)
+  })
+
+  test('takes commands only from its operator, and only under its own id', async () => {
+    await using doors = await openSupervisedDoors()
+    const id = await sessionOf(doors)
+    const ours = await doors.start('Hi')
+    const status = async (reference: string, headers: Record<string, string>) =>
+      (await doors.post(`/sessions/${reference}/pause`, {}, headers)).status
+
+    expect(await status(id, {})).toBe(401)
+    expect(await status(id, asLocalUser)).toBe(403)
+    expect(await status(id, asEve)).toBe(403)
+    expect(await status(ours.session.id, asOperator)).toBe(404)
+    expect(await status(doors.ids.uuid(), asOperator)).toBe(404)
+    expect(await status('shop', asOperator)).toBe(400)
+    expect((await doors.remove(`/sessions/${id}`, asLocalUser)).status).toBe(409)
+    await doors.events(ours)
+  })
+
+  test('the trail names the channel and the credential of every command', async () => {
+    await using doors = await openSupervisedDoors()
+    const session = await doors.open({ owner: 'eve' })
+    await doors.post(`/sessions/${session.id}/pause`, {}, asEve)
+
+    expect(await trail(doors)).toContainEqual({
+      kind: 'supervised',
+      by: 'eve',
+      what: 'paused',
+      channel: 'http',
+      credential: 'token-of-eve',
+    })
+  })
+})

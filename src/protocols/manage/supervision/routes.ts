@@ -1,0 +1,12 @@
+// For the people who command agents elsewhere: what these agents ask, and what becomes of their sessions.
+
+import type { Route } from '../../../http/route.ts'
+import { createRecordRoutes, type RecordRoutesDeps } from './record-routes.ts'
+import { createSupervisedSessionRoutes, type SupervisedSessionRoutesDeps } from './session-routes.ts'
+
+type SupervisionRoutesDeps = RecordRoutesDeps & SupervisedSessionRoutesDeps & { stalls: RecordRoutesDeps['stalls'] }
+
+export const createSupervisionRoutes = (deps: SupervisionRoutesDeps): Route[] => [
+  ...createRecordRoutes(deps),
+  ...createSupervisedSessionRoutes(deps),
+]

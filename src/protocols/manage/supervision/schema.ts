@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { operationalModes } from '../../../domain/supervision.ts'
+import { promptTypes } from '../../../domain/wait.ts'
+import { MOST_INSTRUCTION_CHARS } from '../../../supervision/prompts/prompts.ts'
+import { isLonger } from '../../shared/request/message-limits.ts'
+import { ProgressSchema } from '../../shared/supervised/supervision-view.ts'
+
+/** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
+const TextSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', 'The text is blank. Write something.')
+  .refine((text) => !isLonger(text, MOST_INSTRUCTION_CHARS), `Send at most ${MOST_INSTRUCTION_CHARS} characters.`)
+  .meta({ minLength: 1, maxLength: MOST_INSTRUCTION_CHARS, pattern: '\\S' })
+
+const ReasonSchema = z.string().max(2_000)
+const NameSchema = z.string().min(1).max(128)
+
+export const NoBodySchema = z.strictObject({})
+
+export const PromptAnswerSchema = z
+  .strictObject({
+    decision: z.enum(['continue', 'refine', 'stop']),
+    instruction: TextSchema.optional().describe('What to do instead. `refine` needs it.'),
+    reason: ReasonSchema.optional(),
+  })
+  .meta({ id: 'PromptAnswer' })
+
+export const WaitAnswerSchema = z
+  .strictObject({
+    instruction: TextSchema.optional().describe('What to do next. Left out: the agent just goes on.'),
+    stop: z.literal(true).optional().describe('Tells the agent to stop, in place of an instruction.'),
+  })
+  .meta({ id: 'WaitAnswer' })
+
+export const NudgeSchema = z
+  .strictObject({ message: TextSchema.optional().describe('Left out: the configured text and the checklist.') })
+  .meta({ id: 'Nudge' })
+
+export const TerminateSchema = z.strictObject({ reason: ReasonSchema.optional() }).meta({ id: 'Terminate' })
+export const NewInstructionSchema = z.strictObject({ text: TextSchema }).meta({ id: 'NewInstruction' })
+export const NewModeSchema = z.strictObject({ mode: z.enum(operationalModes) }).meta({ id: 'NewMode' })
+export const HandoverSchema = z
+  .strictObject({ to: NameSchema.describe('Name of an operator in quarterdeck.yaml.') })
+  .meta({ id: 'Handover' })
+
+const time = z.iso.datetime()
+
+/** What every record of an agent elsewhere has. */
+const record = {
+  session_id: z.string(),
+  owner: z.string(),
+  host: z.string(),
+  created_at: time,
+  decided_at: time.nullable(),
+  decided_by: z.string().nullable().describe('A person, or `timeout`.'),
+  decided_channel: z.string().nullable().describe('The way the answer came: `http`, `ctl`, …'),
+  message_refs: z.record(z.string(), z.string()).describe('The messages that announced it, by channel.'),
+}
+
+export const PromptSchema = z
+  .strictObject({
+    prompt_id: z.string(),
+    ...record,
+    status: z.enum(['pending', 'decided', 'interrupted']),
+    prompt_text: z.string(),
+    prompt_type: z.enum(promptTypes),
+    elapsed_seconds: z.number().nullable(),
+    actions_taken: z.number().nullable(),
+    expires_at: time.nullable(),
+    decision: z.enum(['continue', 'refine', 'stop']).nullable(),
+    instruction: z.string().nullable(),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'Prompt' })
+
+export const WaitSchema = z
+  .strictObject({
+    wait_id: z.string(),
+    ...record,
+    status: z.enum(['waiting', 'resumed', 'timeout', 'interrupted']),
+    message: z.string(),
+    timeout_seconds: z.number().describe('0: it waits for ever.'),
+    expires_at: time.nullable(),
+    instruction: z.string().nullable(),
+  })
+  .meta({ id: 'Wait' })
+
+export const AlertSchema = z
+  .strictObject({
+    alert_id: z.string(),
+    ...record,
+    status: z.enum(['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed']),
+    last_tool: z.string().nullable(),
+    last_activity_at: time,
+    idle_seconds: z.number().describe('When the alert was made.'),
+    nudge_count: z.int().min(0),
+    nudge_message: z.string().nullable(),
+    last_nudge_at: time.nullable(),
+    nudged_by: z
+      .string()
+      .nullable()
+      .describe('The way the last nudge took. Null: nothing was open, so it waits for the agent’s next call.'),
+    progress_snapshot: ProgressSchema.nullable(),
+  })
+  .meta({ id: 'Alert' })
+
+export const InstructionSchema = z
+  .strictObject({
+    id: z.string(),
+    kind: z.enum(['steering', 'task']),
+    session_id: z.string().nullable().describe('Null: a task that no session has taken yet.'),
+    text: z.string(),
+    source: z.string(),
+    created_at: time,
+    delivered_at: time.nullable().describe('Set when the agent’s next call proves that it has it.'),
+  })
+  .meta({ id: 'Instruction' })
+
+/** `?status=` of each list, beside `waiting` and `all`. A pending wait is `waiting` on the wire. */
+export const promptStatuses = ['pending', 'decided', 'interrupted'] as const
+export const waitStatuses = ['resumed', 'timeout', 'interrupted'] as const
+export const alertStatuses = ['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed'] as const

@@ -1,0 +1,112 @@
+// The management routes of agents elsewhere, with agents that call the real desk. The log lives in real time; what waits or expires
+// lives in the time of a manual clock that can leap.
+
+import { createSystemClock } from '../../domain/clock.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import type { RequirePassphrase } from '../../http/auth/passphrase/require-passphrase.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
+import type { Nudge } from '../../supervision/stalls/stalls.ts'
+import { agentIn, callOf } from '../../supervision/testing/open-desk.ts'
+import { createChatRoutes } from '../chat/routes.ts'
+import { createSupervisionRoutes } from '../manage/supervision/routes.ts'
+import { openDoors } from './open-doors.ts'
+
+interface SupervisedOptions extends TestEngineOptions {
+  requirePassphrase?: RequirePassphrase
+}
+
+const settings = {
+  operators: [
+    { name: 'operator', admin: true },
+    { name: 'eve', admin: false },
+    { name: 'grace', admin: false },
+  ].map((one) => ({ ...one, slack: null, console: null, local: false, group: null })),
+  maxConcurrentSessions: 100,
+  timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },
+  stall: { enabled: true, inactivityMs: 300_000, escalationMs: 120_000, maxRetries: 3, nudgeMessage: 'Go on.' },
+  modes: { agentMaySet: true },
+}
+
+/** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
+export async function openSupervisedDoors({ requirePassphrase = async () => {}, ...options }: SupervisedOptions = {}) {
+  let leap = 0
+  const real = createSystemClock()
+  const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
+  const nudges: Nudge[] = []
+  const store = createSqliteStore({
+    path: ':memory:',
+    fatal: (error) => {
+      throw error
+    },
+  })
+  const made: { elsewhere?: AgentsElsewhere } = {}
+  const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids }) => {
+    const elsewhere = createAgentsElsewhere({
+      ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
+      postLog: null,
+      explainMode: () => null,
+      push: async (nudge) => {
+        nudges.push(nudge)
+        return null
+      },
+    })
+    made.elsewhere = elsewhere
+    return [
+      ...createSupervisionRoutes({ ...elsewhere, oversight, requirePassphrase }),
+      ...createChatRoutes({ engine, oversight, clock, ids }),
+    ]
+  })
+  const { elsewhere } = made
+  if (elsewhere === undefined) throw new Error('the routes were not made')
+
+  const agent = agentIn('/work/shop', { owner: 'local_user' })
+  return {
+    ...doors,
+    elsewhere,
+    nudges,
+    /** Lets this much time pass. */
+    wait: (ms: number) => {
+      leap += ms
+    },
+    /** An agent that calls for the first time: its session. */
+    async open(values: Partial<typeof agent> = {}) {
+      return elsewhere.sessions.attach({ ...agent, ...values })
+    },
+    /** The agent forwards a prompt. Gives its id, and later its answer. */
+    async ask(text = 'Shall I go on?', values: Partial<typeof agent> = {}) {
+      const answer = elsewhere.reports.forward_prompt(callOf({ ...agent, ...values }), { prompt_text: text })
+      return { id: await waiting(text), answer }
+    },
+    async standBy(message = 'What next?', values: Partial<typeof agent> = {}) {
+      const answer = elsewhere.reports.wait_for_instruction(callOf({ ...agent, ...values }), { message })
+      return { id: await waiting(message), answer }
+    },
+    heartbeat: (values: Partial<typeof agent> = {}) =>
+      elsewhere.reports.heartbeat(callOf({ ...agent, ...values }), { status_message: 'Working.' }),
+    /** The agent is silent until somebody notices. Gives the id of the alert. */
+    async stall() {
+      leap += 301_000
+      await elsewhere.stalls.sweep()
+      const [alert] = await store.waits.list({ wait: 'alert', isWaiting: true, limit: 1 })
+      return alert?.id ?? ''
+    },
+    [Symbol.asyncDispose]: async () => {
+      await elsewhere.close()
+      await doors[Symbol.asyncDispose]()
+    },
+  }
+
+  async function waiting(text: string): Promise<string> {
+    for (;;) {
+      const found = await store.waits.list({ isWaiting: true, limit: 100 })
+      const asked = found.find(
+        (one) =>
+          (one.wait === 'prompt' && one.promptText === text) || (one.wait === 'instruction' && one.message === text),
+      )
+      if (asked !== undefined) return asked.id
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+    }
+  }
+}
