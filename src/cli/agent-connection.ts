@@ -5,6 +5,7 @@ import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isWithin } from '../domain/is-within.ts'
 import { createConfigFile } from '../http/auth/config-folder/config-file.ts'
+import { createServerAddress } from '../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../store/make-folder.ts'
 
 export interface AgentConnection {
@@ -12,6 +13,8 @@ export interface AgentConnection {
   workspace: string
   /** Of the server, without a path. */
   url: string
+  /** Of a server on this machine, which may have another port after its next start. */
+  dataDir?: string
   tokenId: string
   token: string
 }
@@ -48,9 +51,22 @@ export function createAgentConnections(configDir: string, host: string): AgentCo
         if (found !== null || dirname(at) === at) return found
       }
     },
-    write: ({ workspace, url, tokenId, token }) =>
-      fileOf(workspace).write(`${JSON.stringify({ workspace, url, token_id: tokenId, token })}\n`),
+    write({ workspace, url, dataDir, tokenId, token }) {
+      const content = { workspace, url, data_dir: dataDir, token_id: tokenId, token }
+      fileOf(workspace).write(`${JSON.stringify(content)}\n`)
+    },
     remove: (workspace) => fileOf(workspace).remove(),
+  }
+}
+
+/** Where the server of a connection is now, as far as we know. */
+export function currentUrl({ url, dataDir }: Pick<AgentConnection, 'url' | 'dataDir'>, configDir: string): string {
+  if (dataDir === undefined) return url
+  try {
+    return createServerAddress({ configDir, dataDir, makeFolder }).read() ?? url
+  } catch {
+    // The data directory is gone.
+    return url
   }
 }
 
@@ -64,8 +80,10 @@ function realOrSame(path: string): string {
 
 function parseConnection(text: string, refuse: (why: string) => Error): AgentConnection {
   const value: unknown = JSON.parse(text)
-  const { workspace, url, token_id: tokenId, token } = Object(value) as Record<string, unknown>
+  const { workspace, url, data_dir: dataDir, token_id: tokenId, token } = Object(value) as Record<string, unknown>
   const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
-  if (isText(workspace) && isText(url) && isText(tokenId) && isText(token)) return { workspace, url, tokenId, token }
+  if (isText(workspace) && isText(url) && isText(tokenId) && isText(token)) {
+    return { workspace, url, ...(isText(dataDir) ? { dataDir } : {}), tokenId, token }
+  }
   throw refuse('it is not a connection; run quarterdeck connect again')
 }

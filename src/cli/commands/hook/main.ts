@@ -1,6 +1,7 @@
 // `quarterdeck hook` as a process. The launcher starts it directly: loading the whole program would take three times as long, before
 // every single tool call of a host.
 
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
@@ -9,6 +10,7 @@ import { failed, type HookOptions, type HookResult, REFUSED, runHook } from './r
 
 /** Hosts that set no limit of their own end a hook after a minute. */
 export const USUAL_LIMIT_SECONDS = 50
+const LOOK_MS = 1_000
 
 /** Throws an error that says what is wrong. */
 export function readHookOptions(args: readonly string[]): HookOptions {
@@ -35,6 +37,7 @@ export async function hookProcess(process: NodeJS.Process): Promise<void> {
     process.stderr.write(`quarterdeck: ${error.message}\n`)
     process.exit(mayRefuse ? REFUSED : 0)
   })
+  leaveWithHost(process)
   const { stdout, stderr, exitCode } = await resultOf(args, process)
   try {
     // Both before the exit, which would throw away what a pipe still holds. Codex ignores a refusal without a text.
@@ -44,6 +47,29 @@ export async function hookProcess(process: NodeJS.Process): Promise<void> {
     process.exit(mayRefuse ? REFUSED : 0)
   }
   process.exit(exitCode)
+}
+
+/**
+ * Hosts start a hook in a process group of its own, so a killed host leaves it behind, and the server would believe that somebody still
+ * waits. The parent is the shell that the host started; on systems without /proc we see only whether the shell is gone.
+ */
+function leaveWithHost(process: NodeJS.Process): void {
+  const parent = process.ppid
+  const host = parentOf(parent)
+  const timer = setInterval(() => {
+    if (process.ppid !== parent || parentOf(parent) !== host) process.exit(REFUSED)
+  }, LOOK_MS)
+  timer.unref()
+}
+
+function parentOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name of the program comes first, in parentheses, and may have any characters.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? null
+  } catch {
+    return null
+  }
 }
 
 async function resultOf(args: readonly string[], process: NodeJS.Process): Promise<HookResult> {

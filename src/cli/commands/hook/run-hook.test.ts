@@ -198,6 +198,13 @@ describe('a call is refused', () => {
   })
 })
 
+test('Copilot CLI gets its refusal as JSON, because it does not show what goes with an exit code', async () => {
+  const { folder, run } = await setUp('http://127.0.0.1:1')
+
+  expect(await run(question(folder), ['copilot', 'PreToolUse'])).toEqual({ ...because('this folder'), exitCode: 0 })
+  expect((await run('', ['copilot'])).exitCode).toBe(2)
+})
+
 test('a restart of the server in the middle loses nothing: the same question is asked again', async () => {
   let asked = 0
   const answer = `{"hook":"claude","behavior":"pass","output":{}}`

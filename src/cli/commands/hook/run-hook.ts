@@ -10,7 +10,7 @@ import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
 import { encodeDenial } from '../../../protocols/hooks/encode.ts'
 import { readHookAnswer } from '../../../protocols/hooks/hook-answer.ts'
 import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
-import { createAgentConnections } from '../../agent-connection.ts'
+import { createAgentConnections, currentUrl } from '../../agent-connection.ts'
 import { askServer } from './ask-server.ts'
 
 export interface HookOptions {
@@ -52,8 +52,7 @@ export async function runHook(options: HookOptions, io: HookSurroundings): Promi
     const folder = projectFolder(input, io)
     const spawned = connectionInEnvironment(io.env)
     if (spawned === null && options.workspace !== null && !isInside(folder, options.workspace)) return silent
-    const connection =
-      spawned ?? createAgentConnections(findConfigDir(io.env, process.platform), options.host).find(folder)
+    const connection = spawned ?? connectionOf(options.host, folder, io.env)
     if (connection === null) {
       throw new Error(`this folder is not connected. Run: quarterdeck connect ${options.host} --workspace ${folder}`)
     }
@@ -81,9 +80,10 @@ export function failed(host: HookHost, event: string | null, error: unknown): Ho
   const message =
     `Quarterdeck could not be asked about this call, so it is refused: ${why}. ` +
     'Nothing was done. Tell the user; do not try to get around it.'
-  // Hosts that do not show the text of an exit code read it from the JSON.
   const stdout = event === null ? '' : `${JSON.stringify(encodeDenial(host, event, message))}\n`
-  return { stdout, stderr: `${message}\n`, exitCode: REFUSED }
+  // Copilot CLI tells the model the reason only from the JSON, and reads the JSON only without an exit code.
+  const exitCode = host === 'copilot' && event !== null ? 0 : REFUSED
+  return { stdout, stderr: `${message}\n`, exitCode }
 }
 
 async function readInput(stdin: HookSurroundings['stdin']): Promise<string> {
@@ -119,6 +119,12 @@ function projectFolder(input: Record<string, unknown>, { env, cwd }: HookSurroun
 function connectionInEnvironment(env: Environment): { url: string; token: string } | null {
   const [url, token] = [textOf(env.QUARTERDECK_MCP_URL), textOf(env.QUARTERDECK_AGENT_TOKEN)]
   return url === '' || token === '' ? null : { url: url.replace(/\/mcp\/?(\?.*)?$/, ''), token }
+}
+
+function connectionOf(host: HookHost, folder: string, env: Environment): { url: string; token: string } | null {
+  const configDir = findConfigDir(env, process.platform)
+  const connection = createAgentConnections(configDir, host).find(folder)
+  return connection === null ? null : { ...connection, url: currentUrl(connection, configDir) }
 }
 
 function isInside(folder: string, workspace: string): boolean {
