@@ -6,7 +6,12 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { variable } from '../../../config/source/env-file.ts'
-import { type AgentConnection, type AgentConnections, createAgentConnections } from '../../agent-connection.ts'
+import {
+  type AgentConnection,
+  type AgentConnections,
+  createAgentConnections,
+  currentUrl,
+} from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -21,7 +26,7 @@ import { copilot } from './copilot.ts'
 import { gemini } from './gemini.ts'
 import { hookCommand, type OwnProgram } from './hook-command.ts'
 import { type ConfigEdit, HOST_LIMIT_SECONDS, type HostAdapter, type HostSetup, SERVER_NAME } from './host-adapter.ts'
-import { findRunningServer } from './running-server.ts'
+import { findRunningServer, type KnownServer, serverAt } from './running-server.ts'
 import { showChanges } from './show-changes.ts'
 
 const adapters = { claude, codex, copilot, gemini }
@@ -44,6 +49,7 @@ interface Job {
   options: ConnectOptions
   /** Real path. */
   workspace: string
+  configDir: string
   connections: AgentConnections
   program: OwnProgram
   io: Io
@@ -54,18 +60,19 @@ export async function runConnect(target: string, options: ConnectOptions, io: Io
   const workspace = realFolder(resolve(io.cwd, options.workspace ?? '.'))
   const configDir = findConfigDir(io.env, process.platform)
   const connections = createAgentConnections(configDir, name === 'print' ? 'other' : name)
-  const job: Job = { target: name, options, workspace, connections, program: ownProgram(configDir, io), io }
-  if (name === 'print') return options.remove ? await forget(job) : await print(job, configDir)
-  return options.remove ? await disconnect(name, job) : await connect(name, job, configDir)
+  const job: Job = { target: name, options, workspace, configDir, connections, program: ownProgram(configDir, io), io }
+  if (name === 'print') return options.remove ? await forget(job) : await print(job)
+  return options.remove ? await disconnect(name, job) : await connect(name, job)
 }
 
-async function connect(host: KnownHost, job: Job, configDir: string): Promise<number> {
-  const { options, workspace, io } = job
+async function connect(host: KnownHost, job: Job): Promise<number> {
+  const { options, workspace, configDir, io } = job
   const adapter: HostAdapter = adapters[host]
   const edits = adapter.edits(placesOf(io))
   const texts = edits.map(({ path }) => readConfigFile(path))
   refuseMixedScopes(adapter, texts, host, options)
-  const url = options.url === undefined ? await findRunningServer(configDir) : safeAddress(options.url)
+  const server = await chosenServer(options, configDir)
+  const { url } = server
   const changesWith = (token: string): FileChange[] => {
     const setup = setupFor(host, url, token, job)
     return edits.map(({ path, what, apply }, i) => {
@@ -77,7 +84,7 @@ async function connect(host: KnownHost, job: Job, configDir: string): Promise<nu
   const where = options.user ? 'all folders' : workspace
   io.stderr.write(`Connects ${adapter.title} in ${terminalLine(where, 500)} with ${url}.\n\n`)
   if (!(await confirmed(shown, job))) return exitCodes.failed.code
-  const connection = await newConnection(url, job)
+  const connection = await newConnection(server, job)
   for (const change of changesWith(connection.token)) changeConfigFile(change)
   io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
   return exitCodes.ok.code
@@ -105,12 +112,12 @@ async function disconnect(host: KnownHost, job: Job): Promise<number> {
 }
 
 /** The token is revoked if that is possible now. */
-async function forget({ connections, workspace, io }: Job): Promise<number> {
+async function forget({ connections, workspace, configDir, io }: Job): Promise<number> {
   const connection = connections.read(workspace)
   connections.remove(workspace)
   if (connection !== null) {
     try {
-      await withTokenStore({ url: connection.url }, io, (store) => store.revoke(connection.tokenId))
+      await withTokenStore({ url: currentUrl(connection, configDir) }, io, (store) => store.revoke(connection.tokenId))
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       io.stderr.write(
@@ -122,11 +129,11 @@ async function forget({ connections, workspace, io }: Job): Promise<number> {
   return exitCodes.ok.code
 }
 
-async function print(job: Job, configDir: string): Promise<number> {
-  const { options, io } = job
-  const url = options.url === undefined ? await findRunningServer(configDir) : safeAddress(options.url)
-  const { token } = await newConnection(url, job)
-  const { server } = setupFor('print', url, token, job)
+async function print(job: Job): Promise<number> {
+  const { options, configDir, io } = job
+  const chosen = await chosenServer(options, configDir)
+  const { token } = await newConnection(chosen, job)
+  const { server } = setupFor('print', chosen.url, token, job)
   const entry =
     server.type === 'http'
       ? { type: 'http', url: server.url, headers: { Authorization: `Bearer ${server.token}` } }
@@ -140,9 +147,12 @@ async function print(job: Job, configDir: string): Promise<number> {
   return exitCodes.ok.code
 }
 
+const chosenServer = async ({ url }: ConnectOptions, configDir: string): Promise<KnownServer> =>
+  url === undefined ? await findRunningServer(configDir) : serverAt(safeAddress(url), configDir)
+
 /** A new token each time: the old one may be lost or revoked. */
 async function newConnection(
-  url: string,
+  { url, dataDir }: KnownServer,
   { target, options, workspace, connections, io }: Job,
 ): Promise<AgentConnection> {
   const old = connections.read(workspace)
@@ -151,7 +161,8 @@ async function newConnection(
     const made = await store.create({ role: 'agent', user: options.owner, name, workspace })
     // A token that is gone already need not be revoked.
     if (old !== null && old.url === url) await store.revoke(old.tokenId).catch(() => {})
-    return { workspace: made.workspace ?? workspace, url, tokenId: made.id, token: made.token }
+    const place = dataDir === undefined ? { url } : { url, dataDir }
+    return { workspace: made.workspace ?? workspace, ...place, tokenId: made.id, token: made.token }
   })
   connections.write(connection)
   return connection

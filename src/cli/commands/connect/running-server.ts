@@ -5,17 +5,17 @@ import { makeFolder } from '../../../store/make-folder.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 
-/** The address of the one server of this user that runs. Servers write it down when they start. Throws `CliError`. */
-export async function findRunningServer(configDir: string): Promise<string> {
-  const known = addressFiles(configDir).flatMap((dataDir) => {
-    try {
-      return createServerAddress({ configDir, dataDir, makeFolder }).read() ?? []
-    } catch {
-      // The data directory is gone.
-      return []
-    }
-  })
-  const answering = await Promise.all([...new Set(known)].map(async (url) => ((await isAlive(url)) ? [url] : [])))
+export interface KnownServer {
+  url: string
+  /** If the server is one of this user on this machine. */
+  dataDir?: string
+}
+
+/** The one server of this user that runs. Servers write down their address when they start. Throws `CliError`. */
+export async function findRunningServer(configDir: string): Promise<KnownServer> {
+  const answering = await Promise.all(
+    serversOf(configDir).map(async (server) => ((await isAlive(server.url)) ? [server] : [])),
+  )
   const [first, ...others] = answering.flat()
   if (first === undefined) {
     throw new CliError(exitCodes.unavailable.code, 'No server of yours is running.', [
@@ -24,11 +24,28 @@ export async function findRunningServer(configDir: string): Promise<string> {
     ])
   }
   if (others.length > 0) {
-    throw new CliError(exitCodes.usage.code, `Several servers are running: ${[first, ...others].join(', ')}.`, [
-      'Name the one that will supervise: --url <address>',
-    ])
+    throw new CliError(
+      exitCodes.usage.code,
+      `Several servers are running: ${[first, ...others].map(({ url }) => url).join(', ')}.`,
+      ['Name the one that will supervise: --url <address>'],
+    )
   }
   return first
+}
+
+export const serverAt = (url: string, configDir: string): KnownServer =>
+  serversOf(configDir).find((server) => server.url === url) ?? { url }
+
+function serversOf(configDir: string): KnownServer[] {
+  return addressFiles(configDir).flatMap((dataDir) => {
+    try {
+      const url = createServerAddress({ configDir, dataDir, makeFolder }).read()
+      return url === null ? [] : [{ url, dataDir }]
+    } catch {
+      // The data directory is gone.
+      return []
+    }
+  })
 }
 
 /** The data directories whose servers have written down their address. The address itself is read with more care. */
