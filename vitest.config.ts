@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/clients/**', ...inBrowser],
+          exclude: ['**/node_modules/**', 'test/clients/**', 'test/hosts/**', ...inBrowser],
         },
       },
       {

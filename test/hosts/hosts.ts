@@ -1,0 +1,104 @@
+// The real hosts: which package, how to start one without a terminal and without the internet, and how its model writes a file.
+
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Step } from './scripted-model.ts'
+
+export interface Host {
+  name: 'claude' | 'codex' | 'copilot'
+  package: string
+  version: string
+  /** The program, in the folder where npm installed the package. */
+  program(folder: string): string
+  args: readonly string[]
+  /** Lets the host act without asking at its terminal, so that only our hook can stop it. */
+  fearless: readonly string[]
+  env(modelUrl: string): Record<string, string>
+  /** More of the host's own config, by path below HOME. */
+  files(modelUrl: string): Record<string, string>
+  /** A model's call of the host's shell. */
+  shell(command: string): Step
+  /** What the hook gets as the command, changed. */
+  changed(input: Record<string, unknown>, command: string): Record<string, unknown>
+  /** How the host calls a tool of our MCP server. */
+  ownTool(name: string): string
+}
+
+const platform = `${process.platform}-${process.arch}`
+
+export const hosts: readonly Host[] = [
+  {
+    name: 'claude',
+    package: '@anthropic-ai/claude-code',
+    version: '2.1.325',
+    program: (folder) => join(folder, 'node_modules', '@anthropic-ai', `claude-code-${platform}`, 'claude'),
+    args: ['-p', '--output-format', 'stream-json', '--verbose'],
+    fearless: ['--dangerously-skip-permissions'],
+    env: (modelUrl) => ({
+      ANTHROPIC_BASE_URL: modelUrl,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      ENABLE_TOOL_SEARCH: 'false',
+      // Without it Claude Code does not skip permissions for root.
+      IS_SANDBOX: '1',
+    }),
+    files: () => ({}),
+    shell: (command) => ({ call: 'Bash', input: { command, description: 'Write a file' } }),
+    changed: (input, command) => ({ ...input, command }),
+    ownTool: (name) => `mcp__quarterdeck__${name}`,
+  },
+  {
+    name: 'codex',
+    package: '@openai/codex',
+    version: '0.166.0',
+    program: (folder) => join(folder, 'node_modules', '.bin', 'codex'),
+    args: ['exec', '--skip-git-repo-check', '--json'],
+    fearless: ['--dangerously-bypass-approvals-and-sandbox', '--dangerously-bypass-hook-trust'],
+    env: () => ({}),
+    files: (modelUrl) => ({
+      '.codex/config.toml': [
+        'model = "gpt-5-codex"',
+        'model_provider = "scripted"',
+        '[model_providers.scripted]',
+        'name = "scripted"',
+        `base_url = "${modelUrl}/v1"`,
+        'wire_api = "responses"',
+        '',
+      ].join('\n'),
+    }),
+    shell: (command) => ({ call: 'exec_command', input: { cmd: command } }),
+    changed: (input, command) => ({ ...input, command }),
+    ownTool: (name) => `mcp__quarterdeck__${name}`,
+  },
+  {
+    name: 'copilot',
+    package: '@github/copilot',
+    version: '1.0.102',
+    program: (folder) => join(folder, 'node_modules', '@github', `copilot-${platform}`, 'copilot'),
+    args: ['-p', 'Go.', '--no-color'],
+    fearless: ['--allow-all-tools'],
+    env: (modelUrl) => ({
+      COPILOT_OFFLINE: 'true',
+      COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+      COPILOT_PROVIDER_WIRE_API: 'responses',
+      COPILOT_MODEL: 'gpt-5',
+      COPILOT_AUTO_UPDATE: 'false',
+    }),
+    files: () => ({}),
+    shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
+    changed: (input, command) => ({ ...input, command }),
+    ownTool: (name) => `quarterdeck-${name}`,
+  },
+]
+
+const cache = process.env.QUARTERDECK_HOSTS_CACHE ?? join(homedir(), '.cache', 'quarterdeck', 'hosts')
+
+export const folderOf = ({ name, version }: Host): string => join(cache, `${name}-${version}`)
+
+/** Null if the host is not there, for example because there is no version for this machine. */
+export function programOf(host: Host): string | null {
+  const program = host.program(folderOf(host))
+  return existsSync(program) ? program : null
+}

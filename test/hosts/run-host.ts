@@ -1,0 +1,126 @@
+// One real host in a workspace of its own, connected to a supervisor as a person would do it.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { main } from '../../src/cli/main.ts'
+import { createTestIo } from '../../src/cli/testing/test-io.ts'
+import { type Host, programOf } from './hosts.ts'
+import { type ScriptedModel, type Step, startScriptedModel } from './scripted-model.ts'
+import { type Supervisor, startSupervisor } from './supervisor.ts'
+
+export interface Yard extends AsyncDisposable {
+  home: string
+  workspace: string
+  supervisor: Supervisor
+  /** Runs the host until it ends. */
+  run(script: Script, options?: RunOptions): Promise<Ended>
+  start(script: Script, options?: RunOptions): Promise<Running>
+  /** The text of a file in the workspace, or null. */
+  read(name: string): string | null
+}
+
+type Script = (results: readonly string[], tools: readonly string[]) => Step | undefined
+
+interface RunOptions {
+  args?: readonly string[]
+  isFearless?: boolean
+}
+
+export interface Ended {
+  code: number | null
+  output: string
+  /** What the host told the model about its calls. */
+  results: readonly string[]
+  tools: readonly string[]
+}
+
+export interface Running {
+  kill(): void
+  ended: Promise<Ended>
+}
+
+export async function openYard(host: Host): Promise<Yard> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `quarterdeck-${host.name}-`)))
+  const [home, workspace] = [join(folder, 'home'), join(folder, 'shop')]
+  for (const path of [home, workspace]) mkdirSync(path)
+  const supervisor = await startSupervisor(workspace)
+  const children = new Set<ChildProcess>()
+  await connect(host, { home, workspace, url: supervisor.url })
+
+  async function start(script: Script, { args = [], isFearless = true }: RunOptions = {}): Promise<Running> {
+    const model = await startScriptedModel(script)
+    for (const [path, text] of Object.entries(host.files(model.url))) put(join(home, path), text)
+    const program = programOf(host)
+    if (program === null) throw new Error(`${host.name} is not installed`)
+    const all = [...host.args, ...(isFearless ? host.fearless : []), ...args]
+    const { PATH = '' } = process.env
+    const child = spawn(program, all, {
+      cwd: workspace,
+      env: { PATH, HOME: home, ...host.env(model.url) },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    })
+    children.add(child)
+    child.stdin.on('error', () => {})
+    child.stdin.end('Go.')
+    return { kill: () => killGroup(child), ended: ended(child, model) }
+  }
+
+  return {
+    home,
+    workspace,
+    supervisor,
+    start,
+    run: async (...given) => await (await start(...given)).ended,
+    read: (name) => (existsSync(join(workspace, name)) ? readFileSync(join(workspace, name), 'utf8') : null),
+    async [Symbol.asyncDispose]() {
+      for (const child of children) killGroup(child)
+      await supervisor.close()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    },
+  }
+}
+
+/** The bridge has tests of its own; here the hosts speak to the server's own door. */
+async function connect(host: Host, { home, workspace, url }: { home: string; workspace: string; url: string }) {
+  const env = {
+    HOME: home,
+    QUARTERDECK_CONFIG_DIR: join(home, '.config', 'quarterdeck'),
+    QUARTERDECK_OPERATOR_TOKEN: 'x',
+  }
+  const io = createTestIo({ cwd: workspace, env })
+  const code = await main(['connect', host.name, '--yes', '--http', '--url', url], io)
+  if (code !== 0) throw new Error(`connect failed: ${io.complained()}`)
+}
+
+/** The host's own settings come before what `connect` wrote: in TOML, a key after a table belongs to the table. */
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (!before.startsWith(text)) writeFileSync(path, `${text}\n${before.slice(before.indexOf('[mcp_servers'))}`)
+}
+
+async function ended(child: ChildProcess, model: ScriptedModel): Promise<Ended> {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
+  }
+  const [code] = await once(child, 'exit')
+  await model.close()
+  return { code, output, results: model.results, tools: model.tools }
+}
+
+/** A host starts children of its own: hooks, shells, MCP servers. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It has ended in the meantime.
+  }
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** `npm run test:hosts`. Not a part of `npm test`: the hosts are a gigabyte to install, and some tests wait for minutes. */
+export default defineConfig({
+  test: {
+    root: '.',
+    include: ['test/hosts/**/*.test.ts'],
+    pool: 'threads',
+    maxWorkers: 1,
+    maxConcurrency: 4,
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+})
