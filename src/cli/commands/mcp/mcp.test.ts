@@ -1,5 +1,4 @@
 import { chmod, realpath, writeFile } from 'node:fs/promises'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -34,28 +33,6 @@ test('carries messages of standard input to the server, prints nothing else, and
   const open = createTestIo({ cwd })
   expect(await main(['mcp', '--url', url, '--token-file', 'token'], open)).toBe(2)
   expect(open.complained()).toContain('chmod 600')
-})
-
-test('takes the server and the token that connect stored for this folder', async () => {
-  const home = await tempFolder()
-  const [cwd, configDir] = [join(home, 'shop'), join(home, 'config')]
-  await mkdir(cwd)
-  const token = { ...agentToken, workspace: cwd }
-  const { url } = await openMcpDoor({ server: { auth: { tokens: () => [token] } } })
-  createAgentConnections(configDir, 'codex').write({ workspace: cwd, url, tokenId: 'id', token: token.token })
-  const stdin = new PassThrough()
-  const env = { QUARTERDECK_CONFIG_DIR: configDir }
-  const io = createTestIo({ cwd, stdin, env, clock: createSystemClock() })
-
-  const ended = main(['mcp', '--connection', 'codex'], io)
-  stdin.write(`${JSON.stringify(initialize)}\n`)
-  await io.until('serverInfo')
-  stdin.end()
-
-  expect([await ended, io.complained()]).toEqual([0, ''])
-  const elsewhere = createTestIo({ cwd: home, env })
-  expect(await main(['mcp', '--connection', 'codex'], elsewhere)).toBe(2)
-  expect(elsewhere.complained()).toContain(`quarterdeck connect codex --workspace ${home}`)
 })
 
 test.each([

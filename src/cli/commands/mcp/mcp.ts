@@ -10,7 +10,6 @@ import { readPrivateFile } from '../../../http/auth/config-folder/read-private-f
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { type AgentConnection, createAgentConnections } from '../../agent-connection.ts'
-import { createAgentConnections } from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
 import { userDataDir } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -26,8 +25,6 @@ interface McpOptions {
   dataDir?: string
   tokenFile?: string
   connection?: string
-  /** From the connection. */
-  token?: string
 }
 
 /** Room for a file of 5 MB in JSON. */
@@ -51,7 +48,6 @@ export function createMcpCommand(io: Io, settle: Settle): Command {
       'the data directory of the server (default: the one of this user, env: QUARTERDECK_DATA_DIR)',
     )
     .option('--token-file <file>', 'a file with the token that only you can read')
-    .option('--connection <host>', 'the server and the token that quarterdeck connect stored for this host and folder')
     .addHelpText(
       'after',
       `
@@ -62,8 +58,7 @@ Examples:
     .action(async (options: McpOptions) => settle(await mcp(options, io)))
 }
 
-async function mcp(given: McpOptions, io: Io): Promise<number> {
-  const options = withConnection(given, io)
+async function mcp(options: McpOptions, io: Io): Promise<number> {
   const say = (text: string) => void io.stderr.write(`quarterdeck: ${text}\n`)
   const workspace = resolve(io.cwd, options.workspace ?? '.')
   const stored = storedConnection(options, workspace, io)
@@ -74,7 +69,9 @@ async function mcp(given: McpOptions, io: Io): Promise<number> {
     ...(options.channel === undefined ? {} : { channel_id: options.channel }),
     ...(options.session === undefined ? {} : { session_id: options.session }),
   })
-  const currentBase = await serverBase(options, stored?.url, io, say)
+  // After its next start, the same server may have another port.
+  const place = stored?.dataDir === undefined ? {} : { dataDir: stored.dataDir }
+  const currentBase = await serverBase({ ...place, ...options }, stored?.url, io, say)
 
   // Loaded only when needed: they take a while.
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
@@ -110,23 +107,6 @@ function storedConnection({ connection, tokenFile }: McpOptions, workspace: stri
 }
 
 function tokenOf({ tokenFile }: McpOptions, io: Io): string {
-/** An agent that Quarterdeck itself started has its token in the environment, and that one counts. */
-function withConnection(options: McpOptions, io: Io): McpOptions {
-  const { connection: host, workspace = '.' } = options
-  if (host === undefined || variable(io.env, 'QUARTERDECK_AGENT_TOKEN') !== undefined) return options
-  const folder = resolve(io.cwd, workspace)
-  const found = createAgentConnections(findConfigDir(io.env, process.platform), host).find(folder)
-  if (found === null) {
-    throw new CliError(exitCodes.usage.code, `${folder} is not connected.`, [
-      `Run quarterdeck connect ${host} --workspace ${folder}`,
-    ])
-  }
-  const { url, dataDir, token } = found
-  return { ...(dataDir === undefined ? { url } : { dataDir }), ...options, token }
-}
-
-function tokenOf({ tokenFile, token: known }: McpOptions, io: Io): string {
-  if (known !== undefined) return known
   const refuse = (why: string) =>
     new CliError(exitCodes.usage.code, `The token file ${tokenFile} cannot be used: ${why}.`)
   const token =
