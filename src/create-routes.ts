@@ -67,7 +67,7 @@ export function createRoutes({
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
-    ...createApprovalRoutes(services),
+    ...createApprovalRoutes({ ...services, requirePassphrase }),
     ...createEventRoutes(services),
     ...createInboxRoutes(services),
     ...createSupervisionRoutes({ ...services, ...services.elsewhere, requirePassphrase }),

@@ -35,6 +35,8 @@ import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
 import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
+import { createNoteShown, type NoteShown } from './supervision/approvals/note-shown.ts'
+import { createReadDiff, type ReadDiff } from './supervision/approvals/read-diff.ts'
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
@@ -45,6 +47,8 @@ export interface Services {
   approvals: Approvals
   feed: Feed
   inbox: Inbox
+  readDiff: ReadDiff
+  noteShown: NoteShown
   oversight: Oversight
   mcp: McpDoor
   elsewhere: AgentsElsewhere
@@ -170,6 +174,8 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     engine,
     approvals,
     feed,
+    readDiff: createReadDiff(store),
+    noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),
     inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
     mcp,
     elsewhere,

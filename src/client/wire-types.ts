@@ -60,8 +60,38 @@ export interface Approval {
   expires_at: string | null
   decided_at: string | null
   decided_by: string | null
+  /** The way the decision came: `http`, `ctl`, … */
+  decided_channel: string | null
   reason: string | null
   consumed_at: string | null
+  /** The host of an agent elsewhere, if one asked. */
+  host: string | null
+  /** With the kind `diff`: what it does to which file. */
+  change: Change | null
+  /** An operator has changed what the agent proposed. */
+  edited: boolean
+}
+
+/** What a change by an agent elsewhere does to one file. */
+export interface Change {
+  file_path: string
+  kind: 'create' | 'modify' | 'delete'
+  added_lines: number
+  removed_lines: number
+  warnings: string[]
+  protected_because: string | null
+  has_hidden_text: boolean
+  may_force: boolean
+  applied_at: string | null
+  not_applied: string | null
+}
+
+/** One approval, with the diff of a change. */
+export interface ShownApproval extends Approval {
+  /** With the kinds `diff` and `policy`. */
+  diff?: string
+  /** For people: every hidden character is marked, as `<U+202E>`. */
+  shown_diff?: string
 }
 
 type Scalar = string | number | boolean | null

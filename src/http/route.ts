@@ -16,12 +16,16 @@ export type Role = 'public' | 'user' | 'operator' | 'agent'
 
 /**
  * What kind of body a route reads. It decides how large the body may be. `none`: the body is not read. `control`: a decision or a
- * stop. `message`: text that people write, without files. `files`: a conversation with files (they have their own limits), or a form.
+ * stop. `edit`: a decision that may bring an edited file of 5 MB. `message`: text that people write, without files. `files`: a conversation with files (they have their own limits), or a form.
  */
-export type BodyClass = 'none' | 'control' | 'message' | 'files'
+export type BodyClass = 'none' | 'control' | 'edit' | 'message' | 'files'
 
 /** Largest body in bytes. The other classes use `limits.body_bytes`, and with `files` the files themselves do not count. */
-export const bodyClassBytes: Readonly<Partial<Record<BodyClass, number>>> = { control: 64 * 1024, message: 1_000_000 }
+export const bodyClassBytes: Readonly<Partial<Record<BodyClass, number>>> = {
+  control: 64 * 1024,
+  edit: 12_000_000,
+  message: 1_000_000,
+}
 
 /** One row of the route table. Auth, 404, 405, 413, closed doors and OpenAPI are all derived from it. */
 export interface Route {

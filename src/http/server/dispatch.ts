@@ -274,7 +274,13 @@ function bodyReaders(body: RequestContext['body']): BodyReaders {
     const maxBytes = Math.min(body.limits.maxBytes, bodyClassBytes[name] ?? Number.POSITIVE_INFINITY)
     return { ...body, limits: { ...body.limits, maxBytes } }
   }
-  return { none: reader('none'), control: reader('control'), message: reader('message'), files: reader('files') }
+  return {
+    none: reader('none'),
+    control: reader('control'),
+    edit: reader('edit'),
+    message: reader('message'),
+    files: reader('files'),
+  }
 }
 
 /** Refuses a body whose declared length is too large before its route does anything. Other bodies are counted while they are read. */

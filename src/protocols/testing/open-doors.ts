@@ -4,6 +4,8 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import type { Route } from '../../http/route.ts'
 import { eveToken, localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
+import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
+import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
@@ -18,23 +20,29 @@ import { type Frame, readSse } from './sse-reader.ts'
 
 type Opened = ReturnType<typeof openEngineWithFiles>
 
-/** `more` adds routes. Ends with `await using`. */
+/** `more` adds routes, or replaces those with the same path. Ends with `await using`. */
 export async function openDoors(options: TestEngineOptions = {}, more: (opened: Opened) => Route[] = () => []) {
   const opened = openEngineWithFiles(options)
   const { engine, approvals, feed, oversight, store, log, clock, ids, attachments, links, keys, keeper } = opened
   const deps = { engine, approvals, feed, oversight, clock, attachments, links, version: '0.0.0-test' }
+  const added = more(opened)
+  const isReplaced = ({ method, path }: Route) => added.some((one) => one.method === method && one.path === path)
   const routes = [
     ...createAgUiRoutes(deps),
     ...createCopilotKitRoutes(deps),
     ...createSessionRoutes({ ...deps, ids }),
-    ...createApprovalRoutes(deps),
+    ...createApprovalRoutes({
+      ...deps,
+      readDiff: createReadDiff(store),
+      noteShown: createNoteShown({ waits: store.waits, log, clock }),
+      requirePassphrase: async () => {},
+    }),
     ...createEventRoutes(deps),
     ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
-    ...more(opened),
-  ]
-  const server = await startServer({ routes })
+  ].filter((route) => !isReplaced(route))
+  const server = await startServer({ routes: [...routes, ...added] })
   const { url, lines } = server
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

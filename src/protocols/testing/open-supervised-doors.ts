@@ -3,13 +3,19 @@
 
 import { createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import type { RequirePassphrase } from '../../http/auth/passphrase/require-passphrase.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
+import { createCallRules } from '../../supervision/approvals/call-rules.ts'
+import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
+import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
+import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { agentIn, callOf } from '../../supervision/testing/open-desk.ts'
 import { createChatRoutes } from '../chat/routes.ts'
+import { createApprovalRoutes } from '../manage/approvals/routes.ts'
 import { createSupervisionRoutes } from '../manage/supervision/routes.ts'
 import { openDoors } from './open-doors.ts'
 
@@ -17,7 +23,16 @@ interface SupervisedOptions extends TestEngineOptions {
   requirePassphrase?: RequirePassphrase
 }
 
-const settings = {
+const settings: SupervisionSettings = {
+  defaultWorkspaceRoot: null,
+  workspaces: [],
+  escalation: [],
+  quorum: 1,
+  hostCli: null,
+  hostCliArgs: [],
+  commands: {},
+  slack: { channelId: null, channels: [] },
+  ipcName: null,
   operators: [
     { name: 'operator', admin: true },
     { name: 'eve', admin: false },
@@ -45,6 +60,7 @@ export async function openSupervisedDoors({ requirePassphrase = async () => {}, 
   const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids }) => {
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
+      serverPaths: [],
       postLog: null,
       explainMode: () => null,
       push: async (nudge) => {
@@ -53,7 +69,20 @@ export async function openSupervisedDoors({ requirePassphrase = async () => {}, 
       },
     })
     made.elsewhere = elsewhere
+    const approvals = createApprovals({
+      ...{ store, log, clock, ids, logger: silentLogger, elsewhere: elsewhere.approvals },
+      rules: createCallRules({ grants: store.grants, clock }),
+      agents: [],
+      waits: engine.waits,
+    })
     return [
+      ...createApprovalRoutes({
+        engine,
+        approvals,
+        readDiff: createReadDiff(store),
+        noteShown: createNoteShown({ waits: store.waits, log, clock }),
+        requirePassphrase,
+      }),
       ...createSupervisionRoutes({ ...elsewhere, oversight, requirePassphrase }),
       ...createChatRoutes({ engine, oversight, clock, ids }),
     ]
@@ -76,15 +105,25 @@ export async function openSupervisedDoors({ requirePassphrase = async () => {}, 
     },
     /** The agent forwards a prompt. Gives its id, and later its answer. */
     async ask(text = 'Shall I go on?', values: Partial<typeof agent> = {}) {
-      const answer = elsewhere.reports.forward_prompt(callOf({ ...agent, ...values }), { prompt_text: text })
+      const answer = elsewhere.desk.forward_prompt(callOf({ ...agent, ...values }), { prompt_text: text })
       return { id: await waiting(text), answer }
     },
     async standBy(message = 'What next?', values: Partial<typeof agent> = {}) {
-      const answer = elsewhere.reports.wait_for_instruction(callOf({ ...agent, ...values }), { message })
+      const answer = elsewhere.desk.wait_for_instruction(callOf({ ...agent, ...values }), { message })
       return { id: await waiting(message), answer }
     },
+    /** The agent asks to write a whole file. Gives the approval's id, and later the answer. */
+    async askToWrite(root: string, file_path: string, diff: string, values: Partial<typeof agent> = {}) {
+      const asking = { title: 'A change', file_path, diff }
+      const answer = elsewhere.desk.ask_approval(callOf({ ...agent, workspaceRoot: root, ...values }), asking)
+      for (;;) {
+        const [asked] = await store.waits.list({ wait: 'approval', isWaiting: true, limit: 1 })
+        if (asked !== undefined) return { id: asked.id, answer }
+        await new Promise<void>((resolve) => void setImmediate(resolve))
+      }
+    },
     heartbeat: (values: Partial<typeof agent> = {}) =>
-      elsewhere.reports.heartbeat(callOf({ ...agent, ...values }), { status_message: 'Working.' }),
+      elsewhere.desk.heartbeat(callOf({ ...agent, ...values }), { status_message: 'Working.' }),
     /** The agent is silent until somebody notices. Gives the id of the alert. */
     async stall() {
       leap += 301_000

@@ -38,12 +38,13 @@ async function decideCall(
   at: number,
 ): Promise<Decided> {
   refuseWithoutPermission(by, approval)
+  refuseForOwnAgent(decision)
   const reason = decision.reason ?? null
   const answer = { waitId: approval.id, at, by: by.user }
   if (decision.decision === 'respond') {
     const response = responseOf(approval, decision.result)
     const audit = decisionRecord(approval, by.user, 'answered', at)
-    const details = { ...audit.details, response_sha256: sha256(response) }
+    const details = { ...audit.details, ...viaOf(by), response_sha256: sha256(response) }
     const outcome = { type: 'responded' as const, response, reason }
     return { approval, answer: { ...answer, outcome }, grant: null, audit: { ...audit, details } }
   }
@@ -56,7 +57,7 @@ async function decideCall(
         ? null
         : newGrant({ id: ids.uuid(), approval, arguments: args, remember, effect: 'refuse', by, now: at })
     const audit = decisionRecord(approval, by.user, 'rejected', at)
-    const details = { ...audit.details, ...(grant === null ? {} : { grant: grant.id }) }
+    const details = { ...audit.details, ...viaOf(by), ...(grant === null ? {} : { grant: grant.id }) }
     return {
       approval,
       answer: { ...answer, outcome: { type: 'rejected', reason } },
@@ -73,6 +74,7 @@ async function decideCall(
   const audit = decisionRecord(approval, by.user, 'approved', at)
   const details = {
     ...audit.details,
+    ...viaOf(by),
     ...(editedDigest === null ? {} : { edited_digest: editedDigest }),
     ...(grant === null ? {} : { grant: grant.id }),
   }
@@ -111,6 +113,14 @@ function responseOf({ id, kind, tool, question }: Approval, result: unknown): st
   throw wrong('The answer is too long.', [
     `It has ${text.length.toLocaleString('en')} characters; at most ${most} are kept.`,
   ])
+}
+
+function refuseForOwnAgent({ force, content }: Decision): void {
+  if (force === undefined && content === undefined) return
+  const pointer = force === undefined ? '/content' : '/force'
+  throw new ServerError('invalid_request', 'Only a change by an agent elsewhere can be edited as a file or forced.', {
+    problems: [{ pointer, detail: 'Leave it out.' }],
+  })
 }
 
 function refuseForQuestion({ decision, remember }: Decision): void {

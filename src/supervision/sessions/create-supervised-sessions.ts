@@ -199,8 +199,8 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         else present.set(sessionId, left)
       }
     },
-    create: (by, { workspaceRoot, host, prompt, title = null, channelId = null, tokenId, restoredFrom = null }) =>
-      openNew(by.user, { workspaceRoot, host, prompt, title, channelId, tokenId, restoredFrom, status: 'created' }),
+    create: (by, { owner = by.user, prompt, title = null, channelId = null, restoredFrom = null, ...values }) =>
+      openNew(owner, { ...values, prompt, title, channelId, restoredFrom, status: 'created' }),
     get: find,
     async list({ owner, statuses, limit }) {
       const query = {
@@ -290,7 +290,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
   const { status, updatedAt } = session.supervision
   const idle = at - updatedAt
-  if (status === 'created' && idle >= CONNECT_MS) {
+  // A restored session waits for a person to start its agent again.
+  const isAwaited = status === 'created' && session.supervision.restoredFrom === null
+  if (isAwaited && idle >= CONNECT_MS) {
     const reason = 'The agent did not connect in time.'
     return {
       result: null,
@@ -300,7 +302,7 @@ function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
     }
   }
   const isPending = waiting.some(({ wait }) => wait !== 'alert')
-  if (status === 'created' || idle < SILENT_MS || isPending) return { result: null }
+  if (isAwaited || idle < SILENT_MS || isPending) return { result: null }
   const reason = 'Nobody has heard from the agent for half an hour.'
   return {
     result: null,

@@ -46,6 +46,15 @@ export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
   )
 }
 
+/** Throws `forbidden` for a name that may own no sessions. */
+export function refuseUnknownOwner(operators: Operators, owner: string): void {
+  if (operators.isKnown(owner)) return
+  throw new ServerError(
+    'forbidden',
+    `${JSON.stringify(owner)} is not an operator. quarterdeck.yaml names them: operators[].name.`,
+  )
+}
+
 /** How the trail and the records name where a decision came from. */
 export const channelOf = ({ channel = 'http' }: Caller): string => channel
 

@@ -50,6 +50,8 @@ export interface SupervisedSessions {
 }
 
 export interface NewSupervised {
+  /** Left out: whoever creates it. */
+  owner?: string
   workspaceRoot: string
   host: string
   prompt: string

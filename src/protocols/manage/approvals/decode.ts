@@ -21,9 +21,12 @@ export function decodeDecision(body: unknown): Decision {
       problems: inputProblems(parsed.issues),
     })
   }
-  const { decision, digest, reason, arguments: edited, remember, grant, result } = parsed.data
+  const { decision, digest, reason, arguments: edited, remember, grant, result, force, content } = parsed.data
   if (decision !== 'approve' && edited !== undefined) {
     throw problem('/arguments', 'Only an approval can edit arguments.')
+  }
+  if (decision !== 'approve' && (force !== undefined || content !== undefined)) {
+    throw problem(force === undefined ? '/content' : '/force', 'Only an approval can edit or force a change.')
   }
   if (decision === 'respond' && remember !== undefined) {
     throw problem('/remember', 'An answer in the place of the tool cannot be remembered.')
@@ -44,6 +47,8 @@ export function decodeDecision(body: unknown): Decision {
     ...(reason === undefined ? {} : { reason }),
     ...(edited === undefined ? {} : { arguments: edited }),
     ...(result === undefined ? {} : { result }),
+    ...(force === undefined ? {} : { force }),
+    ...(content === undefined ? {} : { content }),
     ...(remember === undefined
       ? {}
       : {

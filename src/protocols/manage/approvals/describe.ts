@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/wait.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { ApprovalSchema, DecisionSchema, GrantSchema } from './schema.ts'
+import { ApprovalSchema, DecisionSchema, GrantSchema, ShownApprovalSchema } from './schema.ts'
 
 const tag = 'Approvals'
 const approvalId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
@@ -38,8 +38,12 @@ export const exampleApproval = {
   expires_at: '2026-11-15T10:00:00.000Z',
   decided_at: null,
   decided_by: null,
+  decided_channel: null,
   reason: null,
   consumed_at: null,
+  host: null,
+  change: null,
+  edited: false,
 }
 
 const oneApproval = (description: string, example: object) => ({
@@ -77,7 +81,17 @@ export const describeList: RouteDescription = {
 export const describeShow: RouteDescription = {
   tag,
   params,
-  responses: { 200: oneApproval('The approval.', exampleApproval) },
+  responses: {
+    200: {
+      description: 'The approval, with the diff of a change.',
+      content: {
+        'application/json': {
+          schema: ShownApprovalSchema,
+          example: exampleApproval,
+        },
+      },
+    },
+  },
   errors: ['approval_not_found', 'storage_failed'],
 }
 
@@ -94,6 +108,8 @@ export const describeDecide: RouteDescription = {
       'with other arguments': { decision: 'approve', arguments: { to: 'eve@example.com' } },
       'a result in its place': { decision: 'respond', result: 'Bob has it already.' },
       'the answer to a question': { decision: 'respond', result: { size: 'L' } },
+      'a change, edited': { decision: 'approve', content: 'export const limit = 20\n' },
+      'a change, over a changed file': { decision: 'approve', force: true },
       'refuse such calls': { decision: 'reject', remember: 'session' },
       'and remember': {
         decision: 'approve',
@@ -114,6 +130,13 @@ export const describeDecide: RouteDescription = {
   errors: [
     'invalid_request',
     'forbidden',
+    'conflict',
+    'invalid_diff',
+    'path_violation',
+    'patch_conflict',
+    'file_too_large',
+    'passphrase_required',
+    'passphrase_wrong',
     'approval_not_found',
     'approval_expired',
     'approval_decided',

@@ -35,8 +35,30 @@ export function approvalView(approval: Approval) {
     expires_at: time(approval.expiresAt),
     decided_at: time(approval.decidedAt),
     decided_by: approval.decidedBy,
+    decided_channel: approval.decidedVia ?? null,
     reason: approval.reason,
     consumed_at: time(approval.consumedAt),
+    host: approval.supervised?.host ?? null,
+    change: changeView(approval),
+    edited: approval.supervised?.isEdited ?? false,
+  }
+}
+
+/** Of a change by an agent elsewhere. */
+function changeView({ supervised }: Approval) {
+  const change = supervised?.change ?? null
+  if (supervised === undefined || change === null) return null
+  return {
+    file_path: change.path,
+    kind: change.kind,
+    added_lines: change.addedLines,
+    removed_lines: change.removedLines,
+    warnings: change.warnings,
+    protected_because: change.protectedBecause,
+    has_hidden_text: change.hasHiddenText,
+    may_force: supervised.mayForce,
+    applied_at: time(supervised.appliedAt),
+    not_applied: supervised.notApplied ?? null,
   }
 }
 

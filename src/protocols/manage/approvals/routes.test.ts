@@ -49,7 +49,7 @@ describe('an invalid decision', () => {
   test('is refused when it is larger than any decision, or has too many conditions', async () => {
     await using doors = await openGatedDoors(sending)
     const [id = ''] = await ask(doors)
-    const reject = { decision: 'reject', reason: 'x'.repeat(70_000) }
+    const reject = { decision: 'reject', reason: 'x'.repeat(12_000_001) }
     const where = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`k${i}`, {}]))
 
     expect(await refusalOf(await decide(doors, id, reject))).toEqual({ status: 413, code: 'body_too_large' })
@@ -98,6 +98,10 @@ describe('GET /approvals', () => {
         expires_at: expect.any(String),
         decided_at: null,
         decided_by: null,
+        decided_channel: null,
+        host: null,
+        change: null,
+        edited: false,
         reason: null,
         consumed_at: null,
       },
@@ -377,7 +381,9 @@ describe('POST /approvals/{id}', () => {
     ['no object', [], ''],
     ['no decision', {}, '/decision'],
     ['another word', { decision: 'maybe' }, '/decision'],
-    ['an unknown key', { decision: 'approve', force: true }, '/force'],
+    ['an unknown key', { decision: 'approve', loudly: true }, '/loudly'],
+    ['a file for a call', { decision: 'approve', content: 'x' }, '/content'],
+    ['force for a rejection', { decision: 'reject', force: true }, '/force'],
     ['arguments that are no object', { decision: 'approve', arguments: [] }, '/arguments'],
     ['a reason that is a book', { decision: 'reject', reason: 'x'.repeat(2_001) }, '/reason'],
     ['arguments for a rejected call', { decision: 'reject', arguments: {} }, '/arguments'],

@@ -3,8 +3,11 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import type { RequirePassphrase } from '../../../http/auth/passphrase/require-passphrase.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
+import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
+import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { decodeDecision, decodeStatus } from './decode.ts'
@@ -13,13 +16,17 @@ import { approvalView, grantView } from './encode.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 
-export function createApprovalRoutes({
-  engine,
-  approvals,
-}: {
+interface ApprovalRoutesDeps {
   engine: Pick<Engine, 'sessions'>
   approvals: Approvals
-}): Route[] {
+  readDiff: ReadDiff
+  noteShown: NoteShown
+  requirePassphrase: RequirePassphrase
+}
+
+export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
+  const { engine, approvals, readDiff, noteShown, requirePassphrase } = deps
+
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | null> {
     const reference = request.query.get('session_id')
@@ -48,14 +55,23 @@ export function createApprovalRoutes({
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
-    const approval = await approvals.get(callerOf(request.principal), request.params.id ?? '')
+    const by = callerOf(request.principal, request.channel)
+    const approval = await approvals.get(by, request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
-    reply.json(200, approvalView(approval))
+    const found = await readDiff(approval)
+    // Whoever could decide now has seen it: that is on record before they have it.
+    const mayDecide = by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner')
+    if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, request.channel)
+    reply.json(200, {
+      ...approvalView(approval),
+      ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown }),
+    })
   }
 
   async function decide(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request.principal)
+    const by = callerOf(request.principal, request.channel)
     const id = request.params.id ?? ''
+    await requirePassphrase(request)
     // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
@@ -111,7 +127,7 @@ export function createApprovalRoutes({
       door: null,
       // The approval says who may answer. Nobody may without a token.
       role: 'user',
-      body: 'control',
+      body: 'edit',
       summary: 'Approve or reject a call, or answer in its place',
       describe: describeDecide,
       handle: decide,

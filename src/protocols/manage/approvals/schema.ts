@@ -52,6 +52,17 @@ export const DecisionSchema = z.strictObject({
     ),
   reason: z.string().max(2_000).optional(),
   arguments: z.record(z.string(), z.unknown()).optional().describe('Replace all arguments of the call.'),
+  force: z
+    .boolean()
+    .optional()
+    .describe('With the kind `diff`: the change may overwrite the file although it has changed meanwhile.'),
+  content: z
+    .string()
+    .max(5_000_000)
+    .optional()
+    .describe(
+      'With the kind `diff`: the whole file as it should be. The answer is `approval_changed` with the new diff and its digest; approve that.',
+    ),
   remember: z
     .enum(['session', 'always'])
     .optional()
@@ -78,6 +89,21 @@ export const DecisionSchema = z.strictObject({
 })
 
 const time = z.iso.datetime()
+
+const ChangeSchema = z
+  .strictObject({
+    file_path: z.string().describe('Relative to the workspace.'),
+    kind: z.enum(['create', 'modify', 'delete']),
+    added_lines: z.int().min(0),
+    removed_lines: z.int().min(0),
+    warnings: z.array(z.string()),
+    protected_because: z.string().nullable(),
+    has_hidden_text: z.boolean(),
+    may_force: z.boolean().describe('The decision allows to overwrite the file although it has changed meanwhile.'),
+    applied_at: time.nullable().describe('When the file was written.'),
+    not_applied: z.string().nullable().describe('Why it was not written after all.'),
+  })
+  .meta({ id: 'Change' })
 
 export const ApprovalSchema = z
   .strictObject({
@@ -119,10 +145,20 @@ export const ApprovalSchema = z
     expires_at: time.nullable(),
     decided_at: time.nullable(),
     decided_by: z.string().nullable(),
+    decided_channel: z.string().nullable().describe('The way the decision came: `http`, `ctl`, … Null: not known.'),
     reason: z.string().nullable(),
     consumed_at: time.nullable(),
+    host: z.string().nullable().describe('The host of an agent elsewhere, if one asked.'),
+    change: ChangeSchema.nullable().describe('With the kind `diff`: what it does to which file.'),
+    edited: z.boolean().describe('An operator has changed what the agent proposed.'),
   })
   .meta({ id: 'Approval' })
+
+/** A diff may be large, so lists do without it. */
+export const ShownApprovalSchema = ApprovalSchema.extend({
+  diff: z.string().optional().describe('With the kinds `diff` and `policy`: the exact text of the change.'),
+  shown_diff: z.string().optional().describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
+}).meta({ id: 'ShownApproval' })
 
 export const GrantSchema = z
   .strictObject({

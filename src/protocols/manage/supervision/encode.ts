@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
-import type { Instruction } from '../../../domain/supervision.ts'
+import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
 import type { Alert, InstructionWait, Prompt } from '../../../domain/wait.ts'
-import type { AlertSchema, InstructionSchema, PromptSchema, WaitSchema } from './schema.ts'
+import type { AlertSchema, CheckpointSchema, InstructionSchema, PromptSchema, WaitSchema } from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
@@ -63,4 +63,23 @@ export const instructionView = (one: Instruction): z.infer<typeof InstructionSch
   source: one.source,
   created_at: isoTime(one.createdAt),
   delivered_at: time(one.deliveredAt),
+})
+
+export const checkpointView = (one: Checkpoint): z.infer<typeof CheckpointSchema> => ({
+  checkpoint_id: one.id,
+  session_id: one.sessionId,
+  owner: one.owner,
+  label: one.label,
+  workspace_root: one.workspaceRoot,
+  files: one.files,
+  bytes: one.bytes,
+  has_contents: one.hasContents,
+  session_state: {
+    status: one.sessionState.status,
+    mode: one.sessionState.mode,
+    title: one.sessionState.title,
+    last_tool: one.sessionState.lastTool,
+  },
+  progress_snapshot: one.progressSnapshot,
+  created_at: isoTime(one.createdAt),
 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { operationalModes } from '../../../domain/supervision.ts'
+import { operationalModes, supervisedStatuses } from '../../../domain/supervision.ts'
 import { promptTypes } from '../../../domain/wait.ts'
 import { MOST_INSTRUCTION_CHARS } from '../../../supervision/prompts/prompts.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
-import { ProgressSchema } from '../../shared/supervised/supervision-view.ts'
+import { ProgressSchema, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
 
 /** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
 const TextSchema = z
@@ -43,7 +43,90 @@ export const HandoverSchema = z
   .strictObject({ to: NameSchema.describe('Name of an operator in quarterdeck.yaml.') })
   .meta({ id: 'Handover' })
 
+export const NewCheckpointSchema = z
+  .strictObject({
+    label: z.string().min(1).max(200).optional(),
+    contents: z.boolean().optional().describe('False keeps only hashes: enough to compare, not to restore.'),
+  })
+  .meta({ id: 'NewCheckpoint' })
+export const RestoreSchema = z
+  .strictObject({
+    confirm: z.string().min(1).max(200).optional().describe('`digest` of the answer that said what would change.'),
+  })
+  .meta({ id: 'Restore' })
+export const RunCommandSchema = z
+  .strictObject({ alias: NameSchema.describe('Name of a command in quarterdeck.yaml.') })
+  .meta({ id: 'RunCommand' })
+export const SpawnSchema = z
+  .strictObject({
+    prompt: z
+      .string()
+      .refine((text) => text.trim() !== '', 'The prompt is blank. Write something.')
+      .refine((text) => !isLonger(text, 10_000), 'A prompt has at most 10000 characters.')
+      .meta({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+    workspace: z.string().min(1).max(4_096).describe('Path or id of a workspace.'),
+    host: NameSchema.optional(),
+    title: z.string().min(1).max(200).optional(),
+  })
+  .meta({ id: 'Spawn' })
+export const PurgeSchema = z
+  .strictObject({ dry_run: z.boolean().optional().describe('True only says what would be removed.') })
+  .meta({ id: 'Purge' })
+
 const time = z.iso.datetime()
+
+export const CheckpointSchema = z
+  .strictObject({
+    checkpoint_id: z.string(),
+    session_id: z.string(),
+    owner: z.string(),
+    label: z.string().nullable(),
+    workspace_root: z.string(),
+    files: z.int().min(0),
+    bytes: z.int().min(0),
+    has_contents: z.boolean().describe('Its files can be brought back.'),
+    session_state: z.strictObject({
+      status: z.enum(supervisedStatuses),
+      mode: z.enum(operationalModes),
+      title: z.string().nullable(),
+      last_tool: z.string().nullable(),
+    }),
+    progress_snapshot: ProgressSchema.nullable(),
+    created_at: time,
+  })
+  .meta({ id: 'Checkpoint' })
+
+export const ShownCheckpointSchema = CheckpointSchema.extend({
+  file_hashes: z.record(z.string(), z.string()).describe('SHA-256 by path. A link has `link:` and its target.'),
+  next_file: z.string().nullable().describe('Send it as `after` for the next files. Null: these were the last.'),
+}).meta({ id: 'ShownCheckpoint' })
+
+export const RestoredSchema = z
+  .strictObject({
+    session: SupervisionSchema.describe('The new session.'),
+    written: z.int().min(0),
+    removed: z.int().min(0),
+    not_restored: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
+    undo: CheckpointSchema.describe('What the workspace was before. Restore it to undo this.'),
+  })
+  .meta({ id: 'Restored' })
+
+export const CommandResultSchema = z
+  .strictObject({
+    alias: z.string(),
+    ended: z.enum(['exit', 'timeout', 'stopped', 'not_started']),
+    exit_code: z.int().nullable(),
+    signal: z.string().nullable(),
+    duration_ms: z.int().min(0),
+    output: z.string().describe('The first 64 KB of stdout and stderr.'),
+    dropped_bytes: z.int().min(0),
+    problem: z.string().nullable(),
+  })
+  .meta({ id: 'CommandResult' })
+
+export const PurgedSchema = z
+  .strictObject({ dry_run: z.boolean(), count: z.int().min(0), sessions: z.array(z.string()) })
+  .meta({ id: 'Purged' })
 
 /** What every record of an agent elsewhere has. */
 const record = {
