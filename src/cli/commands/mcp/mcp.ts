@@ -102,7 +102,7 @@ function storedConnection({ connection, tokenFile }: McpOptions, workspace: stri
   const found = createAgentConnections(findConfigDir(io.env, process.platform), connection).find(workspace)
   if (found !== null) return found
   throw new CliError(exitCodes.usage.code, `${workspace} is not connected to a server for ${connection}.`, [
-    'Run quarterdeck connect in that folder.',
+    `Run quarterdeck connect ${connection} --workspace ${workspace}`,
   ])
 }
 
