@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import { createRoutes, errorShapes } from './create-routes.ts'
 import { createServices } from './create-services.ts'
+import { createSupervisedWork } from './create-supervised-work.ts'
 import type { AgentDefinition, ModelSettings } from './domain/agent.ts'
 import { type ByteBudget, createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { type Clock, createSystemClock } from './domain/clock.ts'
@@ -43,6 +44,7 @@ import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
 import { databaseIn, lockDataDir, openStore } from './open-store.ts'
+import { findCtlPlace } from './operators/ctl/socket.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import { makeFolder } from './store/make-folder.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/disk/damage.ts'
@@ -51,7 +53,7 @@ import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
 import { createStartQueue } from './tools/mcp/start-queue.ts'
-import { createProcessGroups } from './tools/process/process-groups.ts'
+import { createProcessGroups, type ProcessGroups } from './tools/process/process-groups.ts'
 import type { Tool } from './tools/tool.ts'
 
 export interface AppOptions {
@@ -188,7 +190,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const basePath = readBasePath(options.basePath ?? '')
   const prepared = undo.move()
 
-  const ready: Prepared = { parts, answering, connections, tls, guard, strays, clock, ids, basePath }
+  const ready: Prepared = { parts, answering, connections, processes, tls, guard, strays, clock, ids, basePath }
   let started: Promise<Started> | null = null
   let closed: Promise<void> | null = null
   function start(where: ListenTarget | 'mounted' | null): Promise<Started> {
@@ -234,6 +236,7 @@ interface Prepared {
   /** Who answers where no agent is named. */
   answering: EngineOptions['agents'][number]
   connections: Connections
+  processes: ProcessGroups
   tls: TlsPair | null
   guard: Guard
   strays: StrayErrors
@@ -255,7 +258,7 @@ async function startApp(
   where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log } = options
-  const { parts, connections, tls, strays, clock, ids, basePath } = prepared
+  const { parts, connections, processes, tls, strays, clock, ids, basePath } = prepared
   await using undo = new AsyncDisposableStack()
 
   const lock = lockDataDir(dataDir)
@@ -303,6 +306,7 @@ async function startApp(
       wake,
       connections,
       middleware: options.middleware ?? [],
+      tidy: () => work.tidy(),
       ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
       clock,
       log,
@@ -310,9 +314,20 @@ async function startApp(
     undo,
   )
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = services
+  const localAddress =
+    address === null ? null : localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath
+  const work = createSupervisedWork(
+    {
+      ...{ elsewhere, settings, store, sessionLog, processes, tokens, dataDir, clock, ids, log },
+      configDir: configDir ?? null,
+      runtimeDir: runtimeDirOf(options),
+      mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
+    },
+    undo,
+  )
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
   const requirePassphrase = createRequirePassphrase(passphrase)
-  const routes = createRoutes({ ...wiring, services, early, tokens, requirePassphrase })
+  const routes = createRoutes({ ...wiring, services, work, early, tokens, requirePassphrase })
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())
   await disk.unlessDamaged(() => elsewhere.recover())
@@ -324,6 +339,9 @@ async function startApp(
     for (const { toolbox } of parts) toolbox.start()
     // In the background: a question may be about a tool whose server takes its time.
     void approvals.review()
+    void work
+      .recover()
+      .catch((error: unknown) => log.error('what an earlier start left could not be taken over', { error }))
   }
   const everything = undo.move()
 
@@ -353,6 +371,18 @@ async function startApp(
     },
   }
 }
+
+/** Where things are kept that live only as long as the server. */
+const runtimeDirOf = ({ configDir, dataDir, settings }: AppOptions): string =>
+  configDir === undefined
+    ? join(dataDir, 'run')
+    : findCtlPlace({
+        env: process.env,
+        configDir,
+        dataDir,
+        ipcName: settings.supervision.ipcName,
+        platform: process.platform,
+      }).runtimeDir
 
 type KeptTokens = Parameters<typeof readTokens>[0]['kept']
 

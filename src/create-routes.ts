@@ -2,6 +2,7 @@
 
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Services } from './create-services.ts'
+import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { RequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
@@ -37,6 +38,7 @@ import { createThreadRoutes } from './protocols/threads/routes.ts'
 
 interface RouteParts {
   services: Services
+  work: SupervisedWork
   /** Routes that answered before the store was open. */
   early: readonly Route[]
   settings: ServerSettings
@@ -51,6 +53,7 @@ interface RouteParts {
 
 export function createRoutes({
   services,
+  work,
   early,
   settings,
   tokens,
@@ -70,7 +73,7 @@ export function createRoutes({
     ...createApprovalRoutes({ ...services, requirePassphrase }),
     ...createEventRoutes(services),
     ...createInboxRoutes(services),
-    ...createSupervisionRoutes({ ...services, ...services.elsewhere, requirePassphrase }),
+    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...work, requirePassphrase }),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),

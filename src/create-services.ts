@@ -69,6 +69,8 @@ interface ServiceParts {
   connections: Connections
   fileKeys: FileKeys
   middleware: readonly Middleware[]
+  /** Once an hour. */
+  tidy: () => Promise<void>
   /** Added to the MCP door beside our own tools. */
   mcpExtension?: McpDoorOptions['extension']
   dataDir: string
@@ -153,6 +155,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     unsentFileSeconds: settings.files.unsentTtlSeconds,
     expireElsewhere: elsewhere.expire,
     sweepElsewhere: elsewhere.sessions.sweep,
+    tidyElsewhere: parts.tidy,
   })
   const attachments = createAttachments({
     files: keeper,

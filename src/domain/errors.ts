@@ -54,6 +54,7 @@ export const errorCodes = [
   'session_paused',
   'session_ended',
   'record_decided',
+  'restore_unconfirmed',
   'idempotency_mismatch',
   'run_fenced',
   'patch_conflict',

@@ -51,6 +51,7 @@ export const statusOf: Record<ErrorCode, number> = {
   session_paused: 409,
   session_ended: 409,
   record_decided: 409,
+  restore_unconfirmed: 409,
   idempotency_mismatch: 422,
   run_fenced: 409,
   patch_conflict: 409,

@@ -29,7 +29,7 @@ import type { HookDesk } from './hooks/hook-desk.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
 import type { Prompts } from './prompts/prompts.ts'
 import { createRecords, type Records } from './records/records.ts'
-import { createRecordChanges } from './sessions/await-record.ts'
+import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
 import { configuredOperators } from './sessions/configured-operators.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
@@ -48,6 +48,7 @@ export interface AgentsElsewhere {
   stalls: Stalls
   operators: Operators
   takeStep: TakeStep
+  changes: RecordChanges
   whileWorking: WhileWorking
   /** Decisions about what they ask. `Approvals` hands them on. */
   approvals: ElsewhereApprovals
@@ -116,7 +117,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const askPermission = createAskPermission(asking)
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger })
   return {
-    ...{ sessions, records, prompts, stalls, operators, takeStep, whileWorking, approvals },
+    ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, approvals },
     desk: {
       ...createAskApproval(asking),
       ...createAcceptDiff({ ...asking, writer, whileWorking }),

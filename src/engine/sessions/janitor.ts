@@ -34,6 +34,8 @@ export interface JanitorDeps {
   expireElsewhere?: (wait: SupervisedWait) => Promise<void>
   /** Looks after the sessions of agents elsewhere. */
   sweepElsewhere?: () => Promise<void>
+  /** Removes what is left of sessions of agents elsewhere. */
+  tidyElsewhere?: () => Promise<void>
   /** How long an uploaded file is kept if no message brings it. Left out: a day. */
   unsentFileSeconds?: number
 }
@@ -139,6 +141,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       nextPurge = clock.mono() + PURGE_EVERY_MS
       await purge()
       await files?.sweep?.()
+      await deps.tidyElsewhere?.()
     }
   }
 

@@ -1,10 +1,16 @@
 // The management routes of agents elsewhere, with agents that call the real desk. The log lives in real time; what waits or expires
 // lives in the time of a manual clock that can leap.
 
+import { EventEmitter } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
-import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import type { RequirePassphrase } from '../../http/auth/passphrase/require-passphrase.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
@@ -12,8 +18,15 @@ import { createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
+import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
+import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
+import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
+import { createChildRecords } from '../../supervision/spawn/child-records.ts'
+import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { agentIn, callOf } from '../../supervision/testing/open-desk.ts'
+import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createChatRoutes } from '../chat/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
 import { createSupervisionRoutes } from '../manage/supervision/routes.ts'
@@ -42,6 +55,38 @@ const settings: SupervisionSettings = {
   timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },
   stall: { enabled: true, inactivityMs: 300_000, escalationMs: 120_000, maxRetries: 3, nudgeMessage: 'Go on.' },
   modes: { agentMaySet: true },
+}
+
+type WorkDeps = Pick<ReturnType<typeof openEngine>, 'store' | 'log' | 'clock' | 'ids'>
+
+function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps) {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-checkpoints-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const processes = createProcessGroups({ clock, process: new EventEmitter() })
+  const shared = { ...elsewhere, store, clock, ids, processes, logger: silentLogger }
+  const environment = { PATH: '/usr/bin:/bin' }
+  const echo = { alias: 'echo', argv: ['sh', '-c', 'echo hello; echo oops >&2; exit 3'], program: '/bin/sh' }
+  const isMissing = () => {
+    throw new ServerError('config_invalid', 'Agents cannot be started from here.')
+  }
+  return {
+    checkpoints: createSessionCheckpoints({
+      ...shared,
+      jobs: createCheckpoints({ folder, excluded: [], isProtected: () => false }),
+      maxOpen: settings.maxConcurrentSessions,
+    }),
+    commands: createSessionCommands({ ...shared, commands: new Map([['echo', echo]]), environment }),
+    spawner: createSpawner({
+      ...{ ...shared, environment, extraArgs: [], runtimeDir: folder, masked: [], home: null },
+      host: isMissing,
+      sandbox: async () => null,
+      findWorkspace: isMissing,
+      tokens: { mint: async () => ({ id: 'minted', token: 'secret' }), revoke: async () => {} },
+      mcpUrl: () => 'http://127.0.0.1:1/mcp',
+      records: createChildRecords(folder),
+    }),
+    purge: createPurgeSupervised({ store, log, clock, retentionDays: 30 }),
+  }
 }
 
 /** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
@@ -83,7 +128,12 @@ export async function openSupervisedDoors({ requirePassphrase = async () => {}, 
         noteShown: createNoteShown({ waits: store.waits, log, clock }),
         requirePassphrase,
       }),
-      ...createSupervisionRoutes({ ...elsewhere, oversight, requirePassphrase }),
+      ...createSupervisionRoutes({
+        ...elsewhere,
+        ...workOf(elsewhere, { store, log, clock, ids }),
+        oversight,
+        requirePassphrase,
+      }),
       ...createChatRoutes({ engine, oversight, clock, ids }),
     ]
   })

@@ -89,6 +89,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   session_paused: later('validation'),
   session_ended: never('validation'),
   record_decided: never('validation'),
+  restore_unconfirmed: never('validation'),
   idempotency_mismatch: never('validation'),
   run_fenced: later('internal'),
   patch_conflict: later('validation'),

@@ -3,10 +3,12 @@
 import type { Route } from '../../../http/route.ts'
 import { createRecordRoutes, type RecordRoutesDeps } from './record-routes.ts'
 import { createSupervisedSessionRoutes, type SupervisedSessionRoutesDeps } from './session-routes.ts'
+import { createWorkRoutes, type WorkRoutesDeps } from './work-routes.ts'
 
-type SupervisionRoutesDeps = RecordRoutesDeps & SupervisedSessionRoutesDeps & { stalls: RecordRoutesDeps['stalls'] }
+type SupervisionRoutesDeps = RecordRoutesDeps & SupervisedSessionRoutesDeps & WorkRoutesDeps
 
 export const createSupervisionRoutes = (deps: SupervisionRoutesDeps): Route[] => [
   ...createRecordRoutes(deps),
   ...createSupervisedSessionRoutes(deps),
+  ...createWorkRoutes(deps),
 ]

@@ -1,0 +1,162 @@
+// What the server does for agents elsewhere on this machine: checkpoints of workspaces, commands in them, and agents that it starts.
+
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { ServerSettings } from './config/settings/server-settings.ts'
+import type { Clock } from './domain/clock.ts'
+import type { Ids } from './domain/ids.ts'
+import type { Logger } from './domain/logger.ts'
+import type { Tokens } from './http/auth/tokens/tokens.ts'
+import type { SessionLog } from './log/session-log.ts'
+import type { Store } from './store/store.ts'
+import type { AgentsElsewhere } from './supervision/agents-elsewhere.ts'
+import { createCheckpoints } from './supervision/checkpoints/create-checkpoints.ts'
+import { createSessionCheckpoints, type SessionCheckpoints } from './supervision/checkpoints/session-checkpoints.ts'
+import { findProgram } from './supervision/commands/find-program.ts'
+import { resolveCommands } from './supervision/commands/resolve-commands.ts'
+import { commandEnvironment } from './supervision/commands/run-command.ts'
+import { createSessionCommands, type SessionCommands } from './supervision/commands/session-commands.ts'
+import { createPurgeSupervised, type PurgeSupervised } from './supervision/sessions/purge-supervised.ts'
+import { createChildRecords } from './supervision/spawn/child-records.ts'
+import { createSpawner, type Spawner } from './supervision/spawn/create-spawner.ts'
+import { findSandbox } from './supervision/spawn/sandbox.ts'
+import { resolveHost } from './supervision/spawn/start-host.ts'
+import { findWorkspace } from './supervision/workspace/allowed-workspace.ts'
+import { protectedPath } from './supervision/workspace/protected-path.ts'
+import type { ProcessGroups } from './tools/process/process-groups.ts'
+
+export interface SupervisedWork {
+  checkpoints: SessionCheckpoints
+  commands: SessionCommands
+  spawner: Spawner
+  purge: PurgeSupervised
+  /** After a start. */
+  recover(): Promise<void>
+  /** Once an hour. */
+  tidy(): Promise<void>
+}
+
+interface WorkParts {
+  elsewhere: AgentsElsewhere
+  settings: ServerSettings
+  store: Store
+  sessionLog: SessionLog
+  processes: ProcessGroups
+  tokens: Pick<Tokens, 'create' | 'revoke'>
+  dataDir: string
+  /** Null: this server keeps nothing in a config folder. */
+  configDir: string | null
+  runtimeDir: string
+  /** The address of `/mcp`. Null: this server has no port. */
+  mcpUrl: () => string | null
+  clock: Clock
+  ids: Ids
+  log: Logger
+}
+
+/** Words that `ctl` and Slack have for something else. */
+const VERBS = [
+  ...['list', 'watch', 'show', 'approve', 'reject', 'edit', 'answer', 'resume', 'nudge', 'dismiss', 'mode', 'pause'],
+  ...['terminate', 'start', 'checkpoint', 'checkpoints', 'restore', 'steer', 'task', 'run', 'policy', 'handover'],
+  ...['purge', 'credential', 'passphrase', 'help', 'sessions', 'session-start', 'session-clear', 'session-pause'],
+  ...['session-resume', 'session-checkpoint', 'session-restore', 'session-checkpoints', 'list-files', 'show-file'],
+]
+
+/** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
+export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack): SupervisedWork {
+  const { elsewhere, settings, store, sessionLog, processes, tokens, dataDir, configDir, runtimeDir } = parts
+  const { clock, ids, log: logger } = parts
+  const { supervision } = settings
+  const own = { configDir, dataDir, runtimeDir, home: homedir() }
+  const workspaces = [
+    ...supervision.workspaces.map(({ path }) => path),
+    ...(supervision.defaultWorkspaceRoot === null ? [] : [supervision.defaultWorkspaceRoot]),
+  ]
+  const search = { searchPath: process.env.PATH ?? '', workspaces }
+  const environment = commandEnvironment(process.env, process.platform, workspaces)
+  const guarded = [dataDir, runtimeDir, ...(configDir === null ? [] : [configDir])]
+  const { sessions, takeStep, changes, whileWorking, operators } = elsewhere
+  const shared = { sessions, takeStep, changes, whileWorking, operators, store, clock, ids, logger }
+
+  const checkpoints = createSessionCheckpoints({
+    ...shared,
+    jobs: createCheckpoints({
+      folder: join(dataDir, 'checkpoints'),
+      excluded: guarded,
+      isProtected: (path) => protectedPath(path) !== null,
+    }),
+    maxOpen: supervision.maxConcurrentSessions,
+  })
+  const commands = createSessionCommands({
+    ...shared,
+    commands: resolveCommands(supervision.commands, { ...search, verbs: VERBS }),
+    processes,
+    environment,
+  })
+  undo.defer(() => commands.close())
+  const records = createChildRecords(dataDir)
+  const sandbox = once(() => findSandbox(findProgram('bwrap', search).program))
+  const spawner = createSpawner({
+    ...shared,
+    host: hostOf(supervision.hostCli, search, logger),
+    extraArgs: supervision.hostCliArgs,
+    sandbox: async () => (await sandbox()).found,
+    findWorkspace: (asked) => findWorkspace(asked, supervision, own),
+    tokens: {
+      async mint(owner, workspace) {
+        const { record, token } = await tokens.create(
+          { name: 'started agent', user: owner, role: 'agent', workspace },
+          owner,
+        )
+        return { id: record.id, token }
+      },
+      revoke: (id) => tokens.revoke(id, 'server'),
+    },
+    mcpUrl: parts.mcpUrl,
+    records,
+    processes,
+    environment,
+    runtimeDir,
+    masked: guarded,
+    home: own.home,
+  })
+  undo.defer(() => spawner.close())
+  const { retentionDays } = settings.sessions
+  const purge = createPurgeSupervised({ store, log: sessionLog, clock, retentionDays })
+  return {
+    checkpoints,
+    commands,
+    spawner,
+    purge,
+    async recover() {
+      await checkpoints.recover()
+      await spawner.recover()
+    },
+    async tidy() {
+      const { sessions } = await purge({ dryRun: false })
+      for (const { id } of sessions) records.purge(id)
+      await checkpoints.sweep()
+    },
+  }
+}
+
+/** The program is found at the start, before an agent can put another one in its place. */
+function hostOf(hostCli: string | null, search: Parameters<typeof resolveHost>[1], logger: Logger) {
+  try {
+    const host = resolveHost(hostCli, search)
+    return () => host
+  } catch (error) {
+    if (hostCli !== null) logger.warn('agents cannot be started from here', { error })
+    return () => {
+      throw error
+    }
+  }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

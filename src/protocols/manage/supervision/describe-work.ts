@@ -1,0 +1,151 @@
+// What the routes of checkpoints, commands and new agents take and answer, for the OpenAPI document.
+
+import { z } from 'zod'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import { exampleSupervision, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
+import { answer, commandErrors, listAnswer, listQuery, supervisionTag as tag } from './describe-records.ts'
+import { sessionParams } from './describe-sessions.ts'
+import {
+  CheckpointSchema,
+  CommandResultSchema,
+  NewCheckpointSchema,
+  PurgedSchema,
+  PurgeSchema,
+  RestoredSchema,
+  RestoreSchema,
+  RunCommandSchema,
+  ShownCheckpointSchema,
+  SpawnSchema,
+} from './schema.ts'
+
+const params = { id: z.string().describe('Id of the checkpoint: a UUID or a ULID.') }
+
+const example: z.infer<typeof CheckpointSchema> = {
+  checkpoint_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
+  session_id: exampleSupervision.session_id,
+  owner: 'ada',
+  label: 'before the migration',
+  workspace_root: '/home/ada/shop',
+  files: 1204,
+  bytes: 8_300_122,
+  has_contents: true,
+  session_state: { status: 'active', mode: 'remote', title: 'Shop: faster search', last_tool: 'heartbeat' },
+  progress_snapshot: null,
+  created_at: '2026-11-15T09:00:00.000Z',
+}
+const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
+export const describeCheckpoints: RouteDescription = {
+  tag,
+  description: 'Newest first. An operator sees all, others see those of their own sessions.',
+  query: listQuery,
+  responses: listAnswer('checkpoints', CheckpointSchema, example),
+  errors: ['invalid_request', 'forbidden', 'storage_failed'],
+}
+
+export const describeCheckpoint: RouteDescription = {
+  tag,
+  description: 'With the hashes of its files, up to 1,000 at a time.',
+  params,
+  query: { after: z.string().optional().describe('`next_file` of the answer before.') },
+  responses: {
+    200: answer('The checkpoint.', ShownCheckpointSchema, {
+      ...example,
+      file_hashes: { 'src/search.ts': digest },
+      next_file: null,
+    }),
+  },
+  errors: ['malformed_id', 'record_not_found', 'storage_failed'],
+}
+
+export const describeSave: RouteDescription = {
+  tag,
+  description:
+    'Hashes all files of the workspace that its .gitignore files do not exclude, and keeps their contents. 100,000 files take up to half a minute.',
+  params: sessionParams,
+  body: {
+    schema: NewCheckpointSchema,
+    examples: { 'with contents': { label: 'before the migration' }, 'hashes only': { contents: false } },
+  },
+  responses: { 201: answer('The checkpoint.', CheckpointSchema, example) },
+  errors: [...commandErrors, 'limit'],
+}
+
+export const describeRestore: RouteDescription = {
+  tag,
+  description:
+    'The first request is answered with 409 `restore_unconfirmed`: it lists the files that would be modified, deleted and added, those that nobody may write without a person, and `digest`. Send that digest as `confirm`. If the workspace has changed meanwhile, the answer is a new 409. A restore ends the session of the checkpoint and begins a new one of the same owner; what it overwrites is kept in the checkpoint `undo`.',
+  params,
+  body: { schema: RestoreSchema, examples: { 'what would change': {}, 'do it': { confirm: digest } } },
+  responses: {
+    200: answer('The workspace is restored.', RestoredSchema, {
+      session: { ...exampleSupervision, status: 'created', restored_from: example.checkpoint_id },
+      written: 3,
+      removed: 1,
+      not_restored: [],
+      undo: { ...example, label: 'before restoring before the migration' },
+    }),
+  },
+  errors: [...commandErrors, 'record_not_found', 'restore_unconfirmed', 'session_ended', 'limit'],
+}
+
+export const describeRunCommand: RouteDescription = {
+  tag,
+  description:
+    'Runs exactly what quarterdeck.yaml says, without a shell, for up to 60 seconds. The output is also streamed to the log of the session. Beware: a command like `npm test` runs code that the agent may have written.',
+  params: sessionParams,
+  body: { schema: RunCommandSchema, examples: { test: { alias: 'test' } } },
+  responses: {
+    200: answer('The command has ended.', CommandResultSchema, {
+      alias: 'test',
+      ended: 'exit',
+      exit_code: 0,
+      signal: null,
+      duration_ms: 4_210,
+      output: '12 tests passed\n',
+      dropped_bytes: 0,
+      problem: null,
+    }),
+  },
+  errors: [...commandErrors, 'command_not_found'],
+}
+
+export const describeSpawn: RouteDescription = {
+  tag,
+  description:
+    'Starts `host_cli` in a workspace, with a token of its own. The session is yours. It ends by itself if the agent does not connect within 30 seconds.',
+  body: {
+    schema: SpawnSchema,
+    examples: { start: { prompt: 'Make the search faster.', workspace: '/home/ada/shop', title: 'Faster search' } },
+  },
+  responses: {
+    201: {
+      ...answer('The agent is started.', SupervisionSchema, {
+        ...exampleSupervision,
+        status: 'created',
+        host: 'claude',
+        prompt: 'Make the search faster.',
+        last_tool: null,
+        progress_snapshot: null,
+        pid: 4711,
+      }),
+      headers: { Location: 'Address of the session.' },
+    },
+  },
+  errors: [...commandErrors, 'config_invalid', 'limit'],
+}
+
+export const describePurge: RouteDescription = {
+  tag,
+  description:
+    'Removes sessions that were terminated or interrupted more than `sessions.retention_days` ago, with everything that belongs to them. The server also does this once an hour.',
+  body: { schema: PurgeSchema, examples: { 'only look': { dry_run: true }, remove: {} } },
+  responses: {
+    200: answer('What was removed, or would be.', PurgedSchema, {
+      dry_run: true,
+      count: 1,
+      sessions: [exampleSupervision.session_id],
+    }),
+  },
+  errors: commandErrors,
+}

@@ -1,0 +1,222 @@
+// Checkpoints of supervised sessions: their records in the store, their files on disk, and how a workspace goes back to one.
+
+import type { Clock } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { type Checkpoint, isOpen, openStatuses } from '../../domain/supervision.ts'
+import type { Store } from '../../store/store.ts'
+import { about } from '../sessions/create-supervised-sessions.ts'
+import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { WhileWorking } from '../sessions/while-working.ts'
+import type { Checkpoints } from './create-checkpoints.ts'
+import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
+import type { RestorePlan } from './restore-plan.ts'
+import type { RestoreResult } from './restore-workspace.ts'
+
+export interface SessionCheckpoints {
+  /** Hashes the session's workspace and, unless `contents` is false, keeps its files. Throws `forbidden`, `storage_full`. */
+  save(
+    by: Caller,
+    sessionId: string,
+    wanted: { label: string | null; contents: boolean },
+    signal?: AbortSignal,
+  ): Promise<Checkpoint>
+  /** Throws `record_not_found`, also for a user who does not own its session. */
+  get(by: Caller, id: string): Promise<Checkpoint>
+  /** Newest first. A user sees their own, an operator sees all. */
+  list(query: CheckpointQuery): Promise<Checkpoint[]>
+  /** The files of a checkpoint, in the order of their paths. */
+  files(checkpoint: Checkpoint, after: string | null, limit: number): Promise<CheckpointFilePage>
+  /**
+   * Brings the workspace back if `confirm` is the digest of what would change now; otherwise gives the plan and changes nothing. Ends
+   * the checkpoint's session and begins a new one of the same owner. Throws `forbidden`, `limit`, and `invalid_request` for a checkpoint
+   * without contents.
+   */
+  restore(by: Caller, id: string, confirm: string | null): Promise<Restored>
+  /** After a start: finishes what a killed process had begun to restore. */
+  recover(): Promise<void>
+  /** Removes the files of checkpoints whose records are gone. */
+  sweep(): Promise<void>
+}
+
+export interface CheckpointQuery {
+  by: Caller
+  owner?: string
+  sessionId?: string
+  limit: number
+  before?: { createdAt: number; id: string }
+}
+
+export type Restored =
+  | { status: 'changed'; plan: RestorePlan }
+  | { status: 'restored'; session: SupervisedSession; result: RestoreResult; undo: Checkpoint }
+
+interface SessionCheckpointsDeps {
+  jobs: Checkpoints
+  store: Pick<Store, 'sessions' | 'supervised'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'list'>
+  takeStep: TakeStep
+  whileWorking: WhileWorking
+  operators: Operators
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  logger: Logger
+  /** `max_concurrent_sessions`. */
+  maxOpen: number
+}
+
+/** More than a server ever has at one time. */
+const MOST = 100_000
+/** A checkpoint that is being written is younger than this. */
+const YOUNG_MS = 60 * 60 * 1_000
+
+export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionCheckpoints {
+  const { jobs, store, sessions, takeStep, whileWorking, operators, clock, ids, logger, maxOpen } = deps
+
+  /** Writes the record. The files are on disk by then, so a record never names what is not there. */
+  async function record(
+    sessionId: string,
+    summary: CheckpointSummary,
+    by: Caller,
+    what: 'checkpoint' | 'checkpoint_before_restore',
+  ): Promise<Checkpoint> {
+    const { result } = await takeStep(sessionId, ({ session, at }) => {
+      const { status, mode, title, lastTool, progressSnapshot } = session.supervision
+      const checkpoint: Checkpoint = {
+        id: summary.checkpoint_id,
+        sessionId,
+        owner: session.owner,
+        label: summary.label,
+        workspaceRoot: summary.workspace_root,
+        manifest: summary.manifest,
+        files: summary.files,
+        bytes: summary.bytes,
+        hasContents: summary.files_with_content > 0 || summary.files === 0,
+        sessionState: { status, mode, title, lastTool },
+        progressSnapshot,
+        createdAt: summary.created_at,
+      }
+      const facts = { checkpoint_id: checkpoint.id, label: checkpoint.label, files: checkpoint.files, by: by.user }
+      return {
+        result: checkpoint,
+        checkpoints: [checkpoint],
+        events: isOpen(session.supervision) ? [noticeEvent(ids.uuid(), what, facts, at)] : [],
+        audit: [about(session, at, by.user, { what, checkpoint: checkpoint.id, ...viaOf(by) })],
+      }
+    })
+    return result
+  }
+
+  async function find(by: Caller, id: string): Promise<Checkpoint> {
+    const checkpoint = await store.supervised.checkpoint(id)
+    if (checkpoint !== null && (by.role === 'operator' || checkpoint.owner === by.user)) return checkpoint
+    throw new ServerError('record_not_found', `There is no checkpoint ${JSON.stringify(id)}.`)
+  }
+
+  /** Throws `limit` before anything is changed. The old session ends, so it does not count. */
+  async function refuseWithoutRoom(old: SupervisedSession): Promise<void> {
+    const open = await sessions.list({ statuses: openStatuses, limit: maxOpen + 1 })
+    const others = open.filter(({ id }) => id !== old.id)
+    if (others.length < maxOpen) return
+    throw new ServerError(
+      'limit',
+      `There are already ${others.length} supervised sessions, and max_concurrent_sessions allows ${maxOpen}. End one of them first.`,
+      { details: { sessions: others.slice(0, 10).map(({ id }) => id), limit: maxOpen } },
+    )
+  }
+
+  return {
+    async save(by, sessionId, { label, contents }, signal) {
+      const session = await sessions.get(sessionId)
+      refuseForeignCommand(operators, by, session.owner)
+      const request = {
+        root: session.supervision.workspaceRoot,
+        checkpointId: ids.uuid(),
+        label,
+        createdAt: clock.now(),
+        content: contents,
+      }
+      const summary = await whileWorking(sessionId, () => jobs.save(request, signal === undefined ? {} : { signal }))
+      return record(sessionId, summary, by, 'checkpoint')
+    },
+
+    get: find,
+
+    async list({ by, owner, sessionId, limit, before }) {
+      const own = by.role === 'operator' ? owner : by.user
+      const query = {
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(own === undefined ? {} : { owner: own }),
+      }
+      const found = await store.supervised.checkpoints({ ...query, limit: before === undefined ? limit : MOST })
+      return found
+        .filter((one) => own === undefined || one.owner === own)
+        .filter((one) => before === undefined || isAfter(one, before))
+        .slice(0, limit)
+    },
+
+    files: ({ manifest }, after, limit) => jobs.files(manifest, after, limit),
+
+    async restore(by, id, confirm) {
+      const checkpoint = await find(by, id)
+      const { label, manifest, workspaceRoot: root, sessionId } = checkpoint
+      const old = await sessions.get(sessionId)
+      refuseForeignCommand(operators, by, old.owner)
+      if (!checkpoint.hasContents) {
+        throw new ServerError(
+          'invalid_request',
+          'This checkpoint has only hashes, so no file can be brought back. Make the next one with contents.',
+        )
+      }
+      if (confirm === null) return { status: 'changed', plan: await jobs.plan({ root, manifest }) }
+      await refuseWithoutRoom(old)
+      const safety = { checkpointId: ids.uuid(), label: `before restoring ${label ?? id}`, createdAt: clock.now() }
+      const request = { root, manifest, confirm, restoreId: ids.uuid(), safety }
+      const restored = await whileWorking(sessionId, () => jobs.restore(request))
+      if (restored.status === 'changed') return restored
+      const undo = await record(sessionId, restored.result.safety, by, 'checkpoint_before_restore')
+      if (isOpen(old.supervision) || old.supervision.status === 'interrupted') {
+        await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
+      }
+      const { host, prompt, title, channelId, tokenId } = old.supervision
+      const session = await sessions.create(by, {
+        workspaceRoot: root,
+        owner: old.owner,
+        host,
+        prompt: prompt ?? '',
+        ...(title === null ? {} : { title }),
+        ...(channelId === null ? {} : { channelId }),
+        tokenId,
+        restoredFrom: id,
+      })
+      return { status: 'restored', session, result: restored.result, undo }
+    },
+
+    async recover() {
+      for (const { restore_id: restoreId, workspace_root } of await jobs.openRestores()) {
+        try {
+          await jobs.finishRestore(restoreId)
+          logger.warn('a restore that was cut short is finished now', { workspace: workspace_root })
+        } catch (error) {
+          logger.error('a restore that was cut short cannot be finished', { workspace: workspace_root, error })
+        }
+      }
+    },
+
+    async sweep() {
+      const all = await store.supervised.checkpoints({ limit: MOST })
+      await jobs.sweep(
+        all.map(({ manifest }) => manifest),
+        clock.now() - YOUNG_MS,
+      )
+    },
+  }
+}
+
+const isAfter = (one: Checkpoint, { createdAt, id }: { createdAt: number; id: string }): boolean =>
+  one.createdAt < createdAt || (one.createdAt === createdAt && one.id < id)

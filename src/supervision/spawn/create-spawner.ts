@@ -1,0 +1,264 @@
+// Starts coding agents for sessions, watches over them, and ends them with their sessions.
+
+import type { Clock } from '../../domain/clock.ts'
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { isOpen } from '../../domain/supervision.ts'
+import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
+import type { RecordChanges } from '../sessions/await-record.ts'
+import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
+import { type ChildRecords, type FoundChild, findChildren } from './child-records.ts'
+import type { Sandbox } from './sandbox.ts'
+import { type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
+
+export interface Spawner {
+  /** Throws `config_invalid`, `invalid_request`, `forbidden` (not a workspace) and `limit`. */
+  start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
+  /** After a start: takes over the hosts of open sessions, and ends those whose sessions have ended. */
+  recover(): Promise<void>
+  /** Ends every host. */
+  close(): Promise<void>
+}
+
+export interface SpawnRequest {
+  /** Becomes the owner of the session. */
+  owner: string
+  prompt: string
+  /** Path or id of a workspace of the settings. */
+  workspace: string
+  /** Name of the host. Left out: the one of the settings. */
+  host?: string
+  title?: string
+}
+
+export interface SpawnerDeps {
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'interrupt' | 'terminate'>
+  takeStep: TakeStep
+  changes: RecordChanges
+  operators: Operators
+  /** The host of the settings. Throws `config_invalid` if there is none. */
+  host: () => Pick<HostRequest, 'adapter' | 'program'>
+  extraArgs: readonly string[]
+  /** Null: the host runs without one. */
+  sandbox: () => Promise<Sandbox | null>
+  findWorkspace: (asked: string) => AllowedWorkspace
+  /** Makes and revokes the tokens of agents. */
+  tokens: {
+    mint(owner: string, workspace: string): Promise<{ id: string; token: string }>
+    revoke(id: string): Promise<void>
+  }
+  /** The address of our MCP door. Null: this server has no port. */
+  mcpUrl: () => string | null
+  records: ChildRecords
+  processes: ProcessGroups
+  environment: HostDeps['environment']
+  runtimeDir: string
+  masked: readonly string[]
+  home: string | null
+  clock: Clock
+  ids: Ids
+  logger: Logger
+}
+
+/** What the spawner needs of a host, whether this process or an earlier one has started it. */
+interface Child {
+  terminate(): Promise<void>
+  gone: Promise<unknown>
+}
+
+export function createSpawner(deps: SpawnerDeps): Spawner {
+  const { sessions, takeStep, changes, operators, tokens, records, clock, ids, logger } = deps
+  const children = new Map<string, Child>()
+  const closing = new AbortController()
+
+  const note = (sessionId: string, what: string, facts: Record<string, unknown>): Promise<unknown> =>
+    takeStep(sessionId, ({ session, at }) =>
+      isOpen(session.supervision)
+        ? { result: null, events: [noticeEvent(ids.uuid(), what, facts, at)] }
+        : { result: null },
+    ).catch((error: unknown) => logger.warn('a host could not be noted', { session_id: sessionId, error }))
+
+  /** A host ends with its session, whoever ends the session and however. */
+  function watch(sessionId: string, child: Child): void {
+    children.set(sessionId, child)
+    const look = async (): Promise<void> => {
+      const session = await sessions.get(sessionId).catch(() => null)
+      const isOver = session === null || session.supervision.status === 'terminated'
+      if (isOver && !closing.signal.aborted) await child.terminate()
+    }
+    const stop = changes.watch({ recordId: sessionId, sessionId }, () => {
+      void look().catch((error: unknown) => logger.warn('a host could not be ended', { session_id: sessionId, error }))
+    })
+    void child.gone.then(() => {
+      stop()
+      children.delete(sessionId)
+    })
+  }
+
+  /** The process is gone: its token is of no use any more, and its session waits for an agent that comes back. */
+  async function left(sessionId: string, tokenId: string, reason: string): Promise<void> {
+    await tokens.revoke(tokenId).catch((error: unknown) => {
+      const isGone = error instanceof ServerError && error.code === 'token_not_found'
+      if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
+    })
+    await takeStep(sessionId, () => ({ result: null, supervision: { spawned: null } }))
+    await sessions.interrupt(sessionId, reason)
+  }
+
+  const afterwards = (sessionId: string, work: Promise<unknown>): void =>
+    void work.catch((error: unknown) =>
+      logger.warn('it could not be written that a host has ended', { session_id: sessionId, error }),
+    )
+
+  function launch(session: SupervisedSession, request: HostRequest): Host {
+    const { id } = session
+    return startHost(request, {
+      clock,
+      log: logger,
+      processes: deps.processes,
+      records,
+      environment: deps.environment,
+      runtimeDir: deps.runtimeDir,
+      masked: deps.masked,
+      home: deps.home,
+      // The newest output is kept in a file; the log shows what the agent itself reports.
+      onOutput() {},
+      onRespawn: ({ respawn, delayMs, end }) =>
+        void note(id, 'host_restarts', { respawn, delay_ms: delayMs, end: wordsOf(end) }),
+    })
+  }
+
+  async function start(by: Caller, { owner, prompt, workspace: asked, host: named, title }: SpawnRequest) {
+    const mcpUrl = deps.mcpUrl()
+    if (mcpUrl === null)
+      throw new ServerError('config_invalid', 'This server has no port that an agent could connect to.')
+    refuseUnknownOwner(operators, owner)
+    const { adapter, program } = deps.host()
+    if (named !== undefined && named !== adapter.name) {
+      throw new ServerError(
+        'invalid_request',
+        `This server starts ${adapter.name}, not ${JSON.stringify(named)}. host_cli in quarterdeck.yaml says which.`,
+      )
+    }
+    const workspace = deps.findWorkspace(asked)
+    const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
+    try {
+      const session = await sessions.create(by, {
+        workspaceRoot: workspace.path,
+        owner,
+        host: adapter.name,
+        prompt,
+        tokenId,
+        ...(title === undefined ? {} : { title }),
+        ...(workspace.channelId === null ? {} : { channelId: workspace.channelId }),
+      })
+      return await begin(session, {
+        ...{ adapter, program, prompt, tokenId },
+        agentToken: token,
+        mcpUrl: `${mcpUrl}?session_id=${session.id}`,
+      })
+    } catch (error) {
+      await tokens.revoke(tokenId).catch(() => {})
+      throw error
+    }
+  }
+
+  async function begin(
+    session: SupervisedSession,
+    {
+      tokenId,
+      ...request
+    }: Pick<HostRequest, 'adapter' | 'program' | 'prompt' | 'agentToken' | 'mcpUrl'> & {
+      tokenId: string
+    },
+  ): Promise<SupervisedSession> {
+    const { id } = session
+    const { extraArgs } = deps
+    const sandbox = await deps.sandbox()
+    let host: Host
+    try {
+      host = launch(session, {
+        ...request,
+        ...{ extraArgs, sandbox, sessionId: id, workspace: session.supervision.workspaceRoot },
+      })
+    } catch (error) {
+      await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))
+      throw error
+    }
+    watch(id, host)
+    afterwards(
+      id,
+      host.gone.then((end) => (closing.signal.aborted ? undefined : left(id, tokenId, reasonOf(end)))),
+    )
+    const { pid } = host
+    if (pid === undefined) return session
+    return (
+      await takeStep(id, ({ at }) => ({
+        result: null,
+        supervision: { spawned: { pid, startedAt: at } },
+        events: [
+          noticeEvent(ids.uuid(), 'host_started', { host: request.adapter.name, pid, sandboxed: sandbox !== null }, at),
+        ],
+      }))
+    ).session
+  }
+
+  /** A host that an earlier process has started. Its output is lost; its session is not. */
+  async function takeOver(found: FoundChild): Promise<void> {
+    const { session_id: id } = found.record
+    const session = await sessions.get(id).catch(() => null)
+    if (session === null || !isOpen(session.supervision)) return found.terminate()
+    const gone = found.gone(closing.signal)
+    watch(id, { terminate: found.terminate, gone })
+    const reason = 'The process of the agent has ended.'
+    afterwards(
+      id,
+      gone.then(() => (closing.signal.aborted ? undefined : left(id, session.supervision.tokenId, reason))),
+    )
+  }
+
+  return {
+    start,
+    async recover() {
+      for (const found of findChildren({ records, runtimeDir: deps.runtimeDir, clock })) {
+        await takeOver(found).catch((error: unknown) =>
+          logger.error('a host of an earlier start could not be taken over', { ...found.record, error }),
+        )
+      }
+    },
+    async close() {
+      closing.abort()
+      await Promise.allSettled([...children.values()].map((child) => child.terminate()))
+    },
+  }
+}
+
+const wordsOf = (end: ProcessEnd): string => {
+  switch (end.kind) {
+    case 'exit':
+      return `exit code ${end.code}`
+    case 'signal':
+      return `signal ${end.signal}`
+    default:
+      return `not started (${end.code})`
+  }
+}
+
+function reasonOf({ how, end, respawns }: HostEnd): string {
+  switch (how) {
+    case 'finished':
+      return 'The agent has ended by itself.'
+    case 'terminated':
+      return 'The agent was ended.'
+    case 'crashed':
+      return `The agent has crashed (${wordsOf(end)}) after ${respawns} new starts.`
+    case 'not_started':
+      return `The agent could not be started (${wordsOf(end)}).`
+  }
+}
