@@ -23,6 +23,7 @@ import { createAuth } from './http/auth/auth.ts'
 import { createFileKeySecret } from './http/auth/config-folder/file-key-secret.ts'
 import { createServerAddress, localUrl } from './http/auth/config-folder/server-address.ts'
 import { createFileKeys } from './http/auth/file-keys.ts'
+import { guardDecisions } from './http/auth/passphrase/guard-decisions.ts'
 import { createPassphrase } from './http/auth/passphrase/passphrase.ts'
 import { createRequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
 import { type MadeTokens, noOperatorToken, readTokens, type Tokens } from './http/auth/tokens/tokens.ts'
@@ -45,6 +46,7 @@ import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
 import { databaseIn, lockDataDir, openStore } from './open-store.ts'
 import { findCtlPlace } from './operators/ctl/socket.ts'
+import { findCtlPlace, openCtlSocket } from './operators/ctl/socket.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import { makeFolder } from './store/make-folder.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/disk/damage.ts'
@@ -79,6 +81,8 @@ export interface AppOptions {
   basePath?: string
   /** Serves what the MCP conformance suite looks for, to callers without a token. Only for tests, and only on loopback. */
   conformanceFixtures?: boolean
+  /** Opens the local socket of `quarterdeck ctl`; `env` says where. Needs `configDir`. Left out: there is none. */
+  localSocket?: { env: Readonly<Record<string, string | undefined>> }
   /** Counts the starts in one process: function modules are loaded anew for each number. */
   reload?: number
 }
@@ -281,6 +285,7 @@ async function startApp(
   undo.defer(() => http.close({ drainMs: 0 }))
   if (address !== null)
     published?.tell(localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath, log)
+  await openLocalSocket(options, http)
 
   const disk = watchDisk(options, state)
   const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, ...disk.listeners })
@@ -328,9 +333,14 @@ async function startApp(
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
   const requirePassphrase = createRequirePassphrase(passphrase)
   const routes = createRoutes({ ...wiring, services, work, early, tokens, requirePassphrase })
+  const { engine, approvals, feed, mcp, janitor, keeper } = services
+  const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
+  const routes = guardDecisions(
+    createRoutes({ ...wiring, services, early, tokens }),
+    createRequirePassphrase(passphrase),
+  )
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())
-  await disk.unlessDamaged(() => elsewhere.recover())
   http.serve(routes)
   state.advance('ready')
   if (where !== null) {
@@ -383,6 +393,15 @@ const runtimeDirOf = ({ configDir, dataDir, settings }: AppOptions): string =>
         ipcName: settings.supervision.ipcName,
         platform: process.platform,
       }).runtimeDir
+async function openLocalSocket(
+  { localSocket, configDir, dataDir, settings }: AppOptions,
+  http: HttpServer,
+): Promise<void> {
+  if (localSocket === undefined || configDir === undefined) return
+  const { ipcName } = settings.supervision
+  const place = findCtlPlace({ env: localSocket.env, configDir, dataDir, ipcName, platform: process.platform })
+  await openCtlSocket(place, http.listenLocal)
+}
 
 type KeptTokens = Parameters<typeof readTokens>[0]['kept']
 

@@ -44,8 +44,6 @@ export const statusOf: Record<ErrorCode, number> = {
   approval_pending: 409,
   approval_decided: 409,
   approval_changed: 409,
-  not_approved: 409,
-  already_consumed: 409,
   tool_call_answered: 409,
   session_supervised: 409,
   session_paused: 409,

@@ -160,7 +160,7 @@ export class Exchange {
       path,
       query: sent.query,
       params: match.params,
-      principal,
+      principal: this.#via === 'ctl' ? { ...principal, via: 'ctl' } : principal,
       correlationId: this.#correlationId,
       log: this.#log,
       body,

@@ -82,8 +82,6 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   approval_pending: later('limit'),
   approval_decided: never('validation'),
   approval_changed: never('validation'),
-  not_approved: never('validation'),
-  already_consumed: never('validation'),
   tool_call_answered: never('validation'),
   session_supervised: never('validation'),
   session_paused: later('validation'),

@@ -39,7 +39,8 @@ export function createAppStarter(version: string): StartApp {
       throw new Error(`the process did not end with ${code}`)
     }
     // Tokens must not end up in a file or a pipe.
-    const keeping = configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true }
+    const keeping =
+      configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true, localSocket: { env: io.env } }
     const { clock, strays } = io
     const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, strays, ...keeping, ...more })
     const running = await app.listen().catch(async (error: unknown) => {

@@ -1,0 +1,37 @@
+import type { Route } from '../../route.ts'
+import type { RequirePassphrase } from './require-passphrase.ts'
+
+/** Commands that decide nothing. Every other request that changes something counts as a decision, also one that is added later. */
+const commands: ReadonlySet<string> = new Set([
+  'POST /sessions',
+  'POST /sessions/purge',
+  'POST /sessions/:id/pause',
+  'POST /sessions/:id/resume',
+  'POST /sessions/:id/terminate',
+  'POST /sessions/:id/steer',
+  'POST /sessions/:id/task',
+  'POST /sessions/:id/mode',
+  'POST /sessions/:id/nudge',
+  'POST /sessions/:id/run',
+  'POST /sessions/:id/checkpoint',
+  'POST /alerts/:id/nudge',
+  'POST /alerts/:id/dismiss',
+  'POST /alerts/:id/stop',
+])
+
+/** Reading, and what agents do: their role can decide nothing. */
+const decidesNothing = ({ method, path, role }: Route): boolean =>
+  method === 'GET' || role === 'agent' || commands.has(`${method} ${path}`)
+
+/** The same routes. Those that decide ask for the operator's passphrase when they are reached through the local socket. */
+export const guardDecisions = (routes: readonly Route[], requirePassphrase: RequirePassphrase): Route[] =>
+  routes.map((route) => {
+    if (decidesNothing(route)) return route
+    return {
+      ...route,
+      async handle(request, reply) {
+        await requirePassphrase(request)
+        await route.handle(request, reply)
+      },
+    }
+  })
