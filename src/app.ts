@@ -45,7 +45,6 @@ import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
 import { databaseIn, lockDataDir, openStore } from './open-store.ts'
-import { findCtlPlace } from './operators/ctl/socket.ts'
 import { findCtlPlace, openCtlSocket } from './operators/ctl/socket.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import { makeFolder } from './store/make-folder.ts'
@@ -332,15 +331,13 @@ async function startApp(
   )
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
   const requirePassphrase = createRequirePassphrase(passphrase)
-  const routes = createRoutes({ ...wiring, services, work, early, tokens, requirePassphrase })
-  const { engine, approvals, feed, mcp, janitor, keeper } = services
-  const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
   const routes = guardDecisions(
-    createRoutes({ ...wiring, services, early, tokens }),
-    createRequirePassphrase(passphrase),
+    createRoutes({ ...wiring, services, work, early, tokens, requirePassphrase }),
+    requirePassphrase,
   )
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())
+  await disk.unlessDamaged(() => elsewhere.recover())
   http.serve(routes)
   state.advance('ready')
   if (where !== null) {

@@ -92,8 +92,6 @@ export interface Principal {
   hasToken: boolean
   /** Id of the token, for the audit trail. A token of the settings has none. */
   tokenId?: string
-  /** The way the request came, if it is not `http`. */
-  via?: Channel
 }
 
 /** The caller of a route with the role `agent`. */

@@ -160,7 +160,7 @@ export class Exchange {
       path,
       query: sent.query,
       params: match.params,
-      principal: this.#via === 'ctl' ? { ...principal, via: 'ctl' } : principal,
+      principal,
       correlationId: this.#correlationId,
       log: this.#log,
       body,

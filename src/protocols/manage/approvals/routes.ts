@@ -81,7 +81,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       decodeDecision(await request.json()),
       request.correlationId,
     )
-    reply.note({ session_id: approval.sessionId, run_id: run.id })
+    reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
     reply.json(200, approvalView(approval))
   }
 

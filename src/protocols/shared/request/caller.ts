@@ -14,11 +14,6 @@ export function callerOf({ owner, role, hasToken, tokenId }: Principal, channel:
   }
   if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...via }
   return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...via }
-export function callerOf({ owner, role, hasToken, tokenId, via }: Principal): Caller {
-  const credential = tokenId === undefined ? {} : { credential: tokenId }
-  const channel = via === undefined ? {} : { channel: via }
-  if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...credential, ...channel }
-  return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...credential, ...channel }
 }
 
 export const viewerOf = (principal: Principal): Viewer => ({ by: callerOf(principal), owner: principal.owner })
