@@ -1,15 +1,31 @@
 import type { Approval } from '../../domain/wait.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
+import { decodeFile } from '../diffs/file-text.ts'
 import { shownDiff } from '../diffs/show-change.ts'
 
-/** The diff behind the approval of a change: its exact text, and the same with every hidden character marked. Null: it changes no file. */
-export type ReadDiff = (approval: Approval) => Promise<{ diff: string; shown: string } | null>
+/** What is behind the approval of a change. */
+export interface ProposedDiff {
+  /** Its exact text. */
+  diff: string
+  /** The same with every hidden character marked. */
+  shown: string
+  /** The whole text after the change; null: the change deletes the file. */
+  content(): string | null
+}
+
+/** Null: it changes no file. */
+export type ReadDiff = (approval: Approval) => Promise<ProposedDiff | null>
 
 export const createReadDiff =
   ({ supervised }: { supervised: Pick<SupervisedReads, 'proposal'> }): ReadDiff =>
   async ({ id, supervised: asked }) => {
     const proposal = asked === undefined ? null : await supervised.proposal(id)
     if (proposal === null) return null
-    const { diff } = proposal
-    return { diff, shown: shownDiff({ path: asked?.change?.path ?? '', diff }).text }
+    const { diff, after } = proposal
+    const path = asked?.change?.path ?? ''
+    return {
+      diff,
+      shown: shownDiff({ path, diff }).text,
+      content: () => (after === null ? null : decodeFile(after, path).text),
+    }
   }

@@ -90,5 +90,12 @@ export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus 
   throw queryProblem({ pointer: 'status', detail: `Send one of ${approvalStatuses.join(', ')}, or all.` })
 }
 
+/** `?include=content`: an editor needs the whole text, most readers only the diff. */
+export function includesContent({ query }: Pick<Request, 'query'>): boolean {
+  const text = query.get('include')
+  if (text === null || text === 'content') return text !== null
+  throw queryProblem({ pointer: 'include', detail: 'Send content, or leave it out.' })
+}
+
 const problem = (pointer: string, detail: string): ServerError =>
   new ServerError('invalid_request', 'The body is not a valid decision.', { problems: [{ pointer, detail }] })

@@ -81,6 +81,7 @@ export const describeList: RouteDescription = {
 export const describeShow: RouteDescription = {
   tag,
   params,
+  query: { include: z.enum(['content']).optional().describe('Also the whole text after a change.') },
   responses: {
     200: {
       description: 'The approval, with the diff of a change.',
@@ -92,7 +93,7 @@ export const describeShow: RouteDescription = {
       },
     },
   },
-  errors: ['approval_not_found', 'storage_failed'],
+  errors: ['invalid_request', 'approval_not_found', 'storage_failed'],
 }
 
 export const describeDecide: RouteDescription = {

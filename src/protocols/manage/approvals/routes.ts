@@ -10,7 +10,7 @@ import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { decodeDecision, decodeStatus } from './decode.ts'
+import { decodeDecision, decodeStatus, includesContent } from './decode.ts'
 import { describeDecide, describeGrants, describeList, describeRevoke, describeShow } from './describe.ts'
 import { approvalView, grantView } from './encode.ts'
 
@@ -62,9 +62,10 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     // Whoever could decide now has seen it: that is on record before they have it.
     const mayDecide = by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner')
     if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, request.channel)
+    const content = found !== null && includesContent(request) ? { content: found.content() } : {}
     reply.json(200, {
       ...approvalView(approval),
-      ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown }),
+      ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown, ...content }),
     })
   }
 

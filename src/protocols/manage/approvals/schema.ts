@@ -158,6 +158,11 @@ export const ApprovalSchema = z
 export const ShownApprovalSchema = ApprovalSchema.extend({
   diff: z.string().optional().describe('With the kinds `diff` and `policy`: the exact text of the change.'),
   shown_diff: z.string().optional().describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
+  content: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('With `include=content`: the whole text after the change. Null: the change deletes the file.'),
 }).meta({ id: 'ShownApproval' })
 
 export const GrantSchema = z
