@@ -1,22 +1,20 @@
 import type { Route } from '../../route.ts'
 import type { RequirePassphrase } from './require-passphrase.ts'
 
-/** Commands that decide nothing. Every other request that changes something counts as a decision, also one that is added later. */
+/**
+ * Commands that tell an agent something or take room from it. Every other request that changes something counts as a decision, also one
+ * that is added later.
+ */
 const commands: ReadonlySet<string> = new Set([
-  'POST /sessions',
+  // A dry run removes nothing. The route asks otherwise.
   'POST /sessions/purge',
   'POST /sessions/:id/pause',
-  'POST /sessions/:id/resume',
   'POST /sessions/:id/terminate',
   'POST /sessions/:id/steer',
   'POST /sessions/:id/task',
-  'POST /sessions/:id/mode',
   'POST /sessions/:id/nudge',
-  'POST /sessions/:id/run',
   'POST /sessions/:id/checkpoint',
   'POST /alerts/:id/nudge',
-  'POST /alerts/:id/dismiss',
-  'POST /alerts/:id/stop',
 ])
 
 /** Reading, and what agents do: their role can decide nothing. */

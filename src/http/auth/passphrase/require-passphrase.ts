@@ -14,8 +14,9 @@ export type RequirePassphrase = (request: Pick<Request, 'channel' | 'header'>) =
 
 /** Null: this server has no config folder, so nobody can have a passphrase. */
 export function createRequirePassphrase(passphrase: Passphrase | null): RequirePassphrase {
-  return async (request) => {
-    if (request.channel !== 'ctl') return
+  // A check takes time and counts as a try, so each request is checked once, whoever asks.
+  const checked = new WeakMap<object, Promise<void>>()
+  const check = async (request: Parameters<RequirePassphrase>[0]): Promise<void> => {
     if (passphrase === null) {
       throw new ServerError('forbidden', 'This server keeps no passphrase, so nothing can be decided here.')
     }
@@ -25,6 +26,12 @@ export function createRequirePassphrase(passphrase: Passphrase | null): RequireP
       throw new ServerError('passphrase_required', "This needs the operator's passphrase.")
     }
     await passphrase.verify(decoded(sent))
+  }
+  return async (request) => {
+    if (request.channel !== 'ctl') return
+    const checking = checked.get(request) ?? check(request)
+    checked.set(request, checking)
+    await checking
   }
 }
 
