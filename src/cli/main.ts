@@ -33,7 +33,9 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Asking for help or the version is not a mistake.
-    return error.exitCode === 0 ? exitCodes.ok.code : exitCodes.usage.code
+    if (error.exitCode === 0) return exitCodes.ok.code
+    // `ctl` has one code for all failures.
+    return args[0] === 'ctl' ? exitCodes.failed.code : exitCodes.usage.code
   }
   return exitCode
 }

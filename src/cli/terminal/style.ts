@@ -13,7 +13,10 @@ export interface Style {
 
 /** Colours for a terminal, unless the person turned them off (https://no-color.org). */
 export function styleFor(stream: OutputStream, env: Io['env']): Style {
-  const colours = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+  return makeStyle(stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb')
+}
+
+function makeStyle(colours: boolean): Style {
   const paint = (open: number, close: number) => (text: string) =>
     colours ? `\x1b[${open}m${text}\x1b[${close}m` : text
   return {
@@ -27,3 +30,6 @@ export function styleFor(stream: OutputStream, env: Io['env']): Style {
     cyan: paint(36, 39),
   }
 }
+
+/** For text that is painted later, or not at all. */
+export const plainStyle: Style = makeStyle(false)

@@ -1,25 +1,217 @@
 import { Command } from 'commander'
-import { ServerError } from '../../../domain/errors.ts'
 import type { Keychain } from '../../../operators/credentials/keychain.ts'
-import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import type { CtlOptions } from './ctl-server.ts'
+import type { ApproveOptions } from './decide.ts'
+import { type CtlContext, orFail, runCtl } from './run-ctl.ts'
 
 /** The commands of the person who commands agents, at a terminal of this machine. Their parts are loaded when they run. */
 export function createCtlCommand(io: Io, settle: Settle, keychain?: Keychain): Command {
   const command = new Command('ctl')
     .summary('command supervised agents from this terminal')
     .description(
-      'For the operator at this machine. Decisions ask for the operator’s passphrase, which is typed here: agents run as the same user ' +
-        'and could use a token that they find, but they do not know what you type.',
+      'For the operator at this machine: what agents ask, and the answers. Without a verb it shows what waits, live. It talks to the ' +
+        'running server through a socket that only your user can open, with the operator’s token: set QUARTERDECK_OPERATOR_TOKEN, or ' +
+        'type it when asked. Decisions ask for your passphrase, which is typed here: agents run as the same user and could use a token ' +
+        'that they find, but they do not know what you type.',
     )
     .addHelpText(
       'after',
       `
+Ids: the first characters are enough, as long as no other id begins with them.
+
 Examples:
+  $ quarterdeck ctl
+  $ quarterdeck ctl list
+  $ quarterdeck ctl approve 0192f3a1
+  $ quarterdeck ctl answer 0192f3a1 refine "Leave the tests alone."
+  $ quarterdeck ctl steer "Use the existing logger."
   $ quarterdeck ctl passphrase
   $ quarterdeck ctl credential set slack_bot_token`,
     )
+
+  const on =
+    <Options>(verb: (context: CtlContext, options: Options) => Promise<unknown>) =>
+    async (options: Options & CtlOptions): Promise<void> => {
+      let code: number = exitCodes.ok.code
+      await runCtl(options, io, async (context) => {
+        const result = await verb(context, options)
+        if (typeof result === 'number') code = result
+      })
+      settle(code)
+    }
+  addLookingVerbs(command, on)
+  addAnswerVerbs(command, on)
+  addSessionVerbs(command, on)
+  addUpkeepVerbs(command, io, settle, on, keychain)
+  command.action(
+    on(async (context) => {
+      const isForPerson = io.stdin.isTTY === true && io.stdout.isTTY === true
+      if (isForPerson) return (await import('./watch/watch.ts')).watch(context)
+      return (await import('./list.ts')).list({}, context)
+    }),
+  )
+  return command
+}
+
+type On = <Options>(
+  verb: (context: CtlContext, options: Options) => Promise<unknown>,
+) => (options: Options & CtlOptions) => Promise<void>
+type InSession = { session?: string }
+
+function add(parent: Command, name: string, summary: string): Command {
+  return parent
+    .command(name)
+    .description(summary)
+    .option('--data-dir <folder>', 'the data directory of the server (default: the one that serve uses here)')
+    .option('--json', 'the server’s answer as JSON')
+}
+
+const inSession = (command: Command): Command =>
+  command.option('--session <id>', 'the session, by the start of its id (default: the only open one)')
+
+const deciding = (command: Command): Command =>
+  command.option('--passphrase-fd <number>', 'read the passphrase from this file descriptor')
+
+function addLookingVerbs(command: Command, on: On): void {
+  add(command, 'list', 'Lists the open sessions and what waits for a person.')
+    .option('--all', 'also sessions that have ended')
+    .action(on<{ all?: boolean }>(async (context, options) => (await import('./list.ts')).list(options, context)))
+  deciding(add(command, 'watch', 'Shows what waits, live, with keys to answer. Press ? for them.')).action(
+    on(async (context) => (await import('./watch/watch.ts')).watch(context)),
+  )
+  add(command, 'show', 'Shows one record whole, with every hidden character written out.')
+    .argument('<id>', 'the start of the id of an approval, prompt, wait, alert, session or checkpoint')
+    .action((id: string, options: CtlOptions) =>
+      on(async (context) => (await import('./list.ts')).show(id, context))(options),
+    )
+}
+
+function addAnswerVerbs(command: Command, on: On): void {
+  deciding(add(command, 'approve', 'Shows an approval whole, asks, and approves it.'))
+    .argument('<id>', 'the start of its id')
+    .option('--reason <text>', 'why')
+    .option('--force', 'of a change: it may overwrite the file although that has changed meanwhile')
+    .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
+    .action((id: string, options: CtlOptions & ApproveOptions) =>
+      on(async (context) => (await import('./decide.ts')).approve(id, options, context))(options),
+    )
+  deciding(add(command, 'reject', 'Rejects an approval.'))
+    .argument('<id>', 'the start of its id')
+    .option('--reason <text>', 'why; the agent is told')
+    .action((id: string, options: CtlOptions & { reason?: string }) =>
+      on(async (context) => (await import('./decide.ts')).reject(id, options, context))(options),
+    )
+  deciding(
+    add(
+      command,
+      'edit',
+      'Opens what the agent proposes in $EDITOR, shows the difference, asks, and approves your text.',
+    ),
+  )
+    .argument('<id>', 'the start of its id')
+    .action((id: string, options: CtlOptions) =>
+      on(async (context) => (await import('./edit.ts')).edit(id, context))(options),
+    )
+  deciding(add(command, 'answer', 'Answers a question of an agent.'))
+    .argument('<id>', 'the start of its id')
+    .argument('<decision>', 'continue, refine or stop')
+    .argument('[text...]', 'what to do instead; refine needs it')
+    .action((id: string, decision: string, text: string[], options: CtlOptions) =>
+      on(async (context) => (await import('./answer.ts')).answer(id, decision, text.join(' '), context))(options),
+    )
+  inSession(deciding(add(command, 'resume', 'Lets a paused session go on, or tells a waiting agent what to do next.')))
+    .argument('[instruction...]', 'what to do next')
+    .action((words: string[], options: CtlOptions & InSession) =>
+      on(async (context) => (await import('./answer.ts')).resume(words.join(' '), options.session, context))(options),
+    )
+  inSession(add(command, 'nudge', 'Wakes a silent agent.'))
+    .argument('[text...]', 'what to tell it (default: the configured text)')
+    .action((words: string[], options: CtlOptions & InSession) =>
+      on(async (context) => (await import('./answer.ts')).nudge(words.join(' '), options.session, context))(options),
+    )
+  deciding(add(command, 'dismiss', 'Says that the silence of an agent is fine.'))
+    .argument('<id>', 'the start of the id of the alert')
+    .action((id: string, options: CtlOptions) =>
+      on(async (context) => (await import('./answer.ts')).dismiss(id, context))(options),
+    )
+}
+
+function addSessionVerbs(command: Command, on: On): void {
+  type Verbs = typeof import('./session-verbs.ts')
+  const act = (verb: (verbs: Verbs, context: CtlContext) => Promise<void>) =>
+    on(async (context) => verb(await import('./session-verbs.ts'), context))
+
+  inSession(deciding(add(command, 'mode', 'Shows where the questions of a session appear, or changes it.')))
+    .argument('[mode]', 'remote, local or hybrid')
+    .action((mode: string | undefined, options: CtlOptions & InSession) =>
+      act((verbs, context) => verbs.mode(mode, options.session, context))(options),
+    )
+  inSession(add(command, 'pause', 'Refuses the calls of an agent until it is resumed.')).action(
+    (options: CtlOptions & InSession) => act((verbs, context) => verbs.pause(options.session, context))(options),
+  )
+  inSession(add(command, 'terminate', 'Ends a session. What it has asked is interrupted.'))
+    .option('--reason <text>', 'why')
+    .option('--yes', 'do not ask')
+    .action((options: CtlOptions & InSession & { reason?: string; yes?: boolean }) =>
+      act((verbs, context) => verbs.terminate(options, context))(options),
+    )
+  deciding(add(command, 'start', 'Starts a coding agent in a workspace, with host_cli of the settings.'))
+    .argument('<prompt...>', 'what it should do')
+    .option('--workspace <folder>', 'where it works (default: this folder)')
+    .option('--host <name>', 'which host (default: the one of host_cli)')
+    .option('--title <text>', 'a title for lists')
+    .action((words: string[], options: CtlOptions & { workspace?: string; host?: string; title?: string }) =>
+      act((verbs, context) => verbs.start(words.join(' '), options, context))(options),
+    )
+  inSession(add(command, 'steer', 'Sends an agent a message, with the result of its next call.'))
+    .argument('<text...>', 'the message')
+    .action((words: string[], options: CtlOptions & InSession) =>
+      act((verbs, context) => verbs.steer(words.join(' '), options.session, context))(options),
+    )
+  inSession(add(command, 'task', 'Leaves a task for the next session in the same workspace.'))
+    .argument('<text...>', 'the task')
+    .action((words: string[], options: CtlOptions & InSession) =>
+      act((verbs, context) => verbs.task(words.join(' '), options.session, context))(options),
+    )
+  inSession(deciding(add(command, 'run', 'Runs a command of the settings in the workspace, and prints its output.')))
+    .argument('<alias>', 'its name under commands in quarterdeck.yaml')
+    .action((alias: string, options: CtlOptions & InSession) =>
+      act((verbs, context) => verbs.run(alias, options.session, context))(options),
+    )
+  inSession(deciding(add(command, 'handover', 'Gives a session to another operator. For admins.')))
+    .argument('<name>', 'the operator, as named in quarterdeck.yaml')
+    .action((name: string, options: CtlOptions & InSession) =>
+      act((verbs, context) => verbs.handover(name, options.session, context))(options),
+    )
+}
+
+function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keychain: Keychain | undefined): void {
+  inSession(add(command, 'checkpoint', 'Keeps the state of a session and the files of its workspace.'))
+    .argument('[label...]', 'a name for it')
+    .option('--no-contents', 'keep only the hashes: the files can be compared, but not brought back')
+    .action((words: string[], options: CtlOptions & InSession & { contents?: boolean }) =>
+      on(async (context) => (await import('./checkpoints.ts')).checkpoint(words.join(' '), options, context))(options),
+    )
+  inSession(add(command, 'checkpoints', 'Lists checkpoints, newest first.')).action((options: CtlOptions & InSession) =>
+    on(async (context) => (await import('./checkpoints.ts')).checkpoints(options.session, context))(options),
+  )
+  deciding(add(command, 'restore', 'Shows what would be lost, asks, and brings the files of a checkpoint back.'))
+    .argument('<id>', 'the start of its id')
+    .option('--confirm <digest>', 'for programs: the digest of the loss that a person was shown')
+    .action((id: string, options: CtlOptions & { confirm?: string }) =>
+      on(async (context) => (await import('./checkpoints.ts')).restore(id, options, context))(options),
+    )
+  deciding(add(command, 'policy', 'Lists the policy files that wait for a yes, and what each would allow.'))
+    .argument('[id]', 'only this one, by the start of its id')
+    .option('--approve', 'approve it')
+    .action((id: string | undefined, options: CtlOptions & { approve?: boolean }) =>
+      on(async (context) => (await import('./policy-items.ts')).policy(id, options, context))(options),
+    )
+  deciding(add(command, 'purge', 'Removes sessions that have been kept long enough, now instead of within the hour.'))
+    .option('--dry-run', 'remove nothing, only list what would be removed')
+    .action(on<{ dryRun?: boolean }>(async (context, options) => (await import('./purge.ts')).purge(options, context)))
 
   command
     .command('passphrase')
@@ -49,15 +241,4 @@ Examples:
       await orFail(setCredential(name, options, io, keychain))
       settle(exitCodes.ok.code)
     })
-  return command
-}
-
-/** Every failure of these commands has the exit code 1 and one clear line, so that scripts have one thing to look at. */
-async function orFail<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof ServerError) throw new CliError(exitCodes.failed.code, error.message)
-    throw error
-  }
 }

@@ -3,9 +3,9 @@ import { findConfigDir } from '../../../config/config-dir.ts'
 import { createPassphrase, type PassphraseOptions } from '../../../http/auth/passphrase/passphrase.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { CliError } from '../../cli-error.ts'
-import { dataDirectory } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { ctlPlace } from './ctl-place.ts'
 import { typedSecrets } from './typed-secret.ts'
 
 interface Options {
@@ -15,8 +15,9 @@ interface Options {
   cost?: PassphraseOptions['cost']
 }
 
-export async function setPassphrase({ dataDir: flag, passphraseFd, cost }: Options, io: Io): Promise<void> {
-  const dataDir = dataDirectory(flag, io)
+/** Gives the new passphrase back. */
+export async function setPassphrase({ dataDir: flag, passphraseFd, cost }: Options, io: Io): Promise<string> {
+  const { dataDir } = ctlPlace({ dataDir: flag }, io)
   if (!existsSync(dataDir)) {
     throw new CliError(exitCodes.failed.code, `There is no data of Quarterdeck in ${dataDir}.`, [
       'Start the server once, or name the folder: --data-dir <folder> (a server prints it when it starts).',
@@ -42,4 +43,5 @@ export async function setPassphrase({ dataDir: flag, passphraseFd, cost }: Optio
   }
   await (isChange ? passphrase.change(old, next) : passphrase.set(next))
   io.stderr.write(`The passphrase is ${isChange ? 'changed' : 'set'}. Only its hash is kept, in ${passphrase.path}.\n`)
+  return next
 }

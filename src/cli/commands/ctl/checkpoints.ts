@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { ClientError, type Problem } from '../../../client/client-error.ts'
+import { visibleText } from '../../../domain/visible-text.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { textTable } from '../../terminal/text-table.ts'
+import { confirm, hasTerminal } from './confirm.ts'
+import { findCheckpoint, findSession, shortIds } from './find-by-prefix.ts'
+import { readCheckpoints, type ShownCheckpoint, understood } from './records.ts'
+import type { CtlContext } from './run-ctl.ts'
+
+export async function checkpoint(
+  label: string,
+  { session, contents }: { session?: string; contents?: boolean },
+  context: CtlContext,
+): Promise<void> {
+  const { session_id: id } = await findSession(context.server, session)
+  const answer = await context.server.post(`/sessions/${id}/checkpoint`, {
+    ...(label === '' ? {} : { label }),
+    // Without the contents a checkpoint can only be compared, so keeping them is what people expect.
+    contents: contents !== false,
+  })
+  const { checkpoint_id } = understood(z.looseObject({ checkpoint_id: z.string() }), answer)
+  context.say(answer, `Checkpoint ${terminalLine(checkpoint_id, 64)}`)
+}
+
+export async function checkpoints(session: string | undefined, context: CtlContext): Promise<void> {
+  const meant = session === undefined ? '' : `&session=${(await findSession(context.server, session)).session_id}`
+  const answer = await context.server.get(`/checkpoints?limit=100${meant}`)
+  const found = readCheckpoints(answer)
+  const ids = shortIds(found.map((one) => one.checkpoint_id))
+  const row = (one: ShownCheckpoint): string[] => [
+    ids.get(one.checkpoint_id) ?? '',
+    terminalLine(one.created_at.slice(0, 19).replace('T', ' '), 19),
+    terminalLine(one.label ?? '', 40),
+    terminalLine(one.workspace_root, 200),
+  ]
+  const table = textTable(['ID', 'TAKEN (UTC)', 'LABEL', 'WORKSPACE'], found.map(row)).trimEnd()
+  context.say(answer, found.length === 0 ? 'There are no checkpoints. To take one: quarterdeck ctl checkpoint' : table)
+}
+
+const files = z.array(z.string()).default([])
+const LossSchema = z.looseObject({
+  digest: z.string(),
+  /** The whole number of each list, whose names may be cut. */
+  counts: z.record(z.string(), z.number()).default({}),
+  modified: files,
+  deleted: files,
+  added: files,
+  unknown: files,
+  cannot_restore: files,
+  lost_for_good: files,
+  protected: files,
+})
+
+/** Shows what restoring would lose, asks for the word, and restores. */
+export async function restore(
+  id: string,
+  { confirm: given }: { confirm?: string },
+  context: CtlContext,
+): Promise<void> {
+  const { server, io, json } = context
+  const { checkpoint_id } = await findCheckpoint(server, id)
+  const path = `/checkpoints/${checkpoint_id}/restore`
+  let digest = given
+  if (digest === undefined) {
+    const loss = await lossOf(() => server.post(path))
+    if (loss === null)
+      throw new CliError(exitCodes.failed.code, 'The server restored it without asking. Look at the files.')
+    if (!hasTerminal(io) || json) {
+      context.say(loss, lossLines(loss, context).join('\n'))
+      throw new CliError(exitCodes.failed.code, 'Nothing is restored yet. A program confirms with --confirm <digest>.')
+    }
+    io.stdout.write(`${lossLines(loss, context).join('\n')}\n`)
+    await confirm('Type restore to go on:', 'restore', io)
+    digest = loss.digest
+  }
+  let answer: unknown = null
+  const changed = await lossOf(async () => {
+    answer = await server.post(path, { confirm: digest })
+  })
+  if (changed !== null) {
+    throw new CliError(
+      exitCodes.failed.code,
+      'The files have changed since you looked. Nothing is restored; look again.',
+    )
+  }
+  const { undo } = understood(z.looseObject({ undo: z.looseObject({ checkpoint_id: z.string() }) }), answer)
+  const back = `To undo this: quarterdeck ctl restore ${terminalLine(undo.checkpoint_id, 64)}`
+  context.say(answer, `Restored. The old session is terminated, and a new one goes on from here. ${back}`)
+}
+
+type Loss = z.infer<typeof LossSchema>
+
+/** Null: it was done. A refusal that asks for a confirmation comes back as what would be lost. */
+async function lossOf(work: () => Promise<unknown>): Promise<Loss | null> {
+  try {
+    await work()
+    return null
+  } catch (error) {
+    const problem: Problem | null = error instanceof ClientError && error.status === 409 ? error.problem : null
+    if (problem === null || typeof problem.digest !== 'string') throw error
+    return understood(LossSchema, problem)
+  }
+}
+
+const words = {
+  modified: 'changed: they get their old contents back',
+  added: 'new: they are removed',
+  deleted: 'deleted: they come back',
+  protected: 'of these are protected: they can change what programs do here',
+  lost_for_good: 'of these are too large to be kept, so this cannot be undone',
+  cannot_restore: 'stay as they are, because the checkpoint has not kept them',
+  unknown: 'stay as they are, because they cannot be read',
+}
+
+function lossLines(loss: Loss, { io }: CtlContext): string[] {
+  const style = styleFor(io.stdout, io.env)
+  const part = (list: keyof typeof words, mark: string): string[] => {
+    const paths = loss[list]
+    const count = loss.counts[list] ?? paths.length
+    const rest = count > paths.length ? [`  … ${count - paths.length} more`] : []
+    return count === 0
+      ? []
+      : [`${count} ${words[list]}:`, ...paths.map((path) => `  ${mark} ${visibleText(path)}`), ...rest]
+  }
+  const lines = [
+    ...part('modified', style.yellow('M')),
+    ...part('added', style.red('-')),
+    ...part('deleted', style.green('+')),
+    ...part('protected', style.red('!')),
+    ...part('lost_for_good', style.red('!')),
+    ...part('cannot_restore', '='),
+    ...part('unknown', '='),
+  ]
+  return lines.length === 0 ? ['The files are as they were then. Nothing is lost.'] : lines
+}

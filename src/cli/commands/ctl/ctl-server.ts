@@ -1,0 +1,129 @@
+// The running server, as the commands of `ctl` reach it: through its local socket, with the operator's token and, for decisions, the
+// passphrase.
+
+import { existsSync } from 'node:fs'
+import { ClientError } from '../../../client/client-error.ts'
+import { type Call, type Connection, createConnection } from '../../../client/connection.ts'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import { variable } from '../../../config/source/env-file.ts'
+import { sleep } from '../../../domain/clock.ts'
+import { passphraseHeaders } from '../../../http/auth/passphrase/require-passphrase.ts'
+import { findCtlPlace } from '../../../operators/ctl/socket.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { askSecret } from '../../terminal/ask-secret.ts'
+import type { Io } from '../../terminal/io.ts'
+import { terminalText } from '../../terminal/terminal-text.ts'
+import { ctlPlace } from './ctl-place.ts'
+import { createSocketFetch } from './socket-fetch.ts'
+import { createTypedPassphrase } from './typed-passphrase.ts'
+
+export interface CtlOptions {
+  dataDir?: string
+  passphraseFd?: string
+  json?: boolean
+}
+
+export interface CtlServer {
+  get(path: string): Promise<unknown>
+  /** Throws `ClientError` with what the server refused. The passphrase is asked for if the server wants it. */
+  post(path: string, body?: object): Promise<unknown>
+  /** For streams. It tries again for ever while the server is away; `onAway` hears of each try. */
+  patientConnection(onAway: () => void): Connection
+  /** For whoever has the terminal for themselves: `lend` gives it back while the passphrase is typed. */
+  lendTerminal(lend: <T>(work: () => Promise<T>) => Promise<T>): void
+}
+
+/** Nobody reads the name: requests go to the socket. */
+const BASE = 'http://quarterdeck'
+const PASSPHRASE_TRIES = 3
+
+/** Finds the server of the data directory, and the operator's token. Throws `CliError`. */
+export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlServer> {
+  const { dataDir, ipcName } = ctlPlace(options, io)
+  if (!existsSync(dataDir)) throw noServer(dataDir, 'there is no such folder')
+  const configDir = findConfigDir(io.env, process.platform)
+  const { path } = findCtlPlace({ env: io.env, configDir, dataDir, ipcName, platform: process.platform })
+  // Before a person types a token for nobody.
+  if (process.platform !== 'win32' && !existsSync(path)) throw noServer(dataDir, `nothing listens at ${path}`)
+  const token = await operatorToken(io)
+  const passphrase = createTypedPassphrase({ ...options, dataDir }, io)
+  const fetch = createSocketFetch(path)
+  const wait = (ms: number, signal: AbortSignal | undefined) => sleep(io.clock, ms, signal)
+  const connection = createConnection({ url: BASE, token, fetch, retries: 0, sleep: wait })
+  let atTerminal = <T>(work: () => Promise<T>): Promise<T> => work()
+
+  async function ask(call: Call): Promise<unknown> {
+    try {
+      const response = await connection.once(call)
+      return response.status === 204 ? null : await response.json()
+    } catch (error) {
+      if (error instanceof ClientError && error.code === 'unreachable') throw noServer(dataDir, error.message)
+      throw error
+    }
+  }
+
+  /** The passphrase is asked for only when the server wants it, so it decides what needs one. */
+  async function post(path: string, body: object = {}): Promise<unknown> {
+    const call: Call = { method: 'POST', path, body }
+    let sent = passphrase.kept()
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await ask(sent === null ? call : { ...call, headers: passphraseHeaders(sent) })
+      } catch (error) {
+        const code = error instanceof ClientError ? error.code : ''
+        if (code === 'passphrase_wrong') passphrase.forget()
+        const isAnother = code === 'passphrase_wrong' && passphrase.canRepeat && tries < PASSPHRASE_TRIES
+        if (code !== 'passphrase_required' && !isAnother) throw error
+        if (code === 'passphrase_required' && sent !== null) throw error
+        sent = await atTerminal(() => {
+          if (isAnother) io.stderr.write('This is not the passphrase. Try again.\n')
+          return passphrase.ask()
+        })
+      }
+    }
+  }
+
+  return {
+    get: (path) => ask({ method: 'GET', path }),
+    post,
+    patientConnection: (onAway) =>
+      createConnection({
+        url: BASE,
+        token,
+        fetch,
+        retries: Number.POSITIVE_INFINITY,
+        sleep(ms, signal) {
+          onAway()
+          return wait(ms, signal)
+        },
+      }),
+    lendTerminal(lend) {
+      atTerminal = lend
+    },
+  }
+}
+
+async function operatorToken(io: Io): Promise<string> {
+  const token =
+    variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? (await askSecret('The operator’s token (it is not shown): ', io))
+  if (token !== null) return token
+  throw new CliError(
+    exitCodes.failed.code,
+    'The operator’s token is needed: set QUARTERDECK_OPERATOR_TOKEN, or type it at a terminal.',
+    ['If you have none: stop the server, run quarterdeck tokens create --role operator, and start it again.'],
+  )
+}
+
+const noServer = (dataDir: string, why: string): CliError =>
+  new CliError(exitCodes.failed.code, `No server runs for ${dataDir} (${why}).`, [
+    'Start one with quarterdeck serve, or name the folder of the one that runs: --data-dir <folder>.',
+  ])
+
+/** What the server said, as a failure of the command. */
+export function refusalOf(error: ClientError): CliError {
+  const details = (error.problem?.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`)
+  return new CliError(exitCodes.failed.code, oneLine([error.message, ...details].join(' ')))
+}
+
+const oneLine = (text: string): string => terminalText(text).replace(/\s+/g, ' ').trim()

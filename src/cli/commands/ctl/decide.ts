@@ -1,0 +1,72 @@
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { confirm, hasTerminal } from './confirm.ts'
+import { findRecord } from './find-by-prefix.ts'
+import type { ShownApproval } from './records.ts'
+import type { CtlContext } from './run-ctl.ts'
+import { mustBeSeen, recordLines, titleOf } from './show-record.ts'
+
+export interface ApproveOptions {
+  /** The digest of what was shown, by a program that showed it. */
+  digest?: string
+  force?: boolean
+  reason?: string
+}
+
+export async function approve(
+  id: string,
+  { digest, force, reason }: ApproveOptions,
+  context: CtlContext,
+): Promise<void> {
+  const approval = await findApproval(id, context)
+  if (digest !== undefined && digest !== approval.digest) {
+    throw new CliError(
+      exitCodes.failed.code,
+      'It has changed: its digest is another one. Look at it again, then decide.',
+    )
+  }
+  if (digest === undefined) await showBefore(approval, context)
+  const answer = await context.server.post(`/approvals/${approval.approval_id}`, {
+    decision: 'approve',
+    digest: approval.digest,
+    ...(force ? { force } : {}),
+    ...(reason === undefined ? {} : { reason }),
+  })
+  context.say(answer, `Approved: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`)
+}
+
+/** Nobody says yes to something risky that was not on their screen. */
+async function showBefore(approval: ShownApproval, { io, json }: CtlContext): Promise<void> {
+  const isSeen = hasTerminal(io) && !json
+  if (!isSeen && mustBeSeen(approval)) {
+    throw new CliError(
+      exitCodes.failed.code,
+      `Its risk is ${approval.risk}, so it has to be looked at first: quarterdeck ctl show ${approval.approval_id}`,
+      ['A program that has shown it to a person says so with --digest <digest>.'],
+    )
+  }
+  if (!isSeen) return
+  io.stdout.write(
+    `${recordLines({ kind: 'approval', id: approval.approval_id, record: approval }, styleFor(io.stdout, io.env)).join('\n')}\n\n`,
+  )
+  await confirm('Approve this? Type yes:', 'yes', io)
+}
+
+export async function reject(id: string, { reason }: { reason?: string }, context: CtlContext): Promise<void> {
+  const approval = await findApproval(id, context)
+  const answer = await context.server.post(`/approvals/${approval.approval_id}`, {
+    decision: 'reject',
+    digest: approval.digest,
+    ...(reason === undefined ? {} : { reason }),
+  })
+  context.say(answer, `Rejected: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`)
+}
+
+/** Throws `CliError` if the id is not an approval that waits. */
+export async function findApproval(id: string, { server }: Pick<CtlContext, 'server'>): Promise<ShownApproval> {
+  const found = await findRecord(server, id)
+  if (found.kind === 'approval') return found.record
+  const verb = { prompt: 'answer', wait: 'resume', alert: 'nudge or dismiss' }[found.kind]
+  throw new CliError(exitCodes.failed.code, `This is not an approval but a ${found.kind}. The verb for it: ${verb}.`)
+}

@@ -1,0 +1,178 @@
+// People name records and sessions by the first characters of their ids.
+
+import { ClientError } from '../../../client/client-error.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import type { CtlServer } from './ctl-server.ts'
+import {
+  isOpenSession,
+  type RecordKind,
+  readCheckpoints,
+  readInbox,
+  readRecord,
+  readSessions,
+  type ShownCheckpoint,
+  type ShownRecord,
+  type ShownSession,
+} from './records.ts'
+import { titleOf } from './show-record.ts'
+
+type Server = Pick<CtlServer, 'get'>
+
+const PAGE = 100
+/** More waits than anybody looks through. */
+const MOST_PAGES = 10
+
+export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
+  const items: ShownRecord[] = []
+  let cursor = ''
+  let before = ''
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer: unknown = await server.get(`/inbox?limit=${PAGE}${before}`)
+    const read = readInbox(answer)
+    items.push(...read.items)
+    if (page === 0) cursor = read.cursor
+    const last = read.items.at(-1)
+    if (last === undefined || read.items.length < PAGE) break
+    before = `&before=${Date.parse(last.record.created_at)}.${last.id}`
+  }
+  return { items, cursor }
+}
+
+/** The supervised sessions, newest first. */
+export async function allSessions(server: Server): Promise<ShownSession[]> {
+  const found: ShownSession[] = []
+  let before = ''
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const { sessions, count, last } = readSessions(await server.get(`/sessions?owner=*&limit=${PAGE}${before}`))
+    found.push(...sessions)
+    if (count < PAGE || last === null) break
+    before = `&before=${encodeURIComponent(last)}`
+  }
+  return found
+}
+
+/** What waits, by the first characters of its id; otherwise any record, by its whole id. Throws `CliError`. */
+export async function findRecord(server: Server, given: string): Promise<ShownRecord> {
+  const { items } = await allWaiting(server)
+  const found = matching(items, given, ({ id }) => id)
+  const [only] = found
+  if (found.length > 1)
+    throw ambiguous(
+      given,
+      found.map((one) => [one.id, `${one.kind}  ${titleOf(one)}`]),
+    )
+  if (only !== undefined) return await fullRecord(server, only)
+  const decided = await anyRecord(server, given)
+  if (decided !== null) return decided
+  throw new CliError(exitCodes.failed.code, `Nothing waits under the id ${quoted(given)}.`, [
+    'To see what waits: quarterdeck ctl list',
+  ])
+}
+
+/** A list does not hold the diff of an approval. Asking for it is on record as having been shown it. */
+export async function fullRecord(server: Server, found: ShownRecord): Promise<ShownRecord> {
+  if (found.kind !== 'approval') return found
+  return readRecord.approval(await server.get(`/approvals/${found.id}`))
+}
+
+const paths: Record<RecordKind, string> = { approval: 'approvals', prompt: 'prompts', wait: 'waits', alert: 'alerts' }
+const isWholeId = (text: string): boolean => /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{26})$/i.test(text)
+
+async function anyRecord(server: Server, id: string): Promise<ShownRecord | null> {
+  if (!isWholeId(id)) return null
+  for (const kind of ['approval', 'prompt', 'wait', 'alert'] as const) {
+    const answer = await orNotFound(server.get(`/${paths[kind]}/${id}`))
+    if (answer !== null) return readRecord[kind](answer)
+  }
+  return null
+}
+
+async function orNotFound(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ClientError && (error.status === 404 || error.code === 'malformed_id')) return null
+    throw error
+  }
+}
+
+/** The session that is meant: by the first characters of its id, otherwise the only open one. Throws `CliError`. */
+export async function findSession(server: Server, given: string | undefined): Promise<ShownSession> {
+  const sessions = await allSessions(server)
+  const open = sessions.filter(isOpenSession)
+  // A session that has ended can still be looked at, but an open one is what people mean.
+  const meant = given === undefined ? open : matching(open, given, ({ session_id }) => session_id)
+  const found = given === undefined || meant.length > 0 ? meant : matching(sessions, given, (one) => one.session_id)
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  if (given === undefined && only === undefined) {
+    throw new CliError(exitCodes.failed.code, 'No agent has an open session.', [
+      'To start one: quarterdeck ctl start "what to do". To connect one that you start yourself: quarterdeck connect',
+    ])
+  }
+  const lines = found.map((one): [string, string] => [one.session_id, sessionWords(one)])
+  if (given === undefined) {
+    throw new CliError(
+      exitCodes.failed.code,
+      `Several sessions are open. Say which one: --session <id>.`,
+      listed(lines),
+    )
+  }
+  if (only === undefined) throw new CliError(exitCodes.failed.code, `There is no session ${quoted(given)}.`)
+  throw ambiguous(given, lines)
+}
+
+const sessionWords = ({ host, title, workspace_root }: ShownSession): string =>
+  [host, title ?? '', workspace_root].filter((word) => word !== '').join('  ')
+
+export async function findCheckpoint(server: Server, given: string): Promise<ShownCheckpoint> {
+  const found = matching(
+    readCheckpoints(await server.get(`/checkpoints?limit=${PAGE}`)),
+    given,
+    (one) => one.checkpoint_id,
+  )
+  const [only] = found
+  if (only === undefined) {
+    throw new CliError(exitCodes.failed.code, `There is no checkpoint ${quoted(given)}.`, [
+      'To list them: quarterdeck ctl checkpoints',
+    ])
+  }
+  if (found.length === 1) return only
+  throw ambiguous(
+    given,
+    found.map((one) => [one.checkpoint_id, `${one.created_at}  ${one.label ?? ''}`]),
+  )
+}
+
+export function matching<T>(all: readonly T[], given: string, idOf: (one: T) => string): T[] {
+  const start = plain(given)
+  if (start === '') return []
+  const exact = all.filter((one) => plain(idOf(one)) === start)
+  return exact.length > 0 ? exact : all.filter((one) => plain(idOf(one)).startsWith(start))
+}
+
+const plain = (id: string): string => id.toLowerCase().replaceAll('-', '')
+
+const ambiguous = (given: string, found: readonly (readonly [string, string])[]): CliError =>
+  new CliError(exitCodes.failed.code, `${quoted(given)} is the start of several ids. Write more of it.`, listed(found))
+
+const listed = (found: readonly (readonly [string, string])[]): string[] =>
+  found.slice(0, 20).map(([id, words]) => `${id}  ${terminalLine(words, 80)}`)
+
+const quoted = (text: string): string => JSON.stringify(terminalLine(text, 64))
+
+const SHORTEST_ID = 8
+
+/** The shortest start of each id that no other one has. */
+export function shortIds(ids: readonly string[]): Map<string, string> {
+  const short = (id: string): string => {
+    for (let length = SHORTEST_ID; length < id.length; length += 1) {
+      const start = id.slice(0, length)
+      if (!start.endsWith('-') && ids.every((other) => other === id || !other.startsWith(start))) return start
+    }
+    return id
+  }
+  return new Map(ids.map((id) => [id, short(id)]))
+}

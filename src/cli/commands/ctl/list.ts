@@ -1,0 +1,78 @@
+import { CliError } from '../../cli-error.ts'
+import { styleFor } from '../../terminal/style.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { textTable } from '../../terminal/text-table.ts'
+import { allSessions, allWaiting, findCheckpoint, findRecord, findSession, shortIds } from './find-by-prefix.ts'
+import { isOpenSession, type ShownRecord, type ShownSession } from './records.ts'
+import type { CtlContext } from './run-ctl.ts'
+import { kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
+
+const TITLE_WIDTH = 70
+
+/** The open sessions, and what waits for a person. */
+export async function list({ all }: { all?: boolean }, context: CtlContext): Promise<void> {
+  const sessions = (await allSessions(context.server)).filter((one) => all === true || isOpenSession(one))
+  const { items } = await allWaiting(context.server)
+  const json = { sessions, waiting: items.map(({ kind, id, record }) => ({ id, kind, [kind]: record })) }
+  context.say(json, [sessionTable(sessions), waitingTable(items)].join('\n\n'))
+}
+
+function sessionTable(sessions: readonly ShownSession[]): string {
+  if (sessions.length === 0) return 'No agent has an open session.'
+  const ids = shortIds(sessions.map((one) => one.session_id))
+  const rows = sessions.map((one) => [
+    ids.get(one.session_id) ?? '',
+    terminalLine(one.status, 20),
+    terminalLine(one.host, 24),
+    terminalLine(one.owner_user_id, 24),
+    terminalLine(one.title ?? '', 40),
+    terminalLine(one.workspace_root, 120),
+  ])
+  return textTable(['SESSION', 'STATUS', 'HOST', 'OWNER', 'TITLE', 'WORKSPACE'], rows).trimEnd()
+}
+
+function waitingTable(items: readonly ShownRecord[]): string {
+  if (items.length === 0) return 'Nothing waits.'
+  const ids = shortIds(items.map(({ id }) => id))
+  const rows = items.map((item) => [
+    ids.get(item.id) ?? '',
+    kindOf(item),
+    riskOf(item),
+    terminalLine(item.record.created_at.slice(11, 19), 8),
+    terminalLine(titleOf(item), TITLE_WIDTH),
+  ])
+  return textTable(['WAITS', 'KIND', 'RISK', 'SINCE', 'WHAT'], rows).trimEnd()
+}
+
+/** A record, a session or a checkpoint, whole. */
+export async function show(id: string, context: CtlContext): Promise<void> {
+  const { server, io } = context
+  const style = styleFor(io.stdout, io.env)
+  const record = await orNone(() => findRecord(server, id))
+  if (record !== null) return context.say(record.record, recordLines(record, style).join('\n'))
+  const session = await orNone(() => findSession(server, id))
+  if (session !== null) return context.say(session, factLines(session))
+  const checkpoint = await orNone(() => findCheckpoint(server, id))
+  if (checkpoint !== null) return context.say(checkpoint, factLines(checkpoint))
+  // Says what it looked for.
+  await findRecord(server, id)
+}
+
+/** Null if there is none of this kind. An id that is the start of several is an error of its own. */
+async function orNone<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof CliError && /^(Nothing waits under|There is no )/.test(error.message)) return null
+    throw error
+  }
+}
+
+const factLines = (facts: Record<string, unknown>): string =>
+  Object.entries(facts)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      return `${terminalLine(name, 30).padEnd(20)}${terminalLine(text, 1_000)}`
+    })
+    .join('\n')

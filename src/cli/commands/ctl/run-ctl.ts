@@ -1,0 +1,40 @@
+import { ClientError } from '../../../client/client-error.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { type CtlOptions, type CtlServer, openCtlServer, refusalOf } from './ctl-server.ts'
+
+/** What a verb needs. */
+export interface CtlContext {
+  server: CtlServer
+  io: Io
+  json: boolean
+  /** Prints the server's answer with `--json`, and otherwise the words. */
+  say(answer: unknown, words: string): void
+}
+
+/** Runs a verb against the running server. */
+export const runCtl = (options: CtlOptions, io: Io, verb: (context: CtlContext) => Promise<void>): Promise<void> =>
+  orFail(
+    (async () => {
+      const json = options.json === true
+      await verb({
+        server: await openCtlServer(options, io),
+        io,
+        json,
+        say: (answer, words) => void io.stdout.write(json ? `${JSON.stringify(answer)}\n` : `${words}\n`),
+      })
+    })(),
+  )
+
+/** Every failure of these commands has the exit code 1 and one clear line, so that scripts have one thing to look at. */
+export async function orFail<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ClientError) throw refusalOf(error)
+    if (error instanceof ServerError) throw new CliError(exitCodes.failed.code, error.message)
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+// Commands for one session of an agent elsewhere.
+
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { operationalModes } from '../../../domain/supervision.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
+import { confirm, hasTerminal } from './confirm.ts'
+import { findSession } from './find-by-prefix.ts'
+import { understood } from './records.ts'
+import type { CtlContext } from './run-ctl.ts'
+
+export async function mode(
+  wanted: string | undefined,
+  session: string | undefined,
+  context: CtlContext,
+): Promise<void> {
+  if (wanted !== undefined && !operationalModes.some((one) => one === wanted)) {
+    throw new CliError(
+      exitCodes.failed.code,
+      `${JSON.stringify(wanted)} is not a mode. Write ${operationalModes.join(', ')}.`,
+    )
+  }
+  const { session_id: id, mode: current } = await findSession(context.server, session)
+  if (wanted === undefined) return context.say({ session_id: id, mode: current }, terminalLine(current, 20))
+  const answer = await context.server.post(`/sessions/${id}/mode`, { mode: wanted })
+  context.say(answer, `The mode is ${wanted}; it was ${terminalLine(current, 20)}.`)
+}
+
+export async function pause(session: string | undefined, context: CtlContext): Promise<void> {
+  const { session_id: id } = await findSession(context.server, session)
+  const answer = await context.server.post(`/sessions/${id}/pause`)
+  context.say(answer, 'Paused: its calls are refused until quarterdeck ctl resume. Its process goes on.')
+}
+
+export async function terminate(
+  { session, reason, yes }: { session?: string; reason?: string; yes?: boolean },
+  context: CtlContext,
+): Promise<void> {
+  const { session_id: id, host, title, workspace_root } = await findSession(context.server, session)
+  if (yes !== true && hasTerminal(context.io) && !context.json) {
+    const what = terminalLine([host, title ?? '', workspace_root].filter((word) => word !== '').join('  '), 120)
+    await confirm(`End the session ${id} (${what})? Type yes:`, 'yes', context.io)
+  }
+  const answer = await context.server.post(`/sessions/${id}/terminate`, reason === undefined ? {} : { reason })
+  context.say(answer, 'Terminated. What was pending is interrupted.')
+}
+
+export async function steer(text: string, session: string | undefined, context: CtlContext): Promise<void> {
+  const { session_id: id } = await findSession(context.server, session)
+  context.say(await context.server.post(`/sessions/${id}/steer`, { text }), 'The agent gets it with its next result.')
+}
+
+export async function task(text: string, session: string | undefined, context: CtlContext): Promise<void> {
+  const { session_id: id, workspace_root } = await findSession(context.server, session)
+  const answer = await context.server.post(`/sessions/${id}/task`, { text })
+  context.say(answer, `The next session in ${terminalLine(workspace_root, 200)} gets it.`)
+}
+
+export async function handover(to: string, session: string | undefined, context: CtlContext): Promise<void> {
+  const { session_id: id } = await findSession(context.server, session)
+  const answer = await context.server.post(`/sessions/${id}/handover`, { to })
+  context.say(answer, `The session belongs to ${terminalLine(to, 128)} now.`)
+}
+
+const ResultSchema = z.looseObject({
+  output: z.string().default(''),
+  exit_code: z.number().nullish(),
+  ended: z.string().nullish(),
+  problem: z.string().nullish(),
+})
+
+/** Throws `CliError` if the command fails, after its output is printed. */
+export async function run(alias: string, session: string | undefined, context: CtlContext): Promise<void> {
+  const { session_id: id } = await findSession(context.server, session)
+  const answer = await context.server.post(`/sessions/${id}/run`, { alias })
+  const { output, exit_code, ended, problem } = understood(ResultSchema, answer)
+  context.say(answer, terminalText(output).trimEnd())
+  if (exit_code === 0) return
+  const why =
+    problem ?? (typeof exit_code === 'number' ? `it ended with ${exit_code}` : `${ended ?? 'it did not end by itself'}`)
+  throw new CliError(exitCodes.failed.code, `The command ${JSON.stringify(alias)} failed: ${terminalLine(why, 200)}.`)
+}
+
+export async function start(
+  prompt: string,
+  { workspace, host, title }: { workspace?: string; host?: string; title?: string },
+  context: CtlContext,
+): Promise<void> {
+  const answer = await context.server.post('/sessions', {
+    prompt,
+    workspace: resolve(context.io.cwd, workspace ?? '.'),
+    ...(host === undefined ? {} : { host }),
+    ...(title === undefined ? {} : { title }),
+  })
+  const { session_id: id } = understood(z.looseObject({ session_id: z.string() }), answer)
+  context.say(answer, `Started: session ${terminalLine(id, 64)}. What it asks appears in quarterdeck ctl watch.`)
+}

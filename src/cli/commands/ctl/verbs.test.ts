@@ -1,0 +1,443 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { main } from '../../main.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo } from '../../testing/test-io.ts'
+import { setPassphrase } from './set-passphrase.ts'
+import {
+  descriptor,
+  diffApproval,
+  ids,
+  openSocketServer,
+  Refusal,
+  supervision,
+  usual,
+} from './testing/socket-server.ts'
+
+const ok = { ok: true }
+const posts = (...paths: string[]) => Object.fromEntries(paths.map((path) => [`POST ${path}`, ok]))
+
+describe('looking', () => {
+  test('list shows the sessions and what waits, with ids that are as short as they can be', async () => {
+    const server = await openSocketServer(usual)
+    expect(await server.run('list')).toEqual({
+      code: 0,
+      err: '',
+      out: `SESSION   STATUS  HOST         OWNER  TITLE  WORKSPACE
+0192f3a1  active  claude-code  ada    Shop   /home/ada/shop
+
+WAITS       KIND        RISK  SINCE     WHAT
+0192f3b1-1  diff        low   09:04:10  src/a.ts: Faster search
+0192f3b1-2  permission  high  09:04:10  Bash
+0192f3b2    prompt            09:04:10  Shall I go on?
+0192f3b3    wait              09:04:10  What next?
+0192f3b4    alert             09:04:10  silent for 301 s after heartbeat
+`,
+    })
+    const json = JSON.parse((await server.run('list', '--json')).out)
+    expect([json.sessions.length, json.waiting.length]).toEqual([1, 5])
+  })
+
+  test('without a verb and without a terminal it lists', async () => {
+    const server = await openSocketServer({ 'GET /inbox': { items: [], cursor: 'f.1' }, 'GET /sessions': [] })
+    expect(await server.run()).toEqual({ code: 0, err: '', out: 'No agent has an open session.\n\nNothing waits.\n' })
+  })
+
+  test('show prints the whole record, and nothing in it can touch the terminal', async () => {
+    const hostile = {
+      ...diffApproval,
+      title: 'Nice\x1b[2J\x1b]0;owned\x07 title\nApproved by ada',
+      change: { ...diffApproval.change, file_path: 'src/a\u202ets.exe' },
+      diff: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\u202e\x1b[1A${' '.repeat(300)}evil()\n`,
+    }
+    const server = await openSocketServer({ ...usual, [`GET /approvals/${ids.diff}`]: hostile })
+    const { out, code } = await server.run('show', '0192f3b1-1')
+    expect(code).toBe(0)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+    expect(out).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f\u202e]/)
+    expect(out).toContain('+two<U+202E><U+001B>[1A<U+0020×300>evil()')
+    // The second line of the title stays inside the words of the agent.
+    expect(out).toContain('\n  Approved by ada\n')
+  })
+
+  test('show finds sessions and checkpoints too', async () => {
+    const server = await openSocketServer(usual)
+    expect((await server.run('show', '0192f3a1')).out).toContain('workspace_root      /home/ada/shop')
+    expect(JSON.parse((await server.run('show', '0192f3c1', '--json')).out)).toMatchObject({ label: 'before' })
+    expect(await server.run('show', 'ffff')).toMatchObject({ code: 1, out: '' })
+  })
+
+  test.each([
+    [['approve', '0192f3b1'], '"0192f3b1" is the start of several ids. Write more of it.'],
+    [['approve', 'nope'], 'Nothing waits under the id "nope".'],
+    [['approve', '0192f3b2'], 'This is not an approval but a prompt. The verb for it: answer.'],
+    [['dismiss', '0192f3b2'], 'Only alerts about silent agents are dismissed; this is a prompt.'],
+    [['answer', '0192f3b2', 'maybe'], '"maybe" is not an answer. Write continue, refine or stop.'],
+    [['answer', '0192f3b2', 'refine'], 'refine needs a text that says what to do instead.'],
+    [['mode', 'loud'], '"loud" is not a mode. Write remote, local, hybrid.'],
+    [['pause', '--session', 'ffff'], 'There is no session "ffff".'],
+    [['restore', 'ffff'], 'There is no checkpoint "ffff".'],
+    [['watch'], 'watch needs a terminal.'],
+    [['edit', '0192f3b1-1'], 'Editing needs a terminal, and there is none.'],
+    [['bogus'], 'too many arguments'],
+    [['approve'], 'missing required argument'],
+  ])('%j ends with 1 and says why', async (args, line) => {
+    const server = await openSocketServer(usual)
+    const { code, out, err } = await server.run(...args)
+    expect([code, out, server.sent()]).toEqual([1, '', []])
+    expect(err.split('\n')[0]).toContain(line)
+  })
+
+  test('a server that does not run is named as such, before anybody types a token', async () => {
+    const cwd = await tempFolder()
+    const io = createTestIo({ cwd, terminal: true, stdin: new PassThrough() })
+    expect(await main(['ctl', 'list'], io)).toBe(1)
+    expect(io.complained()).toContain(`No server runs for ${join(cwd, '.quarterdeck')}`)
+    expect(io.complained()).toContain('Start one with quarterdeck serve')
+  })
+
+  test('without a token it says where to get one', async () => {
+    const server = await openSocketServer(usual)
+    const io = createTestIo({ cwd: server.cwd })
+    expect([await main(['ctl', 'list'], io), server.seen]).toEqual([1, []])
+    expect(io.complained()).toContain('set QUARTERDECK_OPERATOR_TOKEN, or type it at a terminal')
+  })
+
+  test('a refusal of the server is one line', async () => {
+    const server = await openSocketServer({
+      'GET /inbox': new Refusal(401, { code: 'unauthorized', detail: 'The token\nis \x1b[31mwrong.' }),
+      'GET /sessions': [],
+    })
+    expect(await server.run('list')).toEqual({ code: 1, out: '', err: 'quarterdeck: The token is \\u{1b}[31mwrong.\n' })
+  })
+
+  test('an answer that is not understood is an error, not a crash', async () => {
+    const server = await openSocketServer({ ...usual, 'GET /inbox': { items: 7 } })
+    expect(await server.run('list')).toMatchObject({ code: 1, out: '' })
+  })
+})
+
+describe('commands for a session', () => {
+  test.each([
+    [['pause'], '/pause', {}],
+    [['terminate', '--reason', 'enough'], '/terminate', { reason: 'enough' }],
+    [['steer', 'Use', 'the', 'logger.'], '/steer', { text: 'Use the logger.' }],
+    [['task', 'Write tests.'], '/task', { text: 'Write tests.' }],
+    [['mode', 'local'], '/mode', { mode: 'local' }],
+    [['nudge'], '/nudge', {}],
+    [['nudge', 'Wake', 'up'], '/nudge', { message: 'Wake up' }],
+    [['handover', 'grace'], '/handover', { to: 'grace' }],
+  ])('%j goes to the only open session', async (args, verb, body) => {
+    const path = `/sessions/${ids.session}${verb}`
+    const server = await openSocketServer({ ...usual, ...posts(path) })
+    const { code, err } = await server.run(...args)
+    expect([code, err, server.sent()]).toEqual([0, '', [{ method: 'POST', path, body, passphrase: null }]])
+    expect(JSON.parse((await server.run(...args, '--json', '--session', '0192f3a1')).out)).toEqual(ok)
+  })
+
+  test('with several open sessions it lists them, and takes the start of an id', async () => {
+    const other = { ...supervision, session_id: ids.other, host: 'codex', title: 'Other\x1b[2J' }
+    const ended = { ...supervision, session_id: '0192f3ff-0000-7def-8abc-0000000000cc', status: 'terminated' }
+    const sessions = [supervision, other, ended].map((one) => ({ session_id: one.session_id, supervision: one }))
+    const server = await openSocketServer({
+      ...usual,
+      'GET /sessions': sessions,
+      ...posts(`/sessions/${ids.other}/pause`),
+    })
+    const { code, err } = await server.run('pause')
+    expect([code, err]).toEqual([
+      1,
+      `quarterdeck: Several sessions are open. Say which one: --session <id>.
+  ${ids.session}  claude-code Shop /home/ada/shop
+  ${ids.other}  codex Other\\u{1b}[2J /home/ada/shop
+`,
+    ])
+    expect(await server.run('pause', '--session', '0192F3A2')).toMatchObject({ code: 0 })
+    expect((await server.run('pause', '--session', '0192f3a')).err).toContain('is the start of several ids')
+  })
+
+  test('mode alone says which one it is', async () => {
+    expect((await (await openSocketServer(usual)).run('mode')).out).toBe('remote\n')
+  })
+
+  test('start sends the prompt and the folder', async () => {
+    const server = await openSocketServer({ ...usual, 'POST /sessions': { session_id: ids.other } })
+    const { out } = await server.run('start', 'Fix', 'it', '--title', 'Fix')
+    expect(server.sent().map(({ body }) => body)).toEqual([{ prompt: 'Fix it', workspace: server.cwd, title: 'Fix' }])
+    expect(out).toContain(`Started: session ${ids.other}.`)
+  })
+
+  test('run prints the output without what could touch the terminal, and fails as the command does', async () => {
+    const path = `POST /sessions/${ids.session}/run`
+    const server = await openSocketServer({ ...usual, [path]: { output: 'one\n\x1b[2Jtwo\n', exit_code: 3 } })
+    expect(await server.run('run', 'test')).toEqual({
+      code: 1,
+      out: 'one\n\\u{1b}[2Jtwo\n',
+      err: 'quarterdeck: The command "test" failed: it ended with 3.\n',
+    })
+  })
+
+  test('purge says what it would remove', async () => {
+    const server = await openSocketServer({
+      'POST /sessions/purge': { dry_run: true, count: 1, sessions: [ids.other] },
+    })
+    expect((await server.run('purge', '--dry-run')).out).toBe(`1 session would be removed.\n  ${ids.other}\n`)
+    expect(server.sent().map(({ body }) => body)).toEqual([{ dry_run: true }])
+  })
+})
+
+describe('answers', () => {
+  test.each([
+    [
+      ['reject', '0192f3b1-1', '--reason', 'no'],
+      `/approvals/${ids.diff}`,
+      { decision: 'reject', digest: 'digest-one', reason: 'no' },
+    ],
+    [['approve', '0192f3b1-1'], `/approvals/${ids.diff}`, { decision: 'approve', digest: 'digest-one' }],
+    [
+      ['approve', '0192f3b1-1', '--force'],
+      `/approvals/${ids.diff}`,
+      { decision: 'approve', digest: 'digest-one', force: true },
+    ],
+    [['answer', '0192f3b2', 'continue'], `/prompts/${ids.prompt}`, { decision: 'continue' }],
+    [
+      ['answer', '0192f3b2', 'refine', 'Not', 'that'],
+      `/prompts/${ids.prompt}`,
+      { decision: 'refine', instruction: 'Not that' },
+    ],
+    [['answer', '0192f3b2', 'stop', 'enough'], `/prompts/${ids.prompt}`, { decision: 'stop', reason: 'enough' }],
+    [['answer', '0192f3b3', 'stop'], `/waits/${ids.wait}`, { stop: true }],
+    [['resume', 'Go', 'on'], `/waits/${ids.wait}`, { instruction: 'Go on' }],
+    [['dismiss', '0192f3b4'], `/alerts/${ids.alert}/dismiss`, {}],
+  ])('%j', async (args, path, body) => {
+    const server = await openSocketServer({ ...usual, ...posts(path) })
+    const { code, err } = await server.run(...args)
+    expect([code, err, server.sent()]).toEqual([0, '', [{ method: 'POST', path, body, passphrase: null }]])
+  })
+
+  test('resume lets a paused session go on, and hands it an instruction', async () => {
+    const paused = { ...supervision, status: 'paused' }
+    const paths = ['resume', 'steer'].map((verb) => `/sessions/${ids.session}/${verb}`)
+    const server = await openSocketServer({
+      'GET /inbox': { items: [], cursor: 'f.1' },
+      'GET /sessions': [{ session_id: ids.session, supervision: paused }],
+      ...posts(...paths),
+    })
+    expect(await server.run('resume', 'Carefully')).toMatchObject({ code: 0, out: 'The session goes on.\n' })
+    expect(server.sent().map(({ path, body }) => [path, body])).toEqual([
+      [paths[0], {}],
+      [paths[1], { text: 'Carefully' }],
+    ])
+  })
+
+  test('nobody approves something risky that was not shown', async () => {
+    const server = await openSocketServer({ ...usual, ...posts(`/approvals/${ids.call}`) })
+    const { code, err } = await server.run('approve', '0192f3b1-2')
+    expect([code, server.sent()]).toEqual([1, []])
+    expect(err).toContain(`Its risk is high, so it has to be looked at first: quarterdeck ctl show ${ids.call}`)
+    expect(await server.run('approve', '0192f3b1-2', '--digest', 'digest-old')).toMatchObject({ code: 1 })
+    expect(server.sent()).toEqual([])
+    expect(await server.run('approve', '0192f3b1-2', '--digest', 'digest-two')).toMatchObject({ code: 0 })
+  })
+
+  test('at a terminal it shows everything, asks, and sends nothing without a yes', async () => {
+    const server = await openSocketServer({ ...usual, ...posts(`/approvals/${ids.call}`) })
+    for (const [typed, code] of [
+      ['no', 1],
+      ['yes', 0],
+    ] as const) {
+      const stdin = new PassThrough()
+      const io = server.io({ terminal: true, stdin })
+      const done = main(['ctl', 'approve', '0192f3b1-2'], io)
+      await io.until('Type yes:')
+      expect(io.printed()).toContain('rm -rf build')
+      expect(server.sent()).toEqual([])
+      stdin.write(`${typed}\n`)
+      expect(await done).toBe(code)
+    }
+    expect(server.sent().length).toBe(1)
+  })
+})
+
+describe('the passphrase', () => {
+  const cheap = { N: 16, r: 1, p: 1 }
+  const wanted = new Refusal(401, { code: 'passphrase_required', detail: 'This needs the passphrase.' })
+  const wrong = new Refusal(403, { code: 'passphrase_wrong', detail: 'This is not the passphrase.' })
+  const path = `/approvals/${ids.diff}`
+  const guarded = {
+    ...usual,
+    [`POST ${path}`]: ({ passphrase }: { passphrase: string | null }) =>
+      passphrase === null ? wanted : passphrase === 'right horse' ? ok : wrong,
+  }
+
+  test('is asked for when the server wants it, and again when it is wrong', async () => {
+    const server = await openSocketServer(guarded)
+    const stdin = new PassThrough()
+    const io = server.io({ terminal: true, stdin })
+    await setPassphrase({ passphraseFd: descriptor(server.cwd, 'right horse'), cost: cheap }, server.io())
+    const done = main(['ctl', 'reject', '0192f3b1-1'], io)
+    await io.until('Passphrase: ')
+    stdin.write('wrong horse\n')
+    await io.until('Try again.\nPassphrase: ')
+    stdin.write('right horse\n')
+    expect(await done).toBe(0)
+    expect(server.sent().map(({ passphrase }) => passphrase)).toEqual([null, 'wrong horse', 'right horse'])
+  })
+
+  test('comes from a descriptor for programs, never from a pipe or the environment', async () => {
+    const server = await openSocketServer(guarded)
+    await setPassphrase({ passphraseFd: descriptor(server.cwd, 'right horse'), cost: cheap }, server.io())
+    const piped = server.io({ stdin: 'right horse\n', env: { QUARTERDECK_PASSPHRASE: 'right horse' } })
+    expect(await main(['ctl', 'reject', '0192f3b1-1'], piped)).toBe(1)
+    expect(piped.complained()).toContain('This has to be typed at a terminal, and there is none.')
+    const fd = descriptor(server.cwd, 'wrong horse')
+    expect(await server.run('reject', '0192f3b1-1', '--passphrase-fd', fd)).toMatchObject({ code: 1 })
+    const right = descriptor(server.cwd, 'right horse')
+    expect(await server.run('reject', '0192f3b1-1', '--passphrase-fd', right)).toMatchObject({ code: 0 })
+  })
+})
+
+describe('checkpoints', () => {
+  const path = `/checkpoints/${ids.checkpoint}/restore`
+  const loss = {
+    code: 'restore_unconfirmed',
+    detail: 'Confirm it.',
+    counts: { added: 7 },
+    digest: 'loss-1',
+    modified: ['a.ts'],
+    deleted: ['b.ts'],
+    added: ['c\u202e.ts'],
+  }
+  const asked = {
+    ...usual,
+    [`POST ${path}`]: ({ body }: { body: { confirm?: string } }) =>
+      body.confirm === 'loss-1' ? { undo: { checkpoint_id: 'u' } } : new Refusal(409, loss),
+  }
+
+  test('restore shows what will be lost and asks for the word', async () => {
+    const server = await openSocketServer(asked)
+    const stdin = new PassThrough()
+    const io = server.io({ terminal: true, stdin, env: { NO_COLOR: '1' } })
+    const done = main(['ctl', 'restore', '0192f3c1'], io)
+    await io.until('Type restore to go on:')
+    expect(io.printed()).toContain(`1 changed: they get their old contents back:
+  M a.ts
+7 new: they are removed:
+  - c\\u{202e}.ts
+  … 6 more
+1 deleted: they come back:
+  + b.ts
+`)
+    stdin.write('restore\n')
+    expect([await done, server.sent().map(({ body }) => body)]).toEqual([0, [{}, { confirm: 'loss-1' }]])
+  })
+
+  test('a program confirms what it showed, and files that changed since are not lost', async () => {
+    const server = await openSocketServer(asked)
+    const first = await server.run('restore', '0192f3c1', '--json')
+    expect([first.code, JSON.parse(first.out).digest]).toEqual([1, 'loss-1'])
+    expect(await server.run('restore', '0192f3c1', '--confirm', 'loss-0')).toMatchObject({
+      code: 1,
+      err: 'quarterdeck: The files have changed since you looked. Nothing is restored; look again.\n',
+    })
+    expect(await server.run('restore', '0192f3c1', '--confirm', 'loss-1')).toMatchObject({ code: 0 })
+  })
+
+  test('checkpoint keeps the contents unless told otherwise', async () => {
+    const server = await openSocketServer({
+      ...usual,
+      [`POST /sessions/${ids.session}/checkpoint`]: { checkpoint_id: 'c' },
+    })
+    await server.run('checkpoint', 'before', 'lunch')
+    await server.run('checkpoint', '--no-contents')
+    expect(server.sent().map(({ body }) => body)).toEqual([
+      { label: 'before lunch', contents: true },
+      { contents: false },
+    ])
+    expect((await server.run('checkpoints')).out).toContain('0192f3c1  2026-11-15 09:04:10  before  /home/ada/shop')
+  })
+})
+
+describe('edit', () => {
+  /** An editor that replaces a word. */
+  function editor(folder: string): string {
+    const path = join(folder, 'editor.mjs')
+    writeFileSync(
+      path,
+      `#!${process.execPath}\nimport { readFileSync, writeFileSync } from 'node:fs'\nconst file = process.argv.at(-1)\nwriteFileSync(file, readFileSync(file, 'utf8').replace('three', 'four'))\n`,
+    )
+    chmodSync(path, 0o755)
+    return path
+  }
+
+  test('shows the agent’s text, the operator’s and the difference, then asks', async () => {
+    let digest = 'digest-one'
+    const edited = {
+      ...diffApproval,
+      digest: 'digest-edited',
+      edited: true,
+      diff: diffApproval.diff.replace('three', 'four'),
+    }
+    const server = await openSocketServer({
+      ...usual,
+      [`GET /approvals/${ids.diff}`]: () => (digest === 'digest-one' ? diffApproval : edited),
+      [`POST /approvals/${ids.diff}`]: ({ body }: { body: { content?: string } }) => {
+        if (body.content === undefined) return ok
+        digest = 'digest-edited'
+        return new Refusal(409, { code: 'approval_changed', detail: 'Look again.', digest })
+      },
+    })
+    const stdin = new PassThrough()
+    const io = server.io({ terminal: true, stdin, env: { EDITOR: editor(server.cwd), NO_COLOR: '1' } })
+    const done = main(['ctl', 'edit', '0192f3b1-1'], io)
+    await io.until('Type yes:')
+    expect(io.printed()).toContain('From the agent’s text to yours\n@@ -1,2 +1,2 @@\n one\n-three\n+four\n')
+    stdin.write('yes\n')
+    expect(await done).toBe(0)
+    expect(server.sent().map(({ body }) => body)).toEqual([
+      { decision: 'approve', digest: 'digest-one', content: 'one\nfour\n' },
+      { decision: 'approve', digest: 'digest-edited' },
+    ])
+  })
+
+  test('an editor that fails or changes nothing decides nothing', async () => {
+    const server = await openSocketServer(usual)
+    for (const [EDITOR, why] of [
+      ['true', 'You have changed nothing. It still waits.'],
+      ['false', 'The editor false failed (it ended with 1). Nothing has changed.'],
+    ] as const) {
+      const io = server.io({ terminal: true, stdin: new PassThrough(), env: { EDITOR } })
+      expect(await main(['ctl', 'edit', '0192f3b1-1'], io)).toBe(1)
+      expect(io.complained()).toContain(why)
+    }
+    expect(server.sent()).toEqual([])
+  })
+})
+
+test('policy says what a file would allow', async () => {
+  const content = '{ "enabled": true, "tools": ["Read"] }'
+  const policy = {
+    ...diffApproval,
+    kind: 'policy',
+    title: 'Policy of /home/ada/shop',
+    content,
+    diff: null,
+    change: null,
+  }
+  const server = await openSocketServer({
+    'GET /inbox': {
+      cursor: 'f.1',
+      items: [{ id: ids.diff, kind: 'approval', created_at: diffApproval.created_at, approval: policy }],
+    },
+    [`GET /approvals/${ids.diff}`]: policy,
+    ...posts(`/approvals/${ids.diff}`),
+  })
+  const { out } = await server.run('policy')
+  expect(out).toContain('Policy of /home/ada/shop')
+  expect(out).toContain('Read')
+  expect(await server.run('policy', '--approve')).toMatchObject({ code: 1 })
+  expect(await server.run('policy', '0192f3b1', '--approve')).toMatchObject({ code: 0 })
+  expect(server.sent().map(({ body }) => body)).toEqual([{ decision: 'approve', digest: 'digest-one' }])
+})

@@ -1,0 +1,272 @@
+// What the live inbox shows and what each key does, without a terminal: `watch.ts` carries out the effects.
+
+import type { ShownRecord } from '../records.ts'
+import { mustBeSeen, titleOf } from '../show-record.ts'
+import { breakLine, type ScreenLine } from './screen-line.ts'
+
+export interface WatchState {
+  items: readonly ShownRecord[]
+  /** False until the server has answered for the first time. */
+  isLoaded: boolean
+  /** Id of the selected item. */
+  selected: string | null
+  view: { type: 'list' } | { type: 'help' } | RecordView
+  input: Input | null
+  /** One line about what happened last. */
+  notice: string
+  /** Digests that were on the screen to the last line. */
+  seen: ReadonlySet<string>
+  isAway: boolean
+  size: { columns: number; rows: number }
+}
+
+/** A whole record, page by page. */
+interface RecordView {
+  type: 'record'
+  id: string
+  /** What an approval is about; null for other records. */
+  digest: string | null
+  /** Without colours. */
+  source: readonly string[]
+  /** The same, broken to the width of the screen: nothing may be cut off at its edge. */
+  lines: readonly ScreenLine[]
+  /** The first line on the screen. */
+  top: number
+  /** How many lines from the beginning have been on the screen without a gap. */
+  shown: number
+}
+
+type Input =
+  | { type: 'text'; label: string; text: string; effect: (text: string) => Effect }
+  | { type: 'yes'; label: string; effect: Effect }
+
+export type Effect =
+  | { type: 'quit'; interrupted: boolean }
+  | { type: 'open'; item: ShownRecord }
+  | { type: 'approve'; item: ShownRecord }
+  | { type: 'reject'; item: ShownRecord; reason: string }
+  | { type: 'edit'; item: ShownRecord }
+  | { type: 'answer'; item: ShownRecord; decision: 'continue' | 'refine' | 'stop'; text: string }
+  | { type: 'nudge'; item: ShownRecord; text: string }
+  | { type: 'dismiss'; item: ShownRecord }
+  | { type: 'steer'; item: ShownRecord; text: string }
+
+export interface Key {
+  /** `up`, `return`, `escape`, `a`, … */
+  name: string
+  ctrl: boolean
+  /** What was typed, if it is text. */
+  text: string
+}
+
+export type Turn = { state: WatchState; effect: Effect | null }
+
+export const firstState = (size: WatchState['size']): WatchState => ({
+  items: [],
+  isLoaded: false,
+  selected: null,
+  view: { type: 'list' },
+  input: null,
+  notice: '',
+  seen: new Set(),
+  isAway: false,
+  size,
+})
+
+const stay = (state: WatchState): Turn => ({ state, effect: null })
+const note = (state: WatchState, notice: string): Turn => stay({ ...state, notice })
+
+export const selectedItem = ({ items, selected }: WatchState): ShownRecord | null =>
+  items.find(({ id }) => id === selected) ?? null
+
+/** The lines of a record that fit: everything but the heading and the last line. */
+export const pageOf = ({ size }: Pick<WatchState, 'size'>): number => Math.max(1, size.rows - 2)
+
+/** A new list from the server. The selection stays where it was, or moves to what took its place. */
+export function takeItems(state: WatchState, items: readonly ShownRecord[]): { state: WatchState; isNew: boolean } {
+  const known = new Set(state.items.map(({ id }) => id))
+  const at = Math.max(
+    0,
+    state.items.findIndex(({ id }) => id === state.selected),
+  )
+  const isKept = items.some(({ id }) => id === state.selected)
+  const selected = isKept ? state.selected : (items[Math.min(at, items.length - 1)]?.id ?? null)
+  const { view } = state
+  const isGone = view.type === 'record' && !items.some(({ id }) => id === view.id)
+  return {
+    state: {
+      ...state,
+      items,
+      isLoaded: true,
+      selected,
+      isAway: false,
+      // What is asked now must not turn into an answer about something else.
+      ...(isKept || state.input === null ? {} : { input: null, notice: 'It has been answered elsewhere.' }),
+      ...(isGone ? { view: { type: 'list' }, input: null, notice: 'It has been answered elsewhere.' } : {}),
+    },
+    isNew: items.some(({ id }) => !known.has(id)),
+  }
+}
+
+export function openRecord(state: WatchState, item: ShownRecord, source: readonly string[]): WatchState {
+  const digest = item.kind === 'approval' ? item.record.digest : null
+  const view: RecordView = {
+    type: 'record',
+    id: item.id,
+    digest,
+    source,
+    lines: broken(source, state),
+    top: 0,
+    shown: 0,
+  }
+  return scrollTo({ ...state, view }, 0)
+}
+
+const broken = (source: readonly string[], { size }: WatchState): ScreenLine[] =>
+  source.flatMap((line) => breakLine(line, size.columns))
+
+export function resize(state: WatchState, size: WatchState['size']): WatchState {
+  const resized = { ...state, size }
+  const { view } = state
+  if (view.type !== 'record') return resized
+  // The lines are others now, so counting begins anew.
+  return scrollTo({ ...resized, view: { ...view, lines: broken(view.source, resized), shown: 0 } }, 0)
+}
+
+export function pressKey(state: WatchState, key: Key): Turn {
+  if (key.ctrl && key.name === 'c') return { state, effect: { type: 'quit', interrupted: true } }
+  if (state.input !== null) return typeInto(state, state.input, key)
+  const quiet = { ...state, notice: '' }
+  if (state.view.type === 'help') return stay({ ...quiet, view: { type: 'list' } })
+  if (key.text === '?') return stay({ ...quiet, view: { type: 'help' } })
+  if (state.view.type === 'record') {
+    if (key.name === 'q' || key.name === 'escape' || key.name === 'left')
+      return stay({ ...quiet, view: { type: 'list' } })
+    const to = scrollTarget(state.view.top, pageOf(state), state.view.lines.length, key)
+    if (to !== null) return stay(scrollTo(quiet, to))
+  } else {
+    if (key.name === 'q') return { state, effect: { type: 'quit', interrupted: false } }
+    const step = { up: -1, k: -1, down: 1, j: 1 }[key.name]
+    if (step !== undefined) return stay(select(quiet, step))
+  }
+  return act(quiet, key)
+}
+
+function select(state: WatchState, step: number): WatchState {
+  const at = state.items.findIndex(({ id }) => id === state.selected)
+  const next = state.items[Math.min(Math.max(at + step, 0), state.items.length - 1)]
+  return { ...state, selected: next?.id ?? null }
+}
+
+function scrollTarget(top: number, page: number, length: number, { name, text }: Key): number | null {
+  const steps: Record<string, number> = { up: -1, k: -1, down: 1, j: 1, pageup: -page, pagedown: page, space: page }
+  if (name === 'home' || text === 'g') return 0
+  if (name === 'end' || text === 'G') return length
+  const step = steps[name]
+  return step === undefined ? null : top + step
+}
+
+/** A jump to the end leaves a gap, so what lies between has not been on the screen. */
+function scrollTo(state: WatchState, wanted: number): WatchState {
+  const { view } = state
+  if (view.type !== 'record') return state
+  const page = pageOf(state)
+  const top = Math.min(Math.max(wanted, 0), Math.max(0, view.lines.length - page))
+  const shown = top <= view.shown ? Math.max(view.shown, top + page) : view.shown
+  const isSeen = view.digest !== null && shown >= view.lines.length
+  return {
+    ...state,
+    view: { ...view, top, shown },
+    ...(isSeen && view.digest !== null ? { seen: new Set([...state.seen, view.digest]) } : {}),
+  }
+}
+
+function act(state: WatchState, key: Key): Turn {
+  const item = selectedItem(state)
+  if (item === null) return note(state, 'Nothing waits.')
+  const ask = (label: string, effect: (text: string) => Effect): Turn =>
+    stay({ ...state, input: { type: 'text', label, text: '', effect } })
+  switch (key.text) {
+    case 'd':
+      return { state, effect: { type: 'open', item } }
+    case 's':
+      return ask('Tell the agent: ', (text) => ({ type: 'steer', item, text }))
+    case 'n':
+      return ask('Nudge (Enter for the usual text): ', (text) => ({ type: 'nudge', item, text }))
+    default:
+  }
+  if (key.name === 'return') return { state, effect: { type: 'open', item } }
+  switch (item.kind) {
+    case 'approval':
+      return actOnApproval(state, item, key)
+    case 'prompt':
+    case 'wait':
+      if (key.text === 'c')
+        return confirmed(state, `Let the agent continue? (y/n) `, {
+          type: 'answer',
+          item,
+          decision: 'continue',
+          text: '',
+        })
+      if (key.text === 'x')
+        return confirmed(state, `Tell the agent to stop? (y/n) `, { type: 'answer', item, decision: 'stop', text: '' })
+      if (key.text === 'f')
+        return ask('What to do instead: ', (text) => ({ type: 'answer', item, decision: 'refine', text }))
+      return unknownKey(state, key, 'c continue, f what to do instead, x stop')
+    case 'alert':
+      if (key.text === 'i') return { state, effect: { type: 'dismiss', item } }
+      return unknownKey(state, key, 'n nudge, i ignore this silence')
+  }
+}
+
+function actOnApproval(state: WatchState, item: Extract<ShownRecord, { kind: 'approval' }>, key: Key): Turn {
+  switch (key.text) {
+    case 'a':
+      if (mustBeSeen(item.record) && !state.seen.has(item.record.digest)) {
+        const notice = `Its risk is ${item.record.risk}: read it page by page to the last line (space), then press a.`
+        if (state.view.type === 'record') return note(state, notice)
+        return { state: { ...state, notice }, effect: { type: 'open', item } }
+      }
+      return confirmed(state, `Approve ${titleOf(item)}? (y/n) `, { type: 'approve', item })
+    case 'r':
+      return stay({
+        ...state,
+        input: {
+          type: 'text',
+          label: 'Reject; the reason (Enter for none): ',
+          text: '',
+          effect: (reason) => ({ type: 'reject', item, reason }),
+        },
+      })
+    case 'e':
+      return { state, effect: { type: 'edit', item } }
+    default:
+      return unknownKey(state, key, 'a approve, r reject, e edit, d the whole diff')
+  }
+}
+
+const unknownKey = (state: WatchState, key: Key, help: string): Turn =>
+  key.text === '' ? stay(state) : note(state, `Keys: ${help}, ? help`)
+
+const confirmed = (state: WatchState, label: string, effect: Effect): Turn =>
+  stay({ ...state, input: { type: 'yes', label, effect } })
+
+const LONGEST_TEXT = 4_000
+
+function typeInto(state: WatchState, input: Input, key: Key): Turn {
+  if (key.name === 'escape') return note({ ...state, input: null }, 'Left as it is.')
+  if (input.type === 'yes') {
+    if (key.text === 'y' || key.text === 'Y') return { state: { ...state, input: null }, effect: input.effect }
+    return note({ ...state, input: null }, 'Left as it is.')
+  }
+  if (key.name === 'return') {
+    const effect = input.effect(input.text.trim())
+    const isEmpty = 'text' in effect && effect.text === '' && effect.type !== 'nudge'
+    if (isEmpty) return note({ ...state, input: null }, 'Nothing was typed. Left as it is.')
+    return { state: { ...state, input: null }, effect }
+  }
+  if (key.name === 'backspace')
+    return stay({ ...state, input: { ...input, text: Array.from(input.text).slice(0, -1).join('') } })
+  if (key.ctrl && key.name === 'u') return stay({ ...state, input: { ...input, text: '' } })
+  return stay({ ...state, input: { ...input, text: (input.text + key.text).slice(0, LONGEST_TEXT) } })
+}
