@@ -1,6 +1,6 @@
 // A question that a tool asks a person in the middle of its work. It is kept as an approval of the kind `question`.
 
-import type { JsonSchema } from './tool-settings.ts'
+import type { Effect, JsonSchema } from './tool-settings.ts'
 
 export interface ToolQuestion {
   message: string
@@ -14,6 +14,8 @@ export interface ToolQuestion {
 export interface AskedQuestion extends ToolQuestion {
   /** The place of the question among those that the call has asked: 0, 1, 2, … */
   index: number
+  /** What a repeated call of the tool does. Left out by older servers. */
+  effect?: Effect
   /** The call waits for the answer while its run executes, because it cannot be suspended. It ends with its process. */
   held?: true
 }

@@ -179,3 +179,10 @@ export function finishedRecord(
     details: { status, duration_ms: durationMs, result_sha256: sha256(kept) },
   }
 }
+
+/** For a call whose run is stopped before there is a result. Nobody knows how far it came. */
+export const stoppedRecord = (scope: RunScope, agent: AgentParts, prepared: RunnableCall): AuditRecord => ({
+  ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
+  kind: 'call_finished',
+  details: { status: 'stopped', approval: prepared.before.asked?.id ?? prepared.approval?.id ?? null },
+})

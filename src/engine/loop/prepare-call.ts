@@ -47,6 +47,8 @@ export async function prepareCall(
   waits: readonly Wait[],
 ): Promise<PreparedCall> {
   const refused = (reason: string): PreparedCall => ({ call, type: 'refused', reason })
+  const unstored = scope.unstored.get(call.id)
+  if (unstored !== undefined) return { call, type: 'wait', wait: unstored, isNew: true }
   // The newest one counts: an approval that no longer fitted was asked for again.
   const wait = waits.find((one) => !isHeld(one)) ?? null
   if (wait?.wait === 'client_call') return afterClientCall(call, wait)

@@ -86,6 +86,12 @@ async function auditOf({ store }: Server): Promise<string[]> {
     .map(({ kind, details }) => `${kind} ${details.decision ?? ''}`.trim())
 }
 
+/** How the calls of the trail ended. */
+async function endsOf({ store }: Server): Promise<string[]> {
+  const entries = (await store.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
+  return entries.flatMap(({ kind, tool, details }) => (kind === 'call_finished' ? [`${tool} ${details.status}`] : []))
+}
+
 describe('a tool that asks a person', () => {
   test('suspends the run, and goes on from its start with the answers so far', async () => {
     const server = open()
@@ -247,6 +253,56 @@ describe('a tool that asks a person', () => {
     ).rejects.toMatchObject({ code: 'approval_decided' })
     expect((await server.approvals.get(operator, id)).status).toBe('interrupted')
     expect(did).toEqual(['looked at ulm'])
+    expect(await auditOf(server)).toEqual(['call_started', 'approval_asked', 'call_finished'])
+    expect(await endsOf(server)).toEqual(['order suspended'])
+    await server.close()
+  })
+
+  test('leaves no end in the trail when it only reads, because its start is not there', async () => {
+    const server = open({ tools: [order({ effect: 'read' })] })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    await server.engine.runs.cancel(await server.engine.runs.get('local_user', accepted.run.id), 'ada')
+    expect(await auditOf(server)).toEqual(['approval_asked'])
+    await server.close()
+  })
+
+  test('is not made or approved again when another call of its answer is decided while it asks', async () => {
+    const { promise: decided, resolve: go } = Promise.withResolvers<void>()
+    const send = testTool({
+      name: 'send',
+      effect: 'once',
+      approval: 'always',
+      call: async () => ({ content: 'Sent.', isError: false }),
+    })
+    const slow = toolOf({
+      ...codeTool({
+        name: 'order',
+        description: 'Orders a shirt.',
+        parameters: z.object({}),
+        approval: 'always',
+        async run(_args, context) {
+          did.push('began')
+          await decided
+          return context.ask({ message: 'Which size?' })
+        },
+      }),
+      binding: 'order',
+    })
+    const both = { parts: ['order', 'send'].map((name) => ({ tool_call: { name, arguments: {} } })) }
+    const server = open({ tools: [slow, send], answers: [both, done] })
+    const accepted = await server.start('go')
+    await server.events(accepted)
+    const asked = await pendingOf(server)
+    const idOf = (tool: string) => asked.find((one) => one.tool === tool)?.id ?? ''
+    const { run } = await server.approvals.decide(operator, idOf('order'), { decision: 'approve' })
+    while (did.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await server.approvals.decide(operator, idOf('send'), { decision: 'approve' })
+    go()
+    expect(results(await server.events({ ...accepted, run }))).toEqual(['TOOL_CALL_RESULT Sent.'])
+    const question = await onlyPending(server)
+    expect([question.kind, question.tool, did]).toEqual(['question', 'order', ['began']])
+    expect(results(await respond(server, 'L'))).toEqual(['TOOL_CALL_RESULT L'])
     await server.close()
   })
 
@@ -417,6 +473,7 @@ describe('a tool that cannot be suspended', () => {
     await expect(server.approvals.decide(operator, id, { decision: 'respond', result: 'L' })).rejects.toMatchObject({
       code: 'approval_decided',
     })
+    expect(await endsOf(server)).toEqual(['order stopped'])
     await server.close()
   })
 

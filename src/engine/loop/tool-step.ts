@@ -16,6 +16,7 @@ import {
   logCall,
   type ResultMore,
   type Said,
+  stoppedRecord,
 } from './call-records.ts'
 import { callTool } from './call-tool.ts'
 import { gatedCall, type PreparedCall, prepareCall, type RunnableCall } from './prepare-call.ts'
@@ -143,6 +144,7 @@ async function runServerTool(
 ): Promise<StepEnd> {
   const { tool, call } = prepared
   const began = scope.clock.mono()
+  if (tool.effect !== 'read') scope.inFlight.set(call.id, stoppedRecord(scope, agent, prepared))
   const outcome = await callTool(scope, lane, agent, prepared)
   const durationMs = Math.round(scope.clock.mono() - began)
   if (scope.signal.aborted) {
@@ -158,6 +160,7 @@ async function runServerTool(
     durationMs,
     ...(tool.effect === 'read' ? {} : { audit: finishedRecord(scope, agent, prepared, result, durationMs) }),
   })
+  scope.inFlight.delete(call.id)
   return nothingLeft
 }
 
@@ -177,7 +180,7 @@ async function suspendCall(
   question: ToolQuestion,
   durationMs: number,
 ): Promise<StepEnd> {
-  const asked = { ...question, index: prepared.answers.length }
+  const asked = { ...question, index: prepared.answers.length, effect: prepared.tool.effect }
   const wait = scope.gate.question(gatedCall(scope, lane, agent, prepared), asked)
   await commitSuspension(scope, lane, prepared)
   logCall(scope, agent, prepared.call, 'suspended', durationMs)

@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { Wait } from '../../domain/wait.ts'
 import { createRunFiles } from '../files/run-files.ts'
 import { runAgent } from '../loop/agent-loop.ts'
 import { createBudget, createUsageMeter, exceeded } from '../loop/budget.ts'
@@ -14,7 +15,7 @@ import { createSharedState } from '../loop/shared-state.ts'
 import { completedEnd, stoppedEnd, waitingEnd } from './run-end.ts'
 import { requestedStop } from './run-entries.ts'
 import { logRun, logWaits, type RunFacts } from './run-log.ts'
-import type { AgentParts, ExecuteDeps, Lane, RunScope } from './run-scope.ts'
+import type { AgentParts, ExecuteDeps, Lane, Pending, RunScope } from './run-scope.ts'
 import { type Stop, stopOf } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
 
@@ -73,7 +74,7 @@ export async function executeRun(
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
     const lane: Lane = { id: null, subagentRunId: null, pen: writer, depth: 0 }
     let agent = deps.agents.get(session.activeAgent ?? '') ?? root
-    for (let attempt = scope; ; attempt = secondAttempt(scope)) {
+    for (let attempt = scope; ; ) {
       const end = await runAgent(attempt, lane, agent, attempt.budget)
       if (end.type === 'answered') {
         await writer.finish(completedEnd(run, session, usage.total, end.answer, writer.timestamp()))
@@ -89,6 +90,7 @@ export async function executeRun(
         const request = await requestedStop(deps.store, run.id)
         if (request !== null) stop.abort(request)
         agent = end.agent
+        attempt = secondAttempt(scope, end.pending)
       }
     }
   } catch (error) {
@@ -99,7 +101,7 @@ export async function executeRun(
     if (cause instanceof ServerError && cause.code === 'run_fenced') return ended('lost')
     const why = stopped ?? failure(cause, run, deps.log)
     const end = stoppedEnd(why, run, session, usage.total, broken?.messages ?? [], writer.timestamp())
-    await writer.finish(end)
+    await writer.finish({ ...end, audit: [...scope.inFlight.values()] })
     return ended(end.status, {
       error: end.error,
       stoppedBy: stopped?.kind === 'cancelled' ? stopped.by : null,
@@ -136,17 +138,23 @@ function openScope(
     files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
     called: [],
     begun: resumption.begun,
+    inFlight: new Map(),
+    unstored: new Map(),
     stepsDone: resumption.stepsDone,
     isContinued: run.origin === 'recovery' || !bringsNewMessage(run),
   }
 }
 
 /** An answer came while the run was about to wait: it goes on as its own continuation would, with limits of its own. */
-const secondAttempt = (scope: RunScope): RunScope => ({
+const secondAttempt = (scope: RunScope, pending: readonly Pending[]): RunScope => ({
   ...scope,
   budget: createBudget(scope.root.definition.limits, scope.prices.atMost),
   isContinued: true,
+  // These calls have begun. They must not begin again, nor be approved again, because of an answer to another call.
+  unstored: new Map(pending.flatMap(({ wait, isNew }) => (isNew && isQuestion(wait) ? [[wait.callId, wait]] : []))),
 })
+
+const isQuestion = (wait: Wait): boolean => wait.wait === 'approval' && wait.kind === 'question'
 
 /** The user said something, or wants another answer to an earlier message: the model is next. */
 const bringsNewMessage = ({ input }: RunRecord): boolean =>

@@ -1,6 +1,7 @@
 // What the parts of a run share while it executes.
 
 import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
@@ -56,6 +57,10 @@ export interface RunScope extends ExecuteDeps {
   called: string[]
   /** Calls that began before a crash and may be repeated, each with the binding that its tool had then. */
   begun: ReadonlyMap<string, string | undefined>
+  /** The audit records of calls with side effects that have begun and have no result, as they are if the run is stopped now. */
+  inFlight: Map<string, AuditRecord>
+  /** Questions of calls that this run has suspended and has not stored, because it went on at once. By call. */
+  unstored: ReadonlyMap<string, Wait>
   /** How many steps the run had finished before a crash. */
   stepsDone: number
   /** The last answer may have calls that still have to be made. False: the model is next. */

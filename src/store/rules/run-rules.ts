@@ -17,7 +17,14 @@ import type {
 } from '../ports/runs.ts'
 import { findRun, findSession, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule, type SessionPatch } from './rows.ts'
-import { consumeApprovals, interruptWait, refuseWaits, voidApproval, voidedRecord } from './wait-change.ts'
+import {
+  brokenOffRecords,
+  consumeApprovals,
+  interruptWait,
+  refuseWaits,
+  voidApproval,
+  voidedRecord,
+} from './wait-change.ts'
 
 const isOwned = (run: RunRecord, fence: number): boolean =>
   run.status === 'running' && run.leaseOwner !== null && run.fence === fence
@@ -232,12 +239,17 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
     for (const wait of waits) {
       changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId: run.sessionId } })
     }
-  } else {
-    interruptWaits(changes, yield* ask('pendingWaits', run.id), now)
   }
+  const given = command.audit ?? []
+  const pending = status === 'waiting' ? [] : yield* ask('pendingWaits', run.id)
+  interruptWaits(changes, pending, now)
   const unused = yield* ask('unusedApprovals', run.id)
   for (const before of unused) changes.push({ write: 'update_wait', before, wait: voidApproval(before, command) })
-  const records = [...(command.audit ?? []), ...unused.map((approval) => voidedRecord(approval, command))]
+  const records = [
+    ...given,
+    ...brokenOffRecords(pending, given, command),
+    ...unused.map((approval) => voidedRecord(approval, command)),
+  ]
   if (records.length > 0) changes.push({ write: 'add_audit', records })
   changes.push({ write: 'update_run', before: run, run: ended })
   return { result: { ok: true, firstSeq, run: ended }, changes }

@@ -107,6 +107,25 @@ export const voidedRecord = (approval: Approval, { runId, status, now }: FinishR
   details: { approval: approval.id, digest: approval.digest, run_status: status },
 })
 
+/**
+ * The audit records of the calls that had asked a person when their run ended. The trail has the start of each call with side
+ * effects, so it needs the end too. `given` are the records that the run itself brings.
+ */
+export function brokenOffRecords(
+  pending: readonly Wait[],
+  given: readonly AuditRecord[],
+  { runId, now }: FinishRun,
+): AuditRecord[] {
+  const ended = new Set(given.flatMap(({ kind, call }) => (kind === 'call_finished' ? [call] : [])))
+  return pending.flatMap((wait) => {
+    if (wait.wait !== 'approval' || wait.question === undefined || wait.question.held === true) return []
+    if (wait.question.effect === 'read' || ended.has(wait.callId)) return []
+    const { agent, sessionId, tool, callId, id } = wait
+    const about = { session: sessionId, run: runId, agent, tool, call: callId }
+    return [{ at: now, kind: 'call_finished', by: agent, ...about, details: { status: 'suspended', approval: id } }]
+  })
+}
+
 /** The closed old question and the new one. Null if the old one was answered or has ended. */
 export function replaceWait(
   old: Wait | null,

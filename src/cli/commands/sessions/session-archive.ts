@@ -174,6 +174,7 @@ const approval: z.ZodType<Approval> = z.strictObject({
   question: z
     .strictObject({
       index: z.number().int().nonnegative(),
+      effect: z.enum(['read', 'idempotent', 'once']).exactOptional(),
       message: z.string(),
       schema: z.record(z.string(), z.unknown()),
       state: z.string().exactOptional(),
