@@ -18,7 +18,7 @@ import type { Sandbox } from './sandbox.ts'
 import { type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
 
 export interface Spawner {
-  /** Throws `config_invalid`, `invalid_request`, `forbidden` (not a workspace) and `limit`. */
+  /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace) and `limit`. */
   start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
   /** After a start: takes over the hosts of open sessions, and ends those whose sessions have ended. */
   recover(): Promise<void>
@@ -136,17 +136,16 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
 
   async function start(by: Caller, { owner, prompt, workspace: asked, host: named, title }: SpawnRequest) {
     const mcpUrl = deps.mcpUrl()
-    if (mcpUrl === null)
-      throw new ServerError('config_invalid', 'This server has no port that an agent could connect to.')
+    if (mcpUrl === null) throw new ServerError('conflict', 'This server has no port that an agent could connect to.')
     refuseUnknownOwner(operators, owner)
-    const { adapter, program } = deps.host()
+    const { adapter, program } = asRefusal('conflict', deps.host)
     if (named !== undefined && named !== adapter.name) {
       throw new ServerError(
         'invalid_request',
         `This server starts ${adapter.name}, not ${JSON.stringify(named)}. host_cli in quarterdeck.yaml says which.`,
       )
     }
-    const workspace = deps.findWorkspace(asked)
+    const workspace = asRefusal('invalid_request', () => deps.findWorkspace(asked))
     const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
     try {
       const session = await sessions.create(by, {
@@ -189,7 +188,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       })
     } catch (error) {
       await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))
-      throw error
+      throw refusalOf('conflict', error)
     }
     watch(id, host)
     afterwards(
@@ -260,5 +259,19 @@ function reasonOf({ how, end, respawns }: HostEnd): string {
       return `The agent has crashed (${wordsOf(end)}) after ${respawns} new starts.`
     case 'not_started':
       return `The agent could not be started (${wordsOf(end)}).`
+  }
+}
+
+/** The server's settings, or the folder that was asked for, do not allow it. The server itself works, so it is no failure of it. */
+const refusalOf = (code: 'conflict' | 'invalid_request', error: unknown): unknown =>
+  error instanceof ServerError && error.code === 'config_invalid'
+    ? new ServerError(code, error.message, { details: { ...error.details }, cause: error })
+    : error
+
+function asRefusal<T>(code: 'conflict' | 'invalid_request', work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw refusalOf(code, error)
   }
 }

@@ -132,7 +132,7 @@ export const describeSpawn: RouteDescription = {
       headers: { Location: 'Address of the session.' },
     },
   },
-  errors: [...commandErrors, 'config_invalid', 'limit'],
+  errors: [...commandErrors, 'limit'],
 }
 
 export const describePurge: RouteDescription = {

@@ -112,7 +112,7 @@ describe('POST /sessions', () => {
     await using doors = await openSupervisedDoors()
     const body = { prompt: 'Do it.', workspace: '/work/shop' }
 
-    expect((await doors.post('/sessions', body, asEve)).status).toBe(500)
+    expect(await refusalOf(await doors.post('/sessions', body, asEve))).toEqual({ status: 409, code: 'conflict' })
     expect((await doors.post('/sessions', body, asLocalUser)).status).toBe(403)
     expect((await doors.post('/sessions', { ...body, prompt: ' ' }, asOperator)).status).toBe(400)
   })
