@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { createSystemClock } from '../../domain/clock.ts'
+import { ann, openDesk } from '../testing/open-desk.ts'
+import { createSpawner, type SpawnerDeps } from './create-spawner.ts'
+import { spawnPlaces } from './testing/spawn-places.ts'
+
+const wanted = { owner: 'ann', prompt: 'Do it.', workspace: 'shop' }
+
+function openSpawner(script: string, more: Partial<SpawnerDeps> = {}) {
+  const places = spawnPlaces(script)
+  const desk = openDesk()
+  const revoked: string[] = []
+  const { clock: _, log: __, onOutput: ___, onRespawn: ____, ...machine } = places.deps
+  const deps: SpawnerDeps = {
+    ...desk.parts,
+    ...machine,
+    clock: createSystemClock(),
+    host: () => places.request,
+    extraArgs: places.request.extraArgs,
+    sandbox: async () => null,
+    findWorkspace: () => ({ path: places.at('shop'), id: null, channelId: null, label: null }),
+    tokens: {
+      mint: async () => ({ id: 'minted', token: 'qd_secret' }),
+      revoke: async (id) => void revoked.push(id),
+    },
+    mcpUrl: () => 'http://127.0.0.1:1/mcp',
+    ...more,
+  }
+  const statusOf = async (id: string) => (await desk.sessions.get(id)).supervision
+  return { ...desk, places, revoked, deps, statusOf, spawner: createSpawner(deps) }
+}
+
+/** Looks again and again, without a limit of time, because the machine may be busy. */
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await isSo())) await new Promise<void>((resolve) => void setTimeout(resolve, 5))
+}
+
+const isAlive = (pid: number | undefined): boolean => {
+  try {
+    process.kill(pid ?? 0, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('an agent that ends leaves its session interrupted and its token revoked', async () => {
+  const { spawner, statusOf, revoked, audit, places } = openSpawner('env > "$QUARTERDECK_WORKSPACE_ROOT/env"; exit 0')
+
+  const session = await spawner.start(ann, { ...wanted, title: 'A task' })
+  await until(async () => (await statusOf(session.id)).status === 'interrupted')
+
+  expect(await statusOf(session.id)).toMatchObject({ host: 'custom', prompt: 'Do it.', title: 'A task', spawned: null })
+  expect(revoked).toEqual(['minted'])
+  expect(existsSync(places.at('shop', 'env'))).toBe(true)
+  expect(await audit()).toContainEqual(
+    expect.objectContaining({ what: 'interrupted', reason: 'The agent has ended by itself.' }),
+  )
+  await spawner.close()
+})
+
+test('a host ends with its session, and with the server', async () => {
+  const { spawner, sessions, statusOf } = openSpawner('sleep 600')
+  const first = await spawner.start(ann, wanted)
+  const second = await spawner.start(ann, wanted)
+  const [one, two] = [first, second].map(({ supervision }) => supervision.spawned?.pid)
+  expect([isAlive(one), isAlive(two)]).toEqual([true, true])
+
+  await sessions.terminate(ann, first.id)
+  await until(() => !isAlive(one))
+  await until(async () => (await statusOf(first.id)).spawned === null)
+  expect(isAlive(two)).toBe(true)
+  await spawner.close()
+
+  expect(isAlive(two)).toBe(false)
+  expect((await statusOf(second.id)).status).toBe('created')
+})
+
+test('a restarted server takes over the hosts of open sessions and ends the others', async () => {
+  const { spawner, deps, sessions, places } = openSpawner('sleep 600')
+  const first = await spawner.start(ann, wanted)
+  const second = await spawner.start(ann, wanted)
+  const [one, two] = [first, second].map(({ supervision }) => supervision.spawned?.pid)
+  await until(() => places.records.list().length === 2)
+  // As if the process had been killed: nobody watches any more.
+  const next = createSpawner({ ...deps, changes: { watch: () => () => {}, close() {} } })
+  await deps.takeStep(second.id, () => ({ result: null, supervision: { status: 'terminated' } }))
+
+  await next.recover()
+  await until(() => !isAlive(two))
+
+  expect(isAlive(one)).toBe(true)
+  expect((await sessions.get(first.id)).supervision.status).toBe('created')
+  await next.close()
+  await until(() => !isAlive(one))
+  await spawner.close()
+})
+
+test('what cannot be started is refused, and nothing is left of it', async () => {
+  const { spawner, revoked, store } = openSpawner('exit 0', { extraArgs: [] })
+
+  await expect(spawner.start(ann, wanted)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(spawner.start(ann, { ...wanted, host: 'codex' })).rejects.toMatchObject({ code: 'invalid_request' })
+  await expect(spawner.start(ann, { ...wanted, owner: 'mallory' })).rejects.toMatchObject({ code: 'forbidden' })
+
+  expect(revoked).toEqual(['minted'])
+  const left = await store.supervised.sessions({ limit: 10 })
+  expect(left.map(({ supervision }) => supervision?.status)).toEqual(['terminated'])
+  await spawner.close()
+})
