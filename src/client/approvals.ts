@@ -2,7 +2,7 @@
 
 import { ClientError } from './client-error.ts'
 import type { Call } from './connection.ts'
-import type { Approval, ApprovalStatus, Grant, Remembered } from './wire-types.ts'
+import type { Approval, ApprovalStatus, Grant, Remembered, ShownApproval } from './wire-types.ts'
 
 export interface ListOptions {
   signal?: AbortSignal
@@ -28,6 +28,10 @@ export interface ApproveOptions extends Remembered {
   reason?: string
   /** Replace all arguments of the call. */
   arguments?: Record<string, unknown>
+  /** A change by an agent elsewhere may overwrite the file although it has changed meanwhile. */
+  force?: boolean
+  /** The whole file as it should be. Throws `approval_changed` with the new diff and its digest; approve that. */
+  content?: string
 }
 
 export interface RejectOptions extends Remembered {
@@ -39,7 +43,8 @@ export interface RejectOptions extends Remembered {
 export interface Approvals {
   /** Newest first. An operator sees all approvals, others see those of their own sessions. */
   approvals(options?: ListOptions): Promise<Approval[]>
-  approval(id: string, options?: { signal?: AbortSignal }): Promise<Approval>
+  /** With the diff of a change. */
+  approval(id: string, options?: { signal?: AbortSignal }): Promise<ShownApproval>
   /** Yields each approval when it begins to wait, and again when it is decided or expires, until the signal aborts. */
   watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
   /** Pass the approval that was shown. If the call has changed since, this throws `approval_changed` and nothing runs. */
@@ -146,7 +151,7 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
   }
 }
 
-function queryOf(given: Record<string, string | number | undefined>): string {
+export function queryOf(given: Record<string, string | number | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   )

@@ -5,6 +5,7 @@ import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { type Call, createConnection, sleep } from './connection.ts'
 import type { SseMessage } from './read-sse.ts'
 import { resumingStream } from './resuming-stream.ts'
+import { createSupervision, type SupervisionClient } from './supervision.ts'
 import type {
   ChatAnswer,
   FileToSend,
@@ -19,6 +20,7 @@ import type {
 export type * from './ag-ui-event.ts'
 export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
+export type { InboxOptions, PromptAnswer, RecordListOptions, SupervisionClient } from './supervision.ts'
 export type * from './wire-types.ts'
 
 export interface ClientOptions {
@@ -55,7 +57,7 @@ export interface ChatOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
-export interface Client extends Approvals {
+export interface Client extends Approvals, SupervisionClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -102,12 +104,22 @@ export function createClient(options: ClientOptions): Client {
   const json = <T>(call: Call): Promise<T> => connection.patiently(call, (response) => objectIn<T>(response, call))
   const empty = async (call: Call): Promise<void> => void (await connection.patiently(call, (one) => one.text()))
 
+  const jsonOnce = async <T>(call: Call): Promise<T> => objectIn<T>(await connection.once(call), call)
   return {
     ...createApprovals({
       json,
-      jsonOnce: async (call) => objectIn(await connection.once(call), call),
+      jsonOnce,
       empty,
       sleep: options.sleep ?? sleep,
+    }),
+    ...createSupervision({
+      json,
+      jsonOnce,
+      page: (call) =>
+        connection.patiently(call, async (response) => ({
+          link: response.headers.get('link'),
+          body: await objectIn(response, call),
+        })),
     }),
     chat: (agent, message, more = {}) => json(chatCall('chat', agent, message, more)),
 

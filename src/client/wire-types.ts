@@ -203,3 +203,153 @@ export interface Run {
   }[]
   error: { code: string; message: string } | null
 }
+
+export interface ProgressItem {
+  label: string
+  status: 'done' | 'in_progress' | 'pending'
+}
+
+/** The session of an agent elsewhere. */
+export interface Supervision {
+  session_id: string
+  owner_user_id: string
+  workspace_root: string
+  status: 'created' | 'active' | 'paused' | 'terminated' | 'interrupted'
+  host: string
+  mode: 'remote' | 'local' | 'hybrid'
+  title: string | null
+  prompt: string | null
+  channel_id: string | null
+  created_at: string
+  /** When the agent last called, reported or was answered. */
+  updated_at: string
+  terminated_at: string | null
+  last_tool: string | null
+  nudge_count: number
+  stall_paused: boolean
+  progress_snapshot: ProgressItem[] | null
+  restored_from: string | null
+  pid: number | null
+}
+
+/** What every record of an agent elsewhere has. */
+interface SupervisedRecord {
+  session_id: string
+  owner: string
+  host: string
+  created_at: string
+  decided_at: string | null
+  decided_by: string | null
+  decided_channel: string | null
+  message_refs: Record<string, string>
+}
+
+/** A question that an agent forwards to its operator. */
+export interface Prompt extends SupervisedRecord {
+  prompt_id: string
+  status: 'pending' | 'decided' | 'interrupted'
+  prompt_text: string
+  prompt_type: 'continuation' | 'clarification' | 'error_recovery' | 'resource_warning'
+  elapsed_seconds: number | null
+  actions_taken: number | null
+  expires_at: string | null
+  decision: 'continue' | 'refine' | 'stop' | null
+  instruction: string | null
+  reason: string | null
+}
+
+/** An agent that stands by for an instruction. */
+export interface InstructionWait extends SupervisedRecord {
+  wait_id: string
+  status: 'waiting' | 'resumed' | 'timeout' | 'interrupted'
+  message: string
+  timeout_seconds: number
+  expires_at: string | null
+  instruction: string | null
+}
+
+/** An agent that has gone silent. */
+export interface Alert extends SupervisedRecord {
+  alert_id: string
+  status: 'pending' | 'nudged' | 'self_recovered' | 'escalated' | 'dismissed'
+  last_tool: string | null
+  last_activity_at: string
+  idle_seconds: number
+  nudge_count: number
+  nudge_message: string | null
+  last_nudge_at: string | null
+  nudged_by: string | null
+  progress_snapshot: ProgressItem[] | null
+}
+
+/** A text for an agent. It goes out with the results of its calls. */
+export interface Instruction {
+  id: string
+  kind: 'steering' | 'task'
+  session_id: string | null
+  text: string
+  source: string
+  created_at: string
+  delivered_at: string | null
+}
+
+export interface Checkpoint {
+  checkpoint_id: string
+  session_id: string
+  owner: string
+  label: string | null
+  workspace_root: string
+  files: number
+  bytes: number
+  has_contents: boolean
+  session_state: {
+    status: Supervision['status']
+    mode: Supervision['mode']
+    title: string | null
+    last_tool: string | null
+  }
+  progress_snapshot: ProgressItem[] | null
+  created_at: string
+}
+
+export interface ShownCheckpoint extends Checkpoint {
+  /** SHA-256 by path, up to 1,000 files. */
+  file_hashes: Record<string, string>
+  /** For `after`. Null: these were the last. */
+  next_file: string | null
+}
+
+export interface Restored {
+  session: Supervision
+  written: number
+  removed: number
+  not_restored: { path: string; reason: string }[]
+  /** Restore it to undo the restore. */
+  undo: Checkpoint
+}
+
+export interface CommandResult {
+  alias: string
+  ended: 'exit' | 'timeout' | 'stopped' | 'not_started'
+  exit_code: number | null
+  signal: string | null
+  duration_ms: number
+  output: string
+  dropped_bytes: number
+  problem: string | null
+}
+
+/** Something that waits for a person. */
+export type InboxItem = {
+  id: string
+  session_id: string
+  owner: string
+  agent: string
+  created_at: string
+  expires_at: string | null
+} & (
+  | { kind: 'approval'; approval: Approval }
+  | { kind: 'prompt'; prompt: Prompt }
+  | { kind: 'wait'; wait: InstructionWait }
+  | { kind: 'alert'; alert: Alert }
+)

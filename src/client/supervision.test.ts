@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { operatorToken } from '../http/testing/server-fixture.ts'
+import type { itemView } from '../protocols/manage/inbox/item-view.ts'
+import type {
+  alertView,
+  checkpointView,
+  instructionView,
+  promptView,
+  waitView,
+} from '../protocols/manage/supervision/encode.ts'
+import type { supervisionView } from '../protocols/shared/supervised/supervision-view.ts'
+import { openSupervisedDoors } from '../protocols/testing/open-supervised-doors.ts'
+import { makeWorkspace } from '../supervision/testing/workspace.ts'
+import {
+  type Alert,
+  type Checkpoint,
+  createClient,
+  type InboxItem,
+  type Instruction,
+  type InstructionWait,
+  type Prompt,
+  type Supervision,
+} from './client.ts'
+
+// These lines do not compile when the client has fallen behind the server.
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
+type Fits<A, B> = [A] extends [B] ? true : never
+const kept: true[] = [
+  true satisfies Same<ReturnType<typeof promptView>, Prompt>,
+  true satisfies Same<ReturnType<typeof waitView>, InstructionWait>,
+  true satisfies Same<ReturnType<typeof alertView>, Alert>,
+  true satisfies Same<ReturnType<typeof instructionView>, Instruction>,
+  true satisfies Same<ReturnType<typeof checkpointView>, Checkpoint>,
+  true satisfies Same<ReturnType<typeof supervisionView>, Supervision>,
+  true satisfies Fits<ReturnType<typeof itemView>, InboxItem>,
+]
+
+test('answers what waits and commands sessions', async () => {
+  expect(kept).toHaveLength(7)
+  await using doors = await openSupervisedDoors()
+  const client = createClient({ url: doors.url, token: operatorToken.token })
+  const workspaceRoot = makeWorkspace({ 'a.txt': 'one\n' })
+  const prompt = await doors.ask('Go on?', { connectionId: 'a', workspaceRoot })
+  const wait = await doors.standBy('Next?', { connectionId: 'b', workspaceRoot })
+
+  const first = await client.inbox({ limit: 1 })
+  const second = await client.inbox({ limit: 1, before: first.next ?? '' })
+  expect([...first.items, ...second.items].map(({ kind, id }) => [kind, id])).toEqual([
+    ['wait', wait.id],
+    ['prompt', prompt.id],
+  ])
+  expect(second.next).toBe(null)
+  expect(await client.prompts.list()).toEqual([await client.prompts.get(prompt.id)])
+  expect(await client.prompts.answer(prompt.id, { decision: 'continue' })).toMatchObject({ decision: 'continue' })
+  await expect(client.prompts.answer(prompt.id, { decision: 'stop' })).rejects.toMatchObject({ code: 'record_decided' })
+  expect(await client.waits.resume(wait.id, 'Rest.')).toMatchObject({ status: 'resumed', instruction: 'Rest.' })
+  await Promise.all([prompt.answer, wait.answer])
+
+  const { session_id: id } = await client.waits.get(wait.id)
+  expect(await client.sessions.pause(id)).toMatchObject({ status: 'paused' })
+  expect(await client.sessions.resume(id)).toMatchObject({ status: 'active' })
+  expect(await client.sessions.steer(id, 'Use tabs.')).toMatchObject({ kind: 'steering' })
+  expect(await client.sessions.mode(id, 'hybrid')).toEqual({ previous_mode: 'remote', current_mode: 'hybrid' })
+  const checkpoint = await client.sessions.checkpoint(id, { label: 'one' })
+  expect(await client.checkpoints.list({ session: id })).toEqual([checkpoint])
+  await expect(client.checkpoints.restore(checkpoint.checkpoint_id)).rejects.toMatchObject({
+    code: 'restore_unconfirmed',
+    problem: { digest: expect.any(String), modified: [] },
+  })
+  expect(await client.sessions.run(id, 'echo')).toMatchObject({ exit_code: 3 })
+  expect(await client.sessions.terminate(id, { reason: 'Done.' })).toMatchObject({ status: 'terminated' })
+})

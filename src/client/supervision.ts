@@ -1,0 +1,177 @@
+// Commands for agents elsewhere, and everything that waits for a person. For operators.
+
+import { queryOf } from './approvals.ts'
+import type { Call } from './connection.ts'
+import type {
+  Alert,
+  Checkpoint,
+  CommandResult,
+  InboxItem,
+  Instruction,
+  InstructionWait,
+  Prompt,
+  Restored,
+  ShownCheckpoint,
+  Supervision,
+} from './wire-types.ts'
+
+interface Signalled {
+  signal?: AbortSignal
+}
+
+export interface RecordListOptions extends Signalled {
+  /** Default: `waiting`, what still wants something of a person. `all`: everything. */
+  status?: string
+  session?: string
+  owner?: string
+  limit?: number
+  before?: string
+}
+
+export interface InboxOptions extends Signalled {
+  kind?: InboxItem['kind']
+  owner?: string
+  session?: string
+  risk?: 'low' | 'high' | 'critical'
+  /** At least so many seconds old. */
+  age?: number
+  limit?: number
+  /** `next` of the page before. */
+  before?: string
+}
+
+export type PromptAnswer =
+  | { decision: 'continue' | 'stop'; instruction?: string; reason?: string }
+  | { decision: 'refine'; instruction: string; reason?: string }
+
+/** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
+export interface SupervisionClient {
+  /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
+  inbox(options?: InboxOptions): Promise<{ items: InboxItem[]; cursor: string; next: string | null }>
+  prompts: {
+    list(options?: RecordListOptions): Promise<Prompt[]>
+    get(id: string, options?: Signalled): Promise<Prompt>
+    answer(id: string, answer: PromptAnswer, options?: Signalled): Promise<Prompt>
+  }
+  waits: {
+    list(options?: RecordListOptions): Promise<InstructionWait[]>
+    get(id: string, options?: Signalled): Promise<InstructionWait>
+    /** Without an instruction the agent just goes on. */
+    resume(id: string, instruction?: string, options?: Signalled): Promise<InstructionWait>
+    stop(id: string, options?: Signalled): Promise<InstructionWait>
+  }
+  alerts: {
+    list(options?: RecordListOptions): Promise<Alert[]>
+    get(id: string, options?: Signalled): Promise<Alert>
+    nudge(id: string, message?: string, options?: Signalled): Promise<Alert>
+    dismiss(id: string, options?: Signalled): Promise<Alert>
+    /** Ends the session of the silent agent. */
+    stop(id: string, options?: Signalled): Promise<Alert>
+  }
+  checkpoints: {
+    list(options?: Omit<RecordListOptions, 'status'>): Promise<Checkpoint[]>
+    get(id: string, options?: Signalled & { after?: string }): Promise<ShownCheckpoint>
+    /** Throws `restore_unconfirmed` with what would change and its `digest`. Pass that as `confirm` to do it. */
+    restore(id: string, options?: Signalled & { confirm?: string }): Promise<Restored>
+  }
+  sessions: {
+    /** Starts an agent in a workspace. */
+    start(
+      wanted: { prompt: string; workspace: string; host?: string; title?: string },
+      options?: Signalled,
+    ): Promise<Supervision>
+    pause(id: string, options?: Signalled): Promise<Supervision>
+    resume(id: string, options?: Signalled): Promise<Supervision>
+    terminate(id: string, options?: Signalled & { reason?: string }): Promise<Supervision>
+    steer(id: string, text: string, options?: Signalled): Promise<Instruction>
+    task(id: string, text: string, options?: Signalled): Promise<Instruction>
+    mode(
+      id: string,
+      mode: Supervision['mode'],
+      options?: Signalled,
+    ): Promise<{ previous_mode: Supervision['mode']; current_mode: Supervision['mode'] }>
+    nudge(id: string, message?: string, options?: Signalled): Promise<Supervision>
+    handOver(id: string, to: string, options?: Signalled): Promise<Supervision>
+    checkpoint(id: string, options?: Signalled & { label?: string; contents?: boolean }): Promise<Checkpoint>
+    run(id: string, alias: string, options?: Signalled): Promise<CommandResult>
+  }
+}
+
+interface SupervisionDeps {
+  /** Retries if that can help. */
+  json: <T>(call: Call) => Promise<T>
+  /** Like `json`, with the Link header of the answer. */
+  page: <T>(call: Call) => Promise<{ body: T; link: string | null }>
+  /** Never retries. */
+  jsonOnce: <T>(call: Call) => Promise<T>
+}
+
+export function createSupervision({ json, page, jsonOnce }: SupervisionDeps): SupervisionClient {
+  const get = <T>(path: string, { signal }: Signalled = {}): Promise<T> => json({ method: 'GET', path, signal })
+  const post = <T>(path: string, body: object, { signal }: Signalled = {}): Promise<T> =>
+    jsonOnce({ method: 'POST', path, body, signal })
+  const at = (collection: string, id: string, rest = ''): string => `/${collection}/${encodeURIComponent(id)}${rest}`
+
+  async function list<T>(name: string, { signal, ...query }: RecordListOptions = {}): Promise<T[]> {
+    const found = await get<Record<string, T[]>>(
+      `/${name}${queryOf({ ...query })}`,
+      signal === undefined ? {} : { signal },
+    )
+    return found[name] ?? []
+  }
+
+  const command =
+    <T>(what: string) =>
+    (id: string, body: object, options?: Signalled): Promise<T> =>
+      post<T>(at('sessions', id, `/${what}`), body, options)
+  const message = (text: string | undefined) => (text === undefined ? {} : { message: text })
+
+  return {
+    async inbox({ signal, ...query } = {}) {
+      const call = { method: 'GET' as const, path: `/inbox${queryOf({ ...query })}`, signal }
+      const { body, link } = await page<{ items: InboxItem[]; cursor: string }>(call)
+      const before = /[?&]before=([^&>]+)/.exec(link ?? '')?.[1]
+      return { ...body, next: before === undefined ? null : decodeURIComponent(before) }
+    },
+    prompts: {
+      list: (options) => list('prompts', options),
+      get: (id, options) => get(at('prompts', id), options),
+      answer: (id, answer, options) => post(at('prompts', id), answer, options),
+    },
+    waits: {
+      list: (options) => list('waits', options),
+      get: (id, options) => get(at('waits', id), options),
+      resume: (id, instruction, options) =>
+        post(at('waits', id), instruction === undefined ? {} : { instruction }, options),
+      stop: (id, options) => post(at('waits', id), { stop: true }, options),
+    },
+    alerts: {
+      list: (options) => list('alerts', options),
+      get: (id, options) => get(at('alerts', id), options),
+      nudge: (id, text, options) => post(at('alerts', id, '/nudge'), message(text), options),
+      dismiss: (id, options) => post(at('alerts', id, '/dismiss'), {}, options),
+      stop: (id, options) => post(at('alerts', id, '/stop'), {}, options),
+    },
+    checkpoints: {
+      list: (options) => list('checkpoints', options),
+      get: (id, { after, ...options } = {}) => get(`${at('checkpoints', id)}${queryOf({ after })}`, options),
+      restore: (id, { signal, ...body } = {}) =>
+        post(at('checkpoints', id, '/restore'), body, signal === undefined ? {} : { signal }),
+    },
+    sessions: {
+      start: (wanted, options) => post('/sessions', wanted, options),
+      pause: (id, options) => command<Supervision>('pause')(id, {}, options),
+      resume: (id, options) => command<Supervision>('resume')(id, {}, options),
+      terminate: (id, { signal, ...body } = {}) =>
+        command<Supervision>('terminate')(id, body, signal === undefined ? {} : { signal }),
+      steer: (id, text, options) => command<Instruction>('steer')(id, { text }, options),
+      task: (id, text, options) => command<Instruction>('task')(id, { text }, options),
+      mode: (id, mode, options) => post(at('sessions', id, '/mode'), { mode }, options),
+      nudge: (id, text, options) => command<Supervision>('nudge')(id, message(text), options),
+      handOver: (id, to, options) => command<Supervision>('handover')(id, { to }, options),
+      checkpoint: (id, { signal, ...body } = {}) =>
+        command<Checkpoint>('checkpoint')(id, body, signal === undefined ? {} : { signal }),
+      run: (id, alias, options) => command<CommandResult>('run')(id, { alias }, options),
+    },
+  }
+}
