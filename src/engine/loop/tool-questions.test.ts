@@ -272,7 +272,7 @@ describe('a tool that asks a person', () => {
     const send = testTool({
       name: 'send',
       effect: 'once',
-      approval: 'always',
+      approval: { ask: 'always' },
       call: async () => ({ content: 'Sent.', isError: false }),
     })
     const slow = toolOf({
