@@ -45,6 +45,7 @@ import { createComplete } from './models/complete.ts'
 import { createModel } from './models/create-model.ts'
 import { createModelHttp } from './models/wire/model-http.ts'
 import { databaseIn, lockDataDir, openStore } from './open-store.ts'
+import type { Terminal } from './operators/bell/create-bell.ts'
 import { findCtlPlace, openCtlSocket } from './operators/ctl/socket.ts'
 import { type Connections, createConnections } from './outgoing/connections.ts'
 import { makeFolder } from './store/make-folder.ts'
@@ -80,6 +81,8 @@ export interface AppOptions {
   basePath?: string
   /** Serves what the MCP conformance suite looks for, to callers without a token. Only for tests, and only on loopback. */
   conformanceFixtures?: boolean
+  /** The terminal that the server runs in, for the bell. Left out: it runs in none. */
+  terminal?: Terminal
   /** Opens the local socket of `quarterdeck ctl`; `env` says where. Needs `configDir`. Left out: there is none. */
   localSocket?: { env: Readonly<Record<string, string | undefined>> }
   /** Counts the starts in one process: function modules are loaded anew for each number. */
@@ -311,6 +314,7 @@ async function startApp(
       connections,
       middleware: options.middleware ?? [],
       tidy: () => work.tidy(),
+      ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
       ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
       clock,
       log,

@@ -26,7 +26,11 @@ export function describeOperator(name: string, open: (...desk: Parameters<Create
     })
     onTestFinished(engine.close)
     const { approvals, feed, log, start, events } = engine
-    const opened = open({ approvals })
+    const find = async ({ id }: FeedItem) => {
+      const wait = await engine.store.waits.get(id)
+      return wait === null || wait.wait === 'client_call' ? null : wait
+    }
+    const opened = open({ approvals, find })
     const taken = await start('Hi')
     await events(taken)
     const deliveryOf = (item: FeedItem): Delivery => ({

@@ -1,13 +1,16 @@
 // The port behind which the ways to reach operators stand: chat, push notifications, webhooks.
 
 import type { Delivery } from '../domain/delivery.ts'
-import type { FeedItem } from '../domain/feed.ts'
+import type { FeedItem, PersonWait } from '../domain/feed.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
+import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 
-/** One way to reach operators. Every implementation passes `operator.contract.ts`. */
+/** One way to reach operators. Every implementation that keeps messages and takes answers passes `operator.contract.ts`. */
 export interface OperatorChannel {
   /** The outbox is kept under this name, so it stays the same across restarts. */
   readonly name: string
+  /** The mode of a supervised session says which surfaces show its questions. */
+  readonly surface: Surface
   /** Whether the channel shows this change. Called once for each item of the feed, in order. */
   concerns(item: FeedItem): boolean
   /**
@@ -19,6 +22,8 @@ export interface OperatorChannel {
    * other error is tried again. Rejects soon after the signal aborts.
    */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<string | null>
+  /** Tells something that is no item of the feed, such as a change of a mode. It may get lost. Left out: the channel tells nothing. */
+  announce?(text: string): void
   /** Takes no more answers, and ends its connections. */
   close(): Promise<void>
 }
@@ -26,6 +31,8 @@ export interface OperatorChannel {
 /** What a channel answers with: it looks up what it shows, and hands in what people decide. */
 export interface OperatorDesk {
   approvals: Pick<Approvals, 'get' | 'decide'>
+  /** The record behind an item, of whatever kind; null if it is gone or the item is about something else. */
+  find(item: FeedItem): Promise<PersonWait | null>
 }
 
 export type CreateChannel = (desk: OperatorDesk) => OperatorChannel

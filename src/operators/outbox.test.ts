@@ -14,6 +14,7 @@ import { createRecordingChannel } from './testing/recording-channel.ts'
 /** Nothing here is about approvals; `operator.contract.ts` is. */
 const desk: OperatorDesk = {
   approvals: { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) },
+  find: async () => null,
 }
 
 function openOutbox(concerns?: (item: FeedItem) => boolean) {

@@ -9,16 +9,22 @@ import type { Logger } from '../domain/logger.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, SettleDelivery } from '../store/ports/outbox.ts'
+import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 import { DeliveryFailed, type OperatorChannel } from './operator.ts'
 import { planDeliveries, retryDelay } from './schedule.ts'
+import type { IsShownHere } from './shown-here.ts'
 
 export interface Outbox {
+  /** Tells the channels of these surfaces something that is no item of the feed. */
+  announce(surfaces: readonly Surface[], text: string): void
   /** Resolves when no delivery is under way any more. What was not delivered stays in the store. */
   close(): Promise<void>
 }
 
 interface OutboxDeps {
   channels: readonly OperatorChannel[]
+  /** Left out: every channel shows everything that concerns it. */
+  isShownHere?: IsShownHere
   feed: Feed
   store: OutboxReads
   log: Pick<SessionLog, 'commit'>
@@ -41,6 +47,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return Promise.all([takeFromFeed(deps, channel, sender.look, closing.signal), sender.run()])
   })
   return {
+    announce(surfaces, text) {
+      for (const channel of deps.channels) if (surfaces.includes(channel.surface)) channel.announce?.(text)
+    },
     async close() {
       closing.abort()
       await Promise.all(working)
@@ -51,7 +60,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
 /** Writes to the outbox what the channel has to show. Resolves when the signal aborts or the feed is closed; never rejects. */
 async function takeFromFeed(
-  { feed, store, log, clock, logger }: OutboxDeps,
+  { feed, store, log, clock, logger, isShownHere = async () => true }: OutboxDeps,
   channel: OperatorChannel,
   onTaken: () => void,
   signal: AbortSignal,
@@ -70,7 +79,8 @@ async function takeFromFeed(
     const from = stored ?? 0
     for await (const items of feed.follow(from, signal)) {
       const upTo = items.at(-1)?.n ?? from
-      const wanted = items.filter((item) => channel.concerns(item))
+      const wanted: FeedItem[] = []
+      for (const item of items) if (channel.concerns(item) && (await isShownHere(channel, item))) wanted.push(item)
       if (wanted.length > 0 || upTo - (stored ?? 0) >= CURSOR_EVERY) await take(upTo, wanted)
     }
   }

@@ -31,7 +31,7 @@ import type { Prompts } from './prompts/prompts.ts'
 import { createRecords, type Records } from './records/records.ts'
 import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
 import { configuredOperators } from './sessions/configured-operators.ts'
-import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
+import { createSupervisedSessions, type ModeChanged } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
 import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
 import { createTakeStep, type TakeStep } from './sessions/take-step.ts'
@@ -76,6 +76,8 @@ interface ElsewhereDeps {
   push: PushNudge
   postLog: PostLog | null
   explainMode: (mode: OperationalMode) => string | null
+  /** Told after each change of a mode. */
+  onMode?: ModeChanged
 }
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
@@ -87,7 +89,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const changes = createRecordChanges({ feed, clock, logger })
   const waitFor = createWaitFor({ changes, clock })
   const agentMaySetMode = settings.modes.agentMaySet
-  const sessions = createSupervisedSessions({ ...shared, takeStep, operators, maxOpen, agentMaySetMode })
+  const sessions = createSupervisedSessions({
+    ...{ ...shared, takeStep, operators, maxOpen, agentMaySetMode },
+    ...(deps.onMode === undefined ? {} : { onMode: deps.onMode }),
+  })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
   const { enabled, inactivityMs, escalationMs, maxRetries, nudgeMessage } = settings.stall

@@ -44,6 +44,7 @@ export function createRecordingChannel(
 
   return {
     name,
+    surface: 'remote',
     concerns,
     tries,
     messages: () => [...messages.values()],

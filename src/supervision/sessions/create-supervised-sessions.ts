@@ -7,6 +7,7 @@ import type { Logger } from '../../domain/logger.ts'
 import {
   type Instruction,
   isOpen,
+  type OperationalMode,
   openStatuses,
   type SupervisedStatus,
   type Supervision,
@@ -31,7 +32,16 @@ interface SessionsDeps {
   maxOpen: number
   /** `modes.agent_may_set`. */
   agentMaySetMode: boolean
+  /** Told after each change of a mode. */
+  onMode?: ModeChanged
 }
+
+export type ModeChanged = (change: {
+  session: SupervisedSession
+  from: OperationalMode
+  to: OperationalMode
+  by: string
+}) => void
 
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
@@ -235,7 +245,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
           'The operator does not allow agents to change the mode. Go on in the mode as it is.',
         )
       }
-      const { result } = await takeStep(sessionId, ({ session, at }) => {
+      const { result, session: changed } = await takeStep(sessionId, ({ session, at }) => {
         if (by !== null) refuseForeignCommand(operators, by, session.owner)
         const { mode: previous } = session.supervision
         if (previous === mode) return { result: { previous } }
@@ -244,9 +254,14 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
           result: { previous },
           supervision: { mode },
           events: [noticeEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
-          audit: [about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) })],
+          audit: [
+            about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) }),
+          ],
         }
       })
+      if (result.previous !== mode) {
+        deps.onMode?.({ session: changed, from: result.previous, to: mode, by: by?.user ?? changed.supervision.host })
+      }
       return result
     },
 
@@ -266,9 +281,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
           events: isOpen(session.supervision)
             ? [noticeEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
             : [],
-          audit: [
-            about(session, at, by.user, { what: 'handed_over', from: session.owner, to, ...viaOf(by) }),
-          ],
+          audit: [about(session, at, by.user, { what: 'handed_over', from: session.owner, to, ...viaOf(by) })],
         }
       }),
 

@@ -41,8 +41,21 @@ export function createAppStarter(version: string): StartApp {
     // Tokens must not end up in a file or a pipe.
     const keeping =
       configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true, localSocket: { env: io.env } }
+    const terminal = io.stderr.isTTY === true ? { terminal: io.stderr } : {}
     const { clock, strays } = io
-    const app = await createApp({ agents, settings, dataDir, version, log, exit, clock, strays, ...keeping, ...more })
+    const app = await createApp({
+      agents,
+      settings,
+      dataDir,
+      version,
+      log,
+      exit,
+      clock,
+      strays,
+      ...keeping,
+      ...terminal,
+      ...more,
+    })
     const running = await app.listen().catch(async (error: unknown) => {
       await app.close({ drainMs: 0 })
       throw error

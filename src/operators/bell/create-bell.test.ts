@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { Delivery } from '../../domain/delivery.ts'
+import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { OperatorDesk } from '../operator.ts'
+import { createBell } from './create-bell.ts'
+
+const prompt = {
+  wait: 'prompt',
+  id: 'p1',
+  status: 'pending',
+  agent: 'claude-code',
+  promptText: 'Go on?\n\u001b[2K\u202eevil',
+} as PersonWait
+
+const item = { kind: 'wait', type: 'prompt', n: 1, id: 'p1', status: 'pending', risk: null } as FeedItem
+const delivery = (values: Partial<Delivery> = {}): Delivery => ({
+  ...{ channel: 'bell', n: 1, item, count: 1, attempts: 0, nextTryAt: 0 },
+  ...values,
+})
+const signal = new AbortController().signal
+
+function open(found: PersonWait | null = prompt) {
+  const written: string[] = []
+  const approvals = { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) }
+  const desk: OperatorDesk = { approvals, find: async () => found }
+  return { written, bell: createBell({ write: (text) => void written.push(text) })(desk) }
+}
+
+test('rings once for what begins to wait, with one line in which every character is visible', async () => {
+  const { bell, written } = open()
+
+  await bell.deliver(delivery(), signal)
+  await bell.deliver(delivery(), signal)
+
+  expect(written).toEqual([
+    '\u0007claude-code asks what to do: Go on?\\n\\u{1b}[2K\\u{202e}evil (quarterdeck ctl show p1)\n',
+  ])
+})
+
+test('is silent about what somebody has answered meanwhile, and about what is gone', async () => {
+  for (const found of [{ ...prompt, status: 'decided' } as PersonWait, null]) {
+    const { bell, written } = open(found)
+    await bell.deliver(delivery(), signal)
+
+    expect(written).toEqual([])
+  }
+})
+
+test('is concerned with questions and escalations alone, and shows a summary', async () => {
+  const { bell, written } = open()
+  const concerns = (values: object) => bell.concerns({ ...item, ...values } as FeedItem)
+  expect(concerns({})).toBe(true)
+  expect(concerns({ type: 'alert', status: 'escalated' })).toBe(true)
+  expect(concerns({ status: 'decided' })).toBe(false)
+  expect(concerns({ kind: 'run', status: 'running' })).toBe(false)
+
+  await bell.deliver(delivery({ n: 2, item: null, count: 44 }), signal)
+  expect(written.join()).toContain('44')
+})

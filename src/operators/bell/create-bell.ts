@@ -1,0 +1,85 @@
+// The bell of the terminal that the server runs in: it rings and writes one line when something waits. Nobody can answer here.
+
+import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import { visibleText } from '../../domain/visible-text.ts'
+import type { CreateChannel } from '../operator.ts'
+
+export interface Terminal {
+  write(text: string): void
+}
+
+const RING = '\u0007'
+const MOST_CHARS = 160
+
+/** Only for a terminal: a bell in a log file is a strange character. */
+export const createBell =
+  (terminal: Terminal): CreateChannel =>
+  ({ find }) => {
+    /** A delivery may come again after a crash of the store; the bell does not ring twice for it. */
+    let last = 0
+    const ring = (text: string): void => terminal.write(`${RING}${text}\n`)
+    return {
+      name: 'bell',
+      surface: 'local',
+      concerns: isNews,
+      async deliver({ n, item, count }) {
+        if (n <= last) return null
+        const wait = item === null ? null : await find(item)
+        last = n
+        if (item === null) ring(`${count} more items wait for a person: quarterdeck ctl list`)
+        // Somebody may have answered by now.
+        else if (wait !== null && isNews({ ...item, ...statusOf(wait) })) ring(lineOf(wait))
+        return null
+      },
+      announce: ring,
+      close: async () => {},
+    }
+  }
+
+const statusOf = ({ status }: PersonWait) => ({ status })
+
+function isNews(item: Pick<FeedItem, 'kind' | 'status'>): boolean {
+  return item.kind === 'wait' && (item.status === 'pending' || item.status === 'escalated')
+}
+
+function lineOf(wait: PersonWait): string {
+  const text = shortOf(textOf(wait))
+  return `${visibleText(wait.agent)} ${verbOf(wait)}: ${text} (quarterdeck ctl show ${wait.id})`
+}
+
+function verbOf(wait: PersonWait): string {
+  switch (wait.wait) {
+    case 'approval':
+      return `asks for a yes or no, risk ${wait.risk}`
+    case 'prompt':
+      return 'asks what to do'
+    case 'instruction':
+      return 'waits for an instruction'
+    case 'alert':
+      return wait.status === 'escalated' ? 'is still silent' : 'is silent'
+    default:
+      return unreachable(wait)
+  }
+}
+
+function textOf(wait: PersonWait): string {
+  switch (wait.wait) {
+    case 'approval':
+      return wait.title
+    case 'prompt':
+      return wait.promptText
+    case 'instruction':
+      return wait.message
+    case 'alert':
+      return `for ${wait.idleSeconds} s, last tool ${wait.lastTool ?? 'none'}`
+    default:
+      return unreachable(wait)
+  }
+}
+
+/** One line in which every character is visible: an agent's text must not move the cursor or hide a part of itself. */
+function shortOf(text: string): string {
+  const shown = visibleText(text.slice(0, MOST_CHARS).toWellFormed())
+  return text.length > MOST_CHARS ? `${shown}…` : shown
+}
