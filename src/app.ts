@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import { createRoutes, errorShapes } from './create-routes.ts'
@@ -52,6 +53,7 @@ import { makeFolder } from './store/make-folder.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/disk/damage.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
+import { createWorkspaces } from './supervision/workspace/allowed-workspace.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
 import { createStartQueue } from './tools/mcp/start-queue.ts'
@@ -271,7 +273,9 @@ async function startApp(
   undo.defer(() => lock.release())
   const { configDir, makeTokens = false } = options
   const kept = configDir === undefined ? null : { configDir, makeFolder }
-  const tokens = openTokens(options, prepared, kept)
+  const own = { configDir: configDir ?? null, dataDir, runtimeDir: runtimeDirOf(options), home: homedir() }
+  const workspaces = createWorkspaces(settings.supervision, own)
+  const tokens = openTokens(options, prepared, { kept, workspaces })
   // Commands on this machine find the server by it. A server that was killed has left its own.
   const published = kept === null ? null : createServerAddress({ ...kept, dataDir })
   published?.forget()
@@ -313,6 +317,7 @@ async function startApp(
       wake,
       connections,
       middleware: options.middleware ?? [],
+      workspaces,
       tidy: () => work.tidy(),
       ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
       ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
@@ -326,9 +331,7 @@ async function startApp(
     address === null ? null : localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath
   const work = createSupervisedWork(
     {
-      ...{ elsewhere, settings, store, sessionLog, processes, tokens, dataDir, clock, ids, log },
-      configDir: configDir ?? null,
-      runtimeDir: runtimeDirOf(options),
+      ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, clock, ids, log },
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,
@@ -404,15 +407,15 @@ async function openLocalSocket(
   await openCtlSocket(place, http.listenLocal)
 }
 
-type KeptTokens = Parameters<typeof readTokens>[0]['kept']
+type TokenParts = Pick<Parameters<typeof readTokens>[0], 'kept' | 'workspaces'>
 
 function openTokens(
   { settings, dataDir, log, makeTokens = false }: AppOptions,
   { clock, ids }: Prepared,
-  kept: KeptTokens,
+  parts: TokenParts,
 ) {
   const set = { user: settings.auth.token, operator: settings.auth.operatorToken }
-  const tokens = readTokens({ dataDir, kept, set, clock, ids, log })
+  const tokens = readTokens({ ...parts, dataDir, set, clock, ids, log })
   if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
     throw new ServerError('config_invalid', noOperatorToken(dataDir))
   }

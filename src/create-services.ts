@@ -47,6 +47,7 @@ import type { ModeChanged } from './supervision/sessions/create-supervised-sessi
 import { createExplainMode, type Surface, surfacesOf } from './supervision/sessions/mode-surfaces.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
 import type { Nudge } from './supervision/stalls/stalls.ts'
+import type { Workspaces } from './supervision/workspace/allowed-workspace.ts'
 
 export interface Services {
   engine: Engine
@@ -77,6 +78,7 @@ interface ServiceParts {
   middleware: readonly Middleware[]
   /** The terminal that the server runs in. Left out: it runs in none. */
   terminal?: Terminal
+  workspaces: Workspaces
   /** Once an hour. */
   tidy: () => Promise<void>
   /** Added to the MCP door beside our own tools. */
@@ -137,6 +139,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     ids,
     logger: log,
     settings: settings.supervision,
+    workspaces: parts.workspaces,
     serverPaths: agents.map(({ definition }) => definition.directory),
     push: async (nudge) => pushNudge(mcp, elsewhere.sessions, nudge),
     postLog: null,

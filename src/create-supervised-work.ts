@@ -1,6 +1,5 @@
 // What the server does for agents elsewhere on this machine: checkpoints of workspaces, commands in them, and agents that it starts.
 
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Clock } from './domain/clock.ts'
@@ -21,7 +20,7 @@ import { createChildRecords } from './supervision/spawn/child-records.ts'
 import { createSpawner, type Spawner } from './supervision/spawn/create-spawner.ts'
 import { findSandbox } from './supervision/spawn/sandbox.ts'
 import { resolveHost } from './supervision/spawn/start-host.ts'
-import { findWorkspace } from './supervision/workspace/allowed-workspace.ts'
+import type { OwnFolders, Workspaces } from './supervision/workspace/allowed-workspace.ts'
 import { protectedPath } from './supervision/workspace/protected-path.ts'
 import type { ProcessGroups } from './tools/process/process-groups.ts'
 
@@ -43,10 +42,8 @@ interface WorkParts {
   sessionLog: SessionLog
   processes: ProcessGroups
   tokens: Pick<Tokens, 'create' | 'revoke'>
-  dataDir: string
-  /** Null: this server keeps nothing in a config folder. */
-  configDir: string | null
-  runtimeDir: string
+  own: OwnFolders
+  workspaces: Workspaces
   /** The address of `/mcp`. Null: this server has no port. */
   mcpUrl: () => string | null
   clock: Clock
@@ -64,10 +61,10 @@ const VERBS = [
 
 /** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
 export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack): SupervisedWork {
-  const { elsewhere, settings, store, sessionLog, processes, tokens, dataDir, configDir, runtimeDir } = parts
+  const { elsewhere, settings, store, sessionLog, processes, tokens, own } = parts
+  const { dataDir, configDir, runtimeDir } = own
   const { clock, ids, log: logger } = parts
   const { supervision } = settings
-  const own = { configDir, dataDir, runtimeDir, home: homedir() }
   const workspaces = [
     ...supervision.workspaces.map(({ path }) => path),
     ...(supervision.defaultWorkspaceRoot === null ? [] : [supervision.defaultWorkspaceRoot]),
@@ -101,7 +98,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     host: hostOf(supervision.hostCli, search, logger),
     extraArgs: supervision.hostCliArgs,
     sandbox: async () => (await sandbox()).found,
-    findWorkspace: (asked) => findWorkspace(asked, supervision, own),
+    findWorkspace: parts.workspaces.find,
     tokens: {
       async mint(owner, workspace) {
         const { record, token } = await tokens.create(

@@ -38,6 +38,7 @@ import { createTakeStep, type TakeStep } from './sessions/take-step.ts'
 import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
+import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
 import { createPolicyWatch } from './workspace-policy/watch-policy.ts'
 
@@ -71,6 +72,7 @@ interface ElsewhereDeps {
   ids: Ids
   logger: Logger
   settings: SupervisionSettings
+  workspaces: Workspaces
   /** Real paths of what this server itself reads. A change of one of them is critical. */
   serverPaths: readonly string[]
   push: PushNudge
@@ -81,7 +83,7 @@ interface ElsewhereDeps {
 }
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
-  const { store, log, feed, clock, ids, logger, settings, serverPaths, push, postLog, explainMode } = deps
+  const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, postLog, explainMode } = deps
   const maxOpen = settings.maxConcurrentSessions
   const shared = { store, log, clock, ids, logger }
   const operators = configuredOperators(settings.operators, settings.escalation)
@@ -93,6 +95,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     ...{ ...shared, takeStep, operators, maxOpen, agentMaySetMode },
     ...(deps.onMode === undefined ? {} : { onMode: deps.onMode }),
   })
+  const sessions = createSupervisedSessions({ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
   const { enabled, inactivityMs, escalationMs, maxRetries, nudgeMessage } = settings.stall

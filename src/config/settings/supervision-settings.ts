@@ -43,7 +43,7 @@ export const supervisionTable = {
     expected: FOLDER_TEXT,
     example: '/home/ada/projects',
     default: null,
-    defaultText: 'none: only in `workspaces`',
+    defaultText: 'none',
     path: true,
     flag: null,
     env: ['QUARTERDECK_DEFAULT_WORKSPACE_ROOT'],

@@ -25,7 +25,7 @@ import { createPurgeSupervised } from '../../supervision/sessions/purge-supervis
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
-import { agentIn, callOf } from '../../supervision/testing/open-desk.ts'
+import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createChatRoutes } from '../chat/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
@@ -105,6 +105,7 @@ export async function openSupervisedDoors({ requirePassphrase = async () => {}, 
   const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids }) => {
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
+      workspaces: everywhere,
       serverPaths: [],
       postLog: null,
       explainMode: () => null,

@@ -14,6 +14,7 @@ import {
 } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
+import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
@@ -34,6 +35,7 @@ interface SessionsDeps {
   agentMaySetMode: boolean
   /** Told after each change of a mode. */
   onMode?: ModeChanged
+  workspaces: Workspaces
 }
 
 export type ModeChanged = (change: {
@@ -112,7 +114,11 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 
   async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
-    const { owner, tokenId, workspaceRoot, sessionId, connectionId, channelId, host } = agent
+    const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
+    // At each call, because a restart can narrow the settings while a token or a session of before is still good.
+    const workspace = deps.workspaces.find(workspaceRoot)
+    if (agent.channelId !== null) deps.workspaces.checkChannel(agent.channelId)
+    const channelId = agent.channelId ?? workspace.channelId
     if (sessionId !== null) {
       const named = await store.sessions.get(sessionId)
       const isTheirs =

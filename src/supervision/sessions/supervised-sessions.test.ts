@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { ServerError } from '../../domain/errors.ts'
 import type { SupervisedStatus } from '../../domain/supervision.ts'
 import { agentIn, ann, eve, openDesk, root } from '../testing/open-desk.ts'
+import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import type { AgentIdentity } from './supervised-sessions.ts'
 
 const here = agentIn('/work/here')
@@ -171,4 +173,40 @@ test('fifty changes at once are all made, each from what the one before it left'
   await Promise.all(Array.from({ length: 50 }, add))
 
   expect((await sessions.get(id)).supervision.nudgeCount).toBe(50)
+})
+
+test('a session opens only in a workspace of the settings, and has its channel unless the agent names another', async () => {
+  const forbidden = (what: string) => new ServerError('forbidden', what)
+  const workspaces: Workspaces = {
+    find(path) {
+      if (path !== '/work/here') throw forbidden('workspace')
+      return { path, id: null, channelId: 'C1', label: null }
+    },
+    checkChannel(channelId) {
+      if (channelId !== 'C2') throw forbidden('channel')
+    },
+  }
+  const { sessions, store } = openDesk({ workspaces })
+  const open = async (values: Partial<AgentIdentity>) =>
+    (await sessions.attach(window('a', { channelId: null, ...values }))).supervision.channelId
+
+  await expect(open({ workspaceRoot: '/work/else' })).rejects.toThrow('workspace')
+  await expect(open({ channelId: 'C3' })).rejects.toThrow('channel')
+  expect(await store.supervised.sessions({ limit: 9 })).toEqual([])
+  expect([await open({}), await open({ connectionId: 'b', channelId: 'C2' })]).toEqual(['C1', 'C2'])
+})
+
+test('an open session takes no calls when the settings no longer name its workspace', async () => {
+  const before = openDesk()
+  const { id } = await before.sessions.attach(window('a'))
+  const workspaces: Workspaces = {
+    find() {
+      throw new ServerError('forbidden', 'workspace')
+    },
+    checkChannel() {},
+  }
+  const after = openDesk({ store: before.store, workspaces })
+
+  await expect(after.sessions.attach(window('a'))).rejects.toThrow('workspace')
+  await expect(after.sessions.attach(window(null, { sessionId: id }))).rejects.toThrow('workspace')
 })

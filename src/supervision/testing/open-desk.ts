@@ -34,6 +34,7 @@ import type { Operators } from '../sessions/may-command.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 import { createTakeStep } from '../sessions/take-step.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
+import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { protectedPath } from '../workspace/protected-path.ts'
 import type { PolicyLimits } from '../workspace-policy/judge-request.ts'
 import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
@@ -51,6 +52,8 @@ export interface DeskOptions {
   /** The commands of the server's settings. */
   allowlist?: PolicyLimits['allowlist']
   serverPaths?: readonly string[]
+  /** Left out: an agent may work everywhere and report to every channel. */
+  workspaces?: Workspaces
   quorum?: number
 }
 
@@ -61,6 +64,11 @@ const APPROVAL_MS = 3_600_000
 export const ann = { user: 'ann', role: 'operator', channel: 'ctl', credential: 'token-ann' } as const
 export const eve = { user: 'eve', role: 'operator' } as const
 export const root = { user: 'root', role: 'operator' } as const
+
+export const everywhere: Workspaces = {
+  find: (path) => ({ path, id: null, channelId: null, label: null }),
+  checkChannel() {},
+}
 
 const testOperators: Operators = {
   isAdmin: (name) => name === 'root',
@@ -81,6 +89,7 @@ export function openDesk(options: DeskOptions = {}) {
   const sessions = createSupervisedSessions({
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,
+    workspaces: options.workspaces ?? everywhere,
   })
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
   const waitFor = createWaitFor({ changes, clock })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { checkWorkspace, findWorkspace } from './allowed-workspace.ts'
+import { checkWorkspace, createWorkspaces, type WorkspaceRules } from './allowed-workspace.ts'
 
 function setUp() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-workspace-')))
@@ -20,7 +20,14 @@ function setUp() {
   return { at, own }
 }
 
-const reason = (path: string, own: Parameters<typeof checkWorkspace>[1]): string => {
+type Own = Parameters<typeof createWorkspaces>[1]
+
+const find = (asked: string, rules: Partial<WorkspaceRules>, own: Own) =>
+  createWorkspaces({ defaultWorkspaceRoot: null, workspaces: [], slack: { channels: ['C1'] }, ...rules }, own).find(
+    asked,
+  )
+
+const reason = (path: string, own: Own): string => {
   try {
     return checkWorkspace(path, own)
   } catch (error) {
@@ -87,11 +94,7 @@ describe('the workspaces of the settings', () => {
     const listed = { path: at('p/shop'), id: 'shop', channelId: 'C1', label: 'The shop' }
     const rules = { defaultWorkspaceRoot: null, workspaces: [listed] }
     const found = { ...listed, path: at('home/ada/projects/shop') }
-    expect(['shop', at('p/shop'), found.path].map((asked) => findWorkspace(asked, rules, own))).toEqual([
-      found,
-      found,
-      found,
-    ])
+    expect(['shop', at('p/shop'), found.path].map((asked) => find(asked, rules, own))).toEqual([found, found, found])
   })
 
   test('include what lies below the root, but not the root and not what a link leads out to', () => {
@@ -99,12 +102,53 @@ describe('the workspaces of the settings', () => {
     mkdirSync(at('outside'))
     symlinkSync(at('outside'), at('home/ada/projects/out'))
     const rules = { defaultWorkspaceRoot: at('home/ada/projects'), workspaces: [] }
-    expect(findWorkspace(at('home/ada/projects/shop'), rules, own)).toEqual({
+    expect(find(at('home/ada/projects/shop'), rules, own)).toEqual({
       ...none,
       path: at('home/ada/projects/shop'),
     })
     for (const path of [at('home/ada/projects'), at('home/ada/projects/out'), at('outside')]) {
-      expect(() => findWorkspace(path, rules, own)).toThrow(/is not a workspace of this server/)
+      expect(() => find(path, rules, own)).toThrow(/is not a workspace of this server/)
     }
+  })
+  test('are all folders that hold nothing of the server if no setting names one', () => {
+    const { at, own } = setUp()
+    expect(find(at('home/ada/projects/shop'), {}, own)).toEqual({ ...none, path: at('home/ada/projects/shop') })
+    expect(() => find(at('var/data'), {}, own)).toThrow(/it is the data folder/)
+  })
+
+  test('stop the start if one of them can never be a workspace', () => {
+    const { at, own } = setUp()
+    const start = (rules: Partial<WorkspaceRules>) => () => find(at('home/ada/projects/shop'), rules, own)
+    const listed = (path: string) => ({ workspaces: [{ ...none, path }] })
+    for (const [rules, why] of [
+      [listed(at('var/data')), 'it is the data folder of the server.'],
+      [listed(at('run')), `it contains the runtime folder of the server, ${own.runtimeDir}.`],
+      [listed(at('home/ada')), 'it is the home folder. Choose a folder inside it.'],
+      [listed('/'), 'it is the whole file system.'],
+      [listed(at('gone')), 'there is no such folder.'],
+    ] as const) {
+      const message = `workspaces[0] in quarterdeck.yaml: ${rules.workspaces[0]?.path} cannot be a workspace: ${why}`
+      expect(start(rules)).toThrow(expect.objectContaining({ code: 'config_invalid', message }))
+    }
+    for (const root of ['/', at('home/ada'), at('var/data/files'), at('gone')]) {
+      expect(start({ defaultWorkspaceRoot: root })).toThrow(/^default_workspace_root in quarterdeck.yaml: /)
+    }
+  })
+
+  test('may lie below a root that also holds folders of the server', () => {
+    const { at, own } = setUp()
+    const rules = { defaultWorkspaceRoot: at('home/ada/projects') }
+    const beside = { ...own, dataDir: at('home/ada/projects/shop/.quarterdeck') }
+    mkdirSync(at('home/ada/projects/till'))
+    expect(find(at('home/ada/projects/till'), rules, beside).path).toBe(at('home/ada/projects/till'))
+    expect(() => find(at('home/ada/projects/shop'), rules, beside)).toThrow(/it contains the data folder/)
+  })
+
+  test('have no channel that the settings do not name', () => {
+    const { own } = setUp()
+    const rules = { defaultWorkspaceRoot: null, workspaces: [], slack: { channels: ['C1'] } }
+    const { checkChannel } = createWorkspaces(rules, own)
+    expect(() => checkChannel('C1')).not.toThrow()
+    expect(() => checkChannel('C2')).toThrow(expect.objectContaining({ code: 'forbidden' }))
   })
 })

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute, parse } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
+import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import { createRealPath } from '../policy/real-path.ts'
 
 /** The folders of the server itself. Those that do not exist yet count as well. */
@@ -15,12 +16,24 @@ export interface OwnFolders {
 }
 
 /**
- * The real path of a folder in which an agent may work. Throws `config_invalid` with the reason if it must not: an agent writes there,
- * so nothing of ours and not the whole machine may be inside. Whether a setting allows the folder is another question.
+ * The real path of a folder in which an agent may work. Throws `invalid_request` with the reason if it must not: an agent writes
+ * there, so nothing of ours and not the whole machine may be inside. Whether a setting allows the folder is another question.
  */
 export function checkWorkspace(path: string, own: OwnFolders): string {
+  const { folder, refuse, real } = openFolder(path, own)
+  for (const [name, dir, mine] of ourFolders(own, real)) {
+    if (isWithin(mine, folder) && mine !== folder) refuse(`it contains the ${name} folder of the server, ${dir}`)
+  }
+  return folder
+}
+
+/** Each folder below it is checked when it becomes a workspace, so folders of ours may be among them. */
+const checkRoot = (path: string, own: OwnFolders): string => openFolder(path, own).folder
+
+/** A folder that is not the whole machine, does not hold the home folder, and does not lie in a folder of ours. */
+function openFolder(path: string, own: OwnFolders) {
   const refuse = (why: string, cause?: unknown): never => {
-    throw new ServerError('config_invalid', `${path} cannot be a workspace: ${why}.`, { details: { path }, cause })
+    throw new ServerError('invalid_request', `${path} cannot be a workspace: ${why}.`, { details: { path }, cause })
   }
   if (path.includes('\0')) refuse('its name has a NUL character')
   if (!isAbsolute(path)) refuse('it is not an absolute path')
@@ -40,20 +53,21 @@ export function checkWorkspace(path: string, own: OwnFolders): string {
       folder === real(own.home) ? 'it is the home folder. Choose a folder inside it' : 'it contains the home folder',
     )
   }
-  const ours = [
-    ['config', own.configDir],
-    ['data', own.dataDir],
-    ['runtime', own.runtimeDir],
-  ] as const
-  for (const [name, dir] of ours) {
-    if (dir === null) continue
-    const mine = real(dir)
+  for (const [name, dir, mine] of ourFolders(own, real)) {
     if (mine === folder) refuse(`it is the ${name} folder of the server`)
-    if (isWithin(mine, folder)) refuse(`it contains the ${name} folder of the server, ${dir}`)
     if (isWithin(folder, mine)) refuse(`it lies within the ${name} folder of the server, ${dir}`)
   }
-  return folder
+  return { folder, refuse, real }
 }
+
+const ourFolders = ({ configDir, dataDir, runtimeDir }: OwnFolders, real: (path: string) => string) =>
+  (
+    [
+      ['config', configDir],
+      ['data', dataDir],
+      ['runtime', runtimeDir],
+    ] as const
+  ).flatMap(([name, dir]) => (dir === null ? [] : [[name, dir, real(dir)] as const]))
 
 function isFolder(path: string): boolean {
   try {
@@ -63,9 +77,9 @@ function isFolder(path: string): boolean {
   }
 }
 
-interface WorkspaceRules {
-  defaultWorkspaceRoot: string | null
-  workspaces: readonly { path: string; id: string | null; channelId: string | null; label: string | null }[]
+/** What the settings say about workspaces. */
+export type WorkspaceRules = Pick<SupervisionSettings, 'defaultWorkspaceRoot' | 'workspaces'> & {
+  slack: Pick<SupervisionSettings['slack'], 'channels'>
 }
 
 export interface AllowedWorkspace {
@@ -76,17 +90,58 @@ export interface AllowedWorkspace {
   label: string | null
 }
 
-/**
- * The workspace that the settings allow for a path or an id. Throws `forbidden` if they do not name it, and `config_invalid` if it can
- * never be one. A folder below `default_workspace_root` is allowed; the root itself is not, because it holds all the others.
- */
-export function findWorkspace(asked: string, rules: WorkspaceRules, own: OwnFolders): AllowedWorkspace {
+/** Where agents may work, for everybody who asks: who makes a token, opens a session or starts an agent. */
+export interface Workspaces {
+  /**
+   * The workspace with this path or id. Throws `forbidden` if the settings name workspaces and this is none of them, and
+   * `invalid_request` if it can never be one.
+   */
+  find(asked: string): AllowedWorkspace
+  /** Throws `forbidden` for a channel that `slack.channels` does not have. */
+  checkChannel(channelId: string): void
+}
+
+/** Throws `config_invalid` if a folder of the settings cannot be used. Without such a setting agents may work in every fit folder. */
+export function createWorkspaces(rules: WorkspaceRules, own: OwnFolders): Workspaces {
+  const { defaultWorkspaceRoot: root, workspaces, slack } = rules
+  for (const [i, { path }] of workspaces.entries()) atStart(`workspaces[${i}]`, () => checkWorkspace(path, own))
+  if (root !== null) atStart('default_workspace_root', () => checkRoot(root, own))
+  const isOpen = root === null && workspaces.length === 0
+  return {
+    find: (asked) =>
+      isOpen
+        ? { path: checkWorkspace(asked, own), id: null, channelId: null, label: null }
+        : findWorkspace(asked, rules, own),
+    checkChannel(channelId) {
+      if (slack.channels.includes(channelId)) return
+      throw new ServerError(
+        'forbidden',
+        `${JSON.stringify(channelId)} is not a channel of this server. Add it to slack.channels in quarterdeck.yaml.`,
+        { details: { channel_id: channelId } },
+      )
+    },
+  }
+}
+
+function atStart(key: string, check: () => unknown): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    throw new ServerError('config_invalid', `${key} in quarterdeck.yaml: ${error.message}`, {
+      details: error.details,
+      cause: error,
+    })
+  }
+}
+
+/** A folder below `default_workspace_root` is allowed; the root itself is not, because it holds all the others. */
+function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }: WorkspaceRules, own: OwnFolders) {
   const realPath = createRealPath()
-  const named = rules.workspaces.find(({ id }) => id !== null && id === asked)
+  const named = workspaces.find(({ id }) => id !== null && id === asked)
   const path = checkWorkspace(named?.path ?? asked, own)
-  const listed = named ?? rules.workspaces.find((one) => isSame(one.path, path, realPath))
+  const listed = named ?? workspaces.find((one) => isSame(one.path, path, realPath))
   if (listed !== undefined) return { ...listed, path }
-  const { defaultWorkspaceRoot: root } = rules
   if (root !== null) {
     const realRoot = realPath(root)
     if (path !== realRoot && isWithin(path, realRoot)) return { path, id: null, channelId: null, label: null }

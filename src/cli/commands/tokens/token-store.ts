@@ -1,9 +1,13 @@
 // Tokens are changed through the data directory, under its lock, while no server runs; otherwise through the running server.
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { findConfigDir } from '../../../config/config-dir.ts'
+import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
+import { findSettingsFile } from '../../../config/settings/settings-yaml.ts'
+import { diskFiles } from '../../../config/source/config-files.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import { sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -11,9 +15,11 @@ import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
-import { type NewToken, readTokens, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import { type AgentPlaces, type NewToken, readTokens, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
+import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { CliError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -113,6 +119,7 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
     clock: io.clock,
     ids: createIds(() => io.clock.now()),
     log: silentLogger,
+    workspaces: placesFor(dataDir, io),
   })
   const audit: WriteAudit = async (record) => {
     const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
@@ -130,6 +137,19 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
     },
     revoke: (id) => tokens.revoke(id, by),
   }
+}
+
+/** What the server's settings say, if they are where it usually finds them. The server looks again when the agent comes. */
+function placesFor(dataDir: string, io: Io): AgentPlaces {
+  const open = () => {
+    const file = findSettingsFile(io.cwd, diskFiles) ?? findSettingsFile(dirname(dataDir), diskFiles)
+    const { settings } = resolveSettings({ code: {}, flags: {}, env: io.env, file, onTerminal: false })
+    const { configDir } = keptFor(io)
+    const place = { env: io.env, configDir, dataDir, ipcName: null, platform: process.platform }
+    const own = { configDir, dataDir, runtimeDir: findCtlPlace(place).runtimeDir, home: homedir() }
+    return createWorkspaces(settings.supervision, own)
+  }
+  return { find: (asked) => open().find(asked), checkChannel: (channelId) => open().checkChannel(channelId) }
 }
 
 const view = ({ sha256: _, ...record }: TokenRecord): ShownToken => record

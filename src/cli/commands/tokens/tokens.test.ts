@@ -165,7 +165,14 @@ describe('quarterdeck tokens while no server runs', () => {
     expect(await create('--role', 'user', '--workspace', 'shop')).toMatchObject({ exitCode: 2 })
     expect(await create('--role', 'agent', '--workspace', 'data')).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining('Quarterdeck keeps its own files'),
+      err: expect.stringContaining('it is the data folder of the server'),
+    })
+    await writeFile(join(cwd, 'quarterdeck.yaml'), 'workspaces: [{ path: till }]\n')
+    await mkdir(join(cwd, 'till'))
+    expect(await create('--role', 'agent', '--workspace', 'till')).toMatchObject({ exitCode: 0 })
+    expect(await create('--role', 'agent', '--workspace', 'shop')).toMatchObject({
+      out: '',
+      err: expect.stringContaining('is not a workspace of this server'),
     })
   })
 

@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import { createIds } from '../../../domain/ids.ts'
+import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
 import { digestOf } from './token.ts'
 import { readTokens, type TokensOptions } from './tokens.ts'
@@ -42,6 +43,10 @@ function setUp() {
       clock,
       ids,
       log: collectLines(lines),
+      workspaces: createWorkspaces(
+        { defaultWorkspaceRoot: null, workspaces: [], slack: { channels: ['C1'] } },
+        { dataDir, configDir, runtimeDir: join(folder, 'run'), home: join(folder, 'home') },
+      ),
       ...more,
     })
   const open = async (more: Partial<TokensOptions> & { make?: boolean; audit?: () => Promise<void> } = {}) => {
@@ -158,26 +163,36 @@ describe('stored tokens', () => {
   })
 
   test.each([
-    ['shop', 'must be an absolute path'],
-    ['/', 'root of the file system'],
-    ['{folder}', 'Quarterdeck keeps its own files'],
-    ['{folder}/data', 'Quarterdeck keeps its own files'],
-    ['{folder}/data/files', 'Quarterdeck keeps its own files'],
-    ['{folder}/home', 'home folder'],
-    ['{folder}/gone', 'ENOENT'],
-    ['{folder}/file', 'is not a folder'],
+    ['shop', 'it is not an absolute path'],
+    ['/', 'it is the whole file system'],
+    ['{folder}', 'it contains the home folder'],
+    ['{folder}/data', 'it is the data folder'],
+    ['{folder}/data/files', 'it lies within the data folder'],
+    ['{folder}/home', 'it is the home folder'],
+    ['{folder}/gone', 'there is no such folder'],
+    ['{folder}/file', 'there is no such folder'],
   ])('no agent’s is made for %s', async (workspace, why) => {
     const { open, folder, dataDir } = setUp()
     mkdirSync(join(dataDir, 'files'))
     mkdirSync(join(folder, 'home'))
     writeFileSync(join(folder, 'file'), '')
-    const { tokens } = await open({ home: join(folder, 'home') })
+    const { tokens } = await open()
     const wanted = { name: '', user: 'ada', role: 'agent', workspace: workspace.replace('{folder}', folder) } as const
 
     await expect(tokens.create(wanted, 'bob')).rejects.toMatchObject({
       code: 'invalid_request',
       problems: [{ pointer: '/workspace', detail: expect.stringContaining(why) }],
     })
+    expect(tokens.current()).toEqual([])
+  })
+
+  test('no agent’s is made for a channel that is not configured', async () => {
+    const { open, folder } = setUp()
+    const { tokens } = await open()
+    mkdirSync(join(folder, 'shop'))
+    const wanted = { name: '', user: 'ada', role: 'agent', workspace: join(folder, 'shop'), channel: 'C2' } as const
+
+    await expect(tokens.create(wanted, 'bob')).rejects.toMatchObject({ code: 'forbidden' })
     expect(tokens.current()).toEqual([])
   })
 

@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Clock } from '../../../domain/clock.ts'
@@ -25,7 +24,6 @@ import {
   type TokenRole,
 } from './token.ts'
 import { createTokenFile } from './token-file.ts'
-import { tokenWorkspace } from './token-workspace.ts'
 
 export interface NewToken {
   name: string
@@ -45,7 +43,7 @@ export interface Tokens {
   list(): readonly TokenRecord[]
   /**
    * The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many, and
-   * `invalid_request` if an agent may not work in the folder.
+   * `invalid_request` or `forbidden` if an agent may not work in the folder or report to the channel.
    */
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
   /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`. */
@@ -66,8 +64,16 @@ export interface TokensOptions {
   ids: Ids
   log: Logger
   random?: (size: number) => Uint8Array
-  /** The home folder of the user that runs the server. */
-  home?: string
+  /** Says where agents may work. */
+  workspaces: AgentPlaces
+}
+
+/** What a token of an agent is bound to. */
+export interface AgentPlaces {
+  /** The real path of a workspace. Throws `forbidden` and `invalid_request`. */
+  find(asked: string): { path: string }
+  /** Throws `forbidden`. */
+  checkChannel(channelId: string): void
 }
 
 /** Appends to the audit trail. Resolves when the record is on disk. */
@@ -90,7 +96,7 @@ const MAX_TOKENS = 1_000
 
 /** Throws `config_invalid` if a file or a setting cannot be used. The caller must hold the lock of the data directory. */
 export function readTokens(options: TokensOptions): ReadTokens {
-  const { dataDir, kept, set, clock, ids, log, random = randomBytes, home = homedir() } = options
+  const { dataDir, kept, set, clock, ids, log, random = randomBytes, workspaces } = options
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
   const found = file?.read() ?? null
   const oldPath = join(dataDir, 'tokens.json')
@@ -153,8 +159,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
 
   async function create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
     const { name, user, role } = wanted
-    const own = kept === null ? [dataDir] : [dataDir, kept.configDir]
-    const bound = role === 'agent' ? tokenWorkspace(wanted, { home, own }) : {}
+    const bound = role === 'agent' ? placeOf(wanted, workspaces) : {}
     if (records.length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
@@ -216,6 +221,21 @@ export function readTokens(options: TokensOptions): ReadTokens {
     },
   }
 }
+
+function placeOf({ workspace, channel }: NewToken, workspaces: AgentPlaces): { workspace: string; channel?: string } {
+  if (workspace === undefined) throw unfit('The role agent needs the folder that the agent works in.')
+  if (channel !== undefined) workspaces.checkChannel(channel)
+  try {
+    return { workspace: workspaces.find(workspace).path, ...(channel === undefined ? {} : { channel }) }
+  } catch (error) {
+    throw error instanceof ServerError && error.code === 'invalid_request' ? unfit(error.message) : error
+  }
+}
+
+const unfit = (detail: string): ServerError =>
+  new ServerError('invalid_request', 'No token can be made for an agent in this folder.', {
+    problems: [{ pointer: '/workspace', detail }],
+  })
 
 /** An empty token file says that there was no `tokens.json` to import. If one appears later, somebody else put it there. */
 function rememberStart(write: () => void, log: Logger): void {

@@ -104,7 +104,7 @@ const describeCreate: RouteDescription = {
       },
     },
   },
-  errors: ['invalid_request', 'conflict', 'storage_full', 'storage_failed'],
+  errors: ['invalid_request', 'forbidden', 'conflict', 'storage_full', 'storage_failed'],
 }
 
 const describeRevoke: RouteDescription = {
