@@ -51,7 +51,7 @@ export interface InstructionQuery {
  * Synced. One step of a supervised session: what its agent reported or asked, or what a person decided. All of it is written, or
  * nothing.
  *
- * Refused with `session_not_found`; `conflict` when the session has changed since the caller read it (`version`), when the status may
+ * Refused with `session_not_found`; `session_ended` when an agent asks in a session that is over; `conflict` when the session has changed since the caller read it (`version`), when the status may
  * not follow the one before it, or when a record may not change in this way; `limit` when there are too many open sessions, questions or
  * instructions; `approval_pending` when the session has a pending `diff` already.
  */

@@ -31,6 +31,7 @@ export function* supervise(command: Supervise): Rule<Decision> {
   if (hasEnded(before, session)) for (const wait of stays) changes.push(update(wait, interruptWait(wait, command.now)))
   else if (command.owner !== undefined)
     for (const wait of stays) changes.push(update(wait, { ...wait, owner: session.owner }))
+  if (command.ask !== undefined && command.ask.length > 0) refuseAfterEnd(session)
   yield* askFor(changes, command, stays)
   for (const proposal of command.proposals ?? [])
     changes.push({ write: 'put_proposal', sessionId: session.id, proposal })
@@ -106,6 +107,12 @@ const hasEnded = (before: SessionRecord, { supervision }: SessionRecord): boolea
   supervision !== undefined &&
   before.supervision?.status !== supervision.status &&
   (supervision.status === 'terminated' || supervision.status === 'interrupted')
+
+/** The agent may be about to ask at the moment when its session ends. */
+function refuseAfterEnd({ id, supervision }: SessionRecord): void {
+  if (supervision?.status !== 'terminated' && supervision?.status !== 'interrupted') return
+  throw new ServerError('session_ended', `Session ${id} has ended. Begin a new one.`, { details: { session_id: id } })
+}
 
 const update = (before: Wait, wait: Wait): Change => ({ write: 'update_wait', before, wait })
 
