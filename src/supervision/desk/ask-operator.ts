@@ -114,6 +114,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
           known ??
           (
             await takeStep<Prompt>(open.session.id, (now) => {
+              const same = now.waiting.find((one) => one.wait === 'prompt' && asks(one, contentKey))
+              if (same?.wait === 'prompt') return { result: same }
               const prompt: Prompt = {
                 ...shared(open, 'forward_prompt', now, contentKey),
                 wait: 'prompt',
@@ -151,6 +153,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
           known ??
           (
             await takeStep<InstructionWait>(open.session.id, (now) => {
+              const same = now.waiting.find((one) => one.wait === 'instruction' && asks(one, contentKey))
+              if (same?.wait === 'instruction') return { result: same }
               const wait: InstructionWait = {
                 ...shared(open, 'wait_for_instruction', now, contentKey),
                 wait: 'instruction',
@@ -170,6 +174,10 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
       }),
   }
 }
+
+/** An agent may ask the same twice at once. */
+const asks = ({ supervised }: Prompt | InstructionWait, contentKey: string): boolean =>
+  supervised.contentKey === contentKey
 
 /** What a model is told when its host would not wait any longer. */
 export const pendingAnswer = (tool: string, retryWith: Record<string, string>): Record<string, unknown> => ({
