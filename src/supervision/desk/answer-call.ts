@@ -74,13 +74,17 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
     )
     const { result } = await takeStep(open.session.id, ({ session, at }) => {
       const { openNudge, givenInstructions, updatedAt } = session.supervision
-      const told = { session_id: sessionId, ...answer, ...carried(steering, tasks, openNudge) }
-      const given = [...new Set([...givenInstructions, ...[...steering, ...tasks].map(({ id }) => id)])]
+      // A caller that has gone is told nothing, so what the operator wants it to know goes with the next answer.
+      const isHeard = !open.signal.aborted
+      const more = isHeard ? carried(steering, tasks, openNudge) : {}
+      const told = { session_id: sessionId, ...answer, ...more }
+      const brought = isHeard ? [...steering, ...tasks].map(({ id }) => id) : []
+      const given = [...new Set([...givenInstructions, ...brought])]
       return {
         result: told,
         supervision: {
           updatedAt: Math.max(at, updatedAt),
-          ...(openNudge === null ? {} : { openNudge: null }),
+          ...(openNudge === null || !isHeard ? {} : { openNudge: null }),
           ...(given.length === givenInstructions.length ? {} : { givenInstructions: given }),
         },
         events: [resultEvent(open.callId, shortened(told), isError, at)],
