@@ -82,12 +82,12 @@ export function createReports(deps: ReportDeps): Reports {
     return (await waitingTasks(session)).length > 0 ? session : null
   }
 
-  /** The agent goes on in its old session. A session that this connection has just begun is not needed then. */
+  /** The agent goes on in its old session. A session that this connection has just begun is not needed then, and no other has the connection. */
   async function comeBack({ session }: OpenCall, target: SupervisedSession): Promise<void> {
     const { connectionId } = session.supervision
-    const isFresh = session.id !== target.id && session.supervision.lastRun === null && connectionId !== null
-    if (isFresh) {
-      await takeStep(session.id, () => ({ result: null, supervision: { status: 'terminated', connectionId: null } }))
+    if (session.id !== target.id && connectionId !== null) {
+      const ends = session.supervision.lastRun === null ? { status: 'terminated' as const } : {}
+      await takeStep(session.id, () => ({ result: null, supervision: { ...ends, connectionId: null } }))
     }
     await takeStep(target.id, ({ session: { supervision }, at }) => ({
       result: null,

@@ -129,12 +129,16 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       if (!isTheirs) throw sessionNotFound(sessionId)
       return wakeUp(named)
     }
-    const ofToken = await store.supervised.sessions({ tokenId, statuses: openStatuses, limit: MOST_OPEN })
-    const open = ofToken.filter(isSupervisedSession)
+    const statuses: readonly SupervisedStatus[] = [...openStatuses, 'interrupted']
+    const ofToken = await store.supervised.sessions({ tokenId, statuses, limit: MOST_OPEN })
+    const known = ofToken.filter(isSupervisedSession)
     if (connectionId !== null) {
-      const mine = open.find(({ supervision }) => supervision.connectionId === connectionId)
-      return mine ?? openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
+      // An agent that was silent for long comes back to the session that it had.
+      const mine = known.find(({ supervision }) => supervision.connectionId === connectionId)
+      if (mine !== undefined) return wakeUp(mine)
+      return openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
     }
+    const open = known.filter(({ supervision }) => isOpen(supervision))
     const [first] = open
     if (open.length > 1) throw severalSessions(open)
     return first === undefined
