@@ -226,9 +226,14 @@ export function createStalls(deps: StallsDeps): Stalls {
       isClosed = true
       cancelTimer()
       if (!settings.enabled) return
-      const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
-      for (const { id } of open) {
-        await takeStep(id, (now) => ({ result: null, ...remembered(now, silenceOf(now), 0) })).catch(() => {})
+      try {
+        const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
+        for (const { id } of open) {
+          await takeStep(id, (now) => ({ result: null, ...remembered(now, silenceOf(now), 0) })).catch(() => {})
+        }
+      } catch (error) {
+        // The server stops all the same.
+        logger.warn('the silence of agents could not be written down', { error })
       }
     },
   }
