@@ -23,7 +23,8 @@ import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
 import { createWorkJudge } from './desk/judge-work.ts'
 import { createReports, type PostLog } from './desk/report.ts'
 import { createWaitFor } from './desk/wait-for.ts'
-import { createChangeWriter } from './diffs/change-writer.ts'
+import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
+import { proposeChange } from './diffs/propose-change.ts'
 import { createHookDesk } from './hooks/create-hook-desk.ts'
 import type { HookDesk } from './hooks/hook-desk.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
@@ -40,7 +41,7 @@ import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
-import { createPolicyWatch } from './workspace-policy/watch-policy.ts'
+import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
 
 export interface AgentsElsewhere {
   sessions: SupervisedSessions
@@ -80,6 +81,14 @@ interface ElsewhereDeps {
   explainMode: (mode: OperationalMode) => string | null
   /** Told after each change of a mode. */
   onMode?: ModeChanged
+  /** The files of the workspaces. Left out: the real ones. */
+  files?: WorkspaceFiles
+}
+
+interface WorkspaceFiles {
+  propose: typeof proposeChange
+  writer: ChangeWriter
+  policies: Pick<PolicyWatch, 'effective' | 'close'>
 }
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
@@ -110,14 +119,17 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
   const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths, quorum: settings.quorum })
-  const writer = createChangeWriter()
-  const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
+  const { propose, writer, policies } = deps.files ?? {
+    propose: proposeChange,
+    writer: createChangeWriter(),
+    policies: createPolicyWatch({ clock, log: logger, onChange() {} }),
+  }
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
   const asking = {
     ...shared,
-    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs },
+    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, propose },
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
     judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },

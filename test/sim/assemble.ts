@@ -8,13 +8,17 @@ import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
+import { createLocalWake } from '../../src/log/wake.ts'
 import type { NewEntry } from '../../src/store/ports/entry.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { AgentsElsewhere } from '../../src/supervision/agents-elsewhere.ts'
 import type { Approvals } from '../../src/supervision/approvals/approvals.ts'
 import { createCallRules } from '../../src/supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../src/supervision/approvals/create-approvals.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
 import { createStaticToolbox } from '../../src/tools/create-toolbox.ts'
+import { serveElsewhere } from './elsewhere/serve-elsewhere.ts'
+import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { Kernel } from './kernel.ts'
@@ -31,6 +35,8 @@ export interface Serving {
   approvals: Approvals
   janitor: Janitor
   log: SessionLog
+  /** Null: nobody works elsewhere in this trial. */
+  elsewhere: AgentsElsewhere | null
   /** The store without its distance, to look at. */
   inner: Store
   /** What readers of a session may be shown since this life began. */
@@ -52,6 +58,8 @@ export interface AssembleDeps {
   toolTimeoutMs: number
   isCalm: () => boolean
   mutant: Mutant | null
+  /** Null: nobody works elsewhere in this trial. */
+  elsewhere: ElsewhereWorld | null
 }
 
 const ENGINE_LIMITS = { activeRuns: 50, sessions: null, queuedRuns: 4 }
@@ -84,7 +92,8 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     fails: () => !isCalm() && callFaults.chance(faults.disk.callFails),
     onShowable: noteShowable,
   })
-  const plainLog = createSessionLog({ store, clock })
+  const wake = createLocalWake({ clock, pollMs: null })
+  const plainLog = createSessionLog({ store, clock, wake })
   const log = mutant?.log?.(plainLog, world) ?? plainLog
   const tools = createSimTools({
     random: draw.fork('tools'),
@@ -122,9 +131,14 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
   })
   const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
   const approvals = createApprovals({ ...supervision, waits: engine.waits })
+  const parts = { process, store, log, wake, clock, ids, logger, random: draw.fork('elsewhere') }
+  const elsewhere = deps.elsewhere === null ? null : serveElsewhere({ ...parts, world: deps.elsewhere })
   const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
-  const janitor = createJanitor({ engine, store, log, clock, logger, sessions: { ttlSeconds, retentionDays: 0 } })
-  return { process, engine, approvals, janitor, log, inner, showable }
+  const sessions = { ttlSeconds, retentionDays: 0 }
+  const swept =
+    elsewhere === null ? {} : { expireElsewhere: elsewhere.expire, sweepElsewhere: elsewhere.sessions.sweep }
+  const janitor = createJanitor({ engine, store, log, clock, logger, sessions, ...swept })
+  return { process, engine, approvals, janitor, log, elsewhere, inner, showable }
 }
 
 /** `rules` numbers the version of what has to be asked about. */

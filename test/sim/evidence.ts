@@ -9,9 +9,11 @@ import type { Grant } from '../../src/domain/grant.ts'
 import type { StoredMessage } from '../../src/domain/message.ts'
 import type { RunRecord } from '../../src/domain/run.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
+import type { Supervision } from '../../src/domain/supervision.ts'
 import type { Wait } from '../../src/domain/wait.ts'
 import type { StoredEntry } from '../../src/store/ports/entry.ts'
 import { withoutCompaction } from './disk-history.ts'
+import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
 import type { Finding, History } from './history.ts'
 import { type MemoryDisk, replay } from './memory/memory-disk.ts'
@@ -28,11 +30,17 @@ export interface Evidence {
   grants: ReadonlyMap<string, Grant>
   audit: readonly AuditEntry[]
   feed: readonly FeedItem[]
+  /** Every commit that is left, in order. */
+  disk: MemoryDisk
+  /** Null: nobody worked elsewhere in this trial. */
+  elsewhere: ElsewhereWorld | null
 }
 
 export interface SessionEvidence {
   id: string
   status: SessionStatus
+  /** Of an agent elsewhere. */
+  supervision: Supervision | null
   /** As it was written, before any compaction. */
   log: readonly ReadEntry[]
   /** As it is stored now. */
@@ -53,7 +61,7 @@ export interface Checker {
 
 export function readDisk(
   disk: MemoryDisk,
-): Pick<Evidence, 'sessions' | 'runs' | 'waits' | 'grants' | 'audit' | 'feed'> {
+): Pick<Evidence, 'sessions' | 'runs' | 'waits' | 'grants' | 'audit' | 'feed' | 'disk'> {
   const now = replay(disk)
   const written = replay(withoutCompaction(disk))
   const sessions = new Map<string, SessionEvidence>()
@@ -61,6 +69,7 @@ export function readDisk(
     sessions.set(id, {
       id,
       status: session.record.status,
+      supervision: session.record.supervision ?? null,
       log: (written.sessions.get(id)?.entries ?? []).map(parse),
       stored: session.entries.map(parse),
       messages: [...session.messages.values()],
@@ -68,7 +77,7 @@ export function readDisk(
     })
   }
   const { runs, waits, grants, audit } = now
-  return { sessions, runs, waits, grants, audit, feed: now.feed.map(({ item }) => item) }
+  return { sessions, runs, waits, grants, audit, feed: now.feed.map(({ item }) => item), disk }
 }
 
 export const judge = (checkers: readonly Checker[], evidence: Evidence): Finding[] =>

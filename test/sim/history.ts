@@ -3,6 +3,8 @@
 import type { Entry } from '../../src/domain/entry.ts'
 import type { RunStatus } from '../../src/domain/run.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import type { AgentCallRecord } from './elsewhere/agents.ts'
+import type { OperatorAct } from './elsewhere/operators.ts'
 
 export interface History {
   sends: Send[]
@@ -13,6 +15,8 @@ export interface History {
   toolStarts: ToolStart[]
   decisions: DecisionAttempt[]
   clientAnswers: ClientAnswer[]
+  /** What agents elsewhere called, and what their operators did. */
+  elsewhere: { calls: AgentCallRecord[]; acts: OperatorAct[] }
   /** The user texts that a model was shown. */
   modelSaw: Set<string>
   modelCalls: number
@@ -147,6 +151,7 @@ export const createHistory = (): History => ({
   toolStarts: [],
   decisions: [],
   clientAnswers: [],
+  elsewhere: { calls: [], acts: [] },
   modelSaw: new Set(),
   modelCalls: 0,
   ends: new Map(),

@@ -7,6 +7,7 @@ import type { Gate } from '../../src/engine/gate.ts'
 import type { SessionLog } from '../../src/log/session-log.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
 import type { MemoryDisk } from './memory/memory-disk.ts'
 import type { SimProcess } from './process.ts'
@@ -22,6 +23,8 @@ export interface Mutant {
   foundBy: readonly string[]
   /** What else must happen for the bug to matter. */
   faults?: (faults: Faults) => void
+  /** The bug is one of agents elsewhere: they are there, and this is what must happen to them. */
+  elsewhere?: (world: ElsewhereWorld) => void
   /** The disk as the machine offers it to the process. */
   disk?: (disk: MemoryDisk) => MemoryDisk
   /** What kill -9 leaves, where it is not all that was written. */

@@ -6,14 +6,14 @@ import type { Trial } from './trial.ts'
 const FINDINGS = 8
 
 export function describeFailure(trial: Trial, { withLines }: { withLines: boolean }): string {
-  const { seed, findings, faults, lines } = trial
+  const { seed, findings, faults, lines, evidence } = trial
   const shown = findings.slice(0, FINDINGS).map(({ checker, message }) => `  ${checker}: ${message}`)
   return [
     `seed ${seed} failed at commit ${commit()}: ${findings.length} findings`,
     ...shown,
     ...(findings.length > FINDINGS ? [`  … and ${findings.length - FINDINGS} more`] : []),
     ...(withLines ? ['faults:', JSON.stringify(faults, null, 1), `the last ${lines.length} lines:`, ...lines] : []),
-    `again: npm run sim -- --seed ${seed} --trace`,
+    `again: npm run sim -- --seed ${seed}${evidence.elsewhere === null ? '' : ' --elsewhere'} --trace`,
   ].join('\n')
 }
 

@@ -19,18 +19,20 @@ const { values } = parseArgs({
     mutant: { type: 'string' },
     mutants: { type: 'boolean', default: false },
     off: { type: 'string', multiple: true, default: [] },
+    elsewhere: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     'keep-going': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
-const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] [--mutant NAME] [--mutants] [--off KIND] [--shrink] [--keep-going]
+const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] [--mutant NAME] [--mutants] [--off KIND] [--elsewhere] [--shrink] [--keep-going]
   --seed N        one seed; --trace prints everything that happens in it
   --seeds N       so many seeds (200), starting at --from (1); stops at the first that fails unless --keep-going
   --mutant NAME   with a planted bug: ${mutants.map(({ name }) => name).join(', ')}
   --mutants       hunts every planted bug and says which seed gave it away
   --off KIND      without a kind of fault, may be repeated: ${Object.keys(faultKinds).join(', ')}
+  --elsewhere     agents that work elsewhere and their operators, in place of clients
   --shrink        for a failing seed, finds the kinds of faults that it needs`
 
 function wholeNumber(name: string, text: string): number {
@@ -61,6 +63,7 @@ function optionsOf(seed: number, off: readonly string[]): TrialOptions {
         remove(faults)
       }
     },
+    ...(values.elsewhere ? { elsewhere: true } : {}),
     ...(values.trace ? { onLine: say } : {}),
   }
 }
@@ -79,7 +82,7 @@ async function main(): Promise<number> {
   const first = wholeNumber('from', values.from)
   const count = wholeNumber('seeds', values.seeds)
   // Seeds that once failed are always among them; a mutant is hunted without their help.
-  const known = mutant === null ? regressions.map(({ seed }) => seed) : []
+  const known = mutant === null && !values.elsewhere ? regressions.map(({ seed }) => seed) : []
   const seeds =
     values.seed === undefined
       ? new Set([...known, ...Array.from({ length: count }, (_, i) => first + i)])
@@ -94,13 +97,24 @@ async function main(): Promise<number> {
     asked: 0,
     decided: 0,
     consumed: 0,
+    called: 0,
     simulatedMs: 0,
   }
   const failed: number[] = []
   for (const seed of seeds) {
     const trial = await runTrial(optionsOf(seed, values.off))
     total.seeds += 1
-    for (const key of ['crashes', 'runs', 'shown', 'resumes', 'asked', 'decided', 'consumed', 'simulatedMs'] as const)
+    for (const key of [
+      'crashes',
+      'runs',
+      'shown',
+      'resumes',
+      'asked',
+      'decided',
+      'consumed',
+      'called',
+      'simulatedMs',
+    ] as const)
       total[key] += trial.stats[key]
     if (trial.findings.length === 0) continue
     failed.push(seed)
@@ -119,7 +133,7 @@ async function main(): Promise<number> {
   say(
     `${total.seeds} seeds in ${seconds.toFixed(1)} s (${(total.seeds / seconds).toFixed(1)}/s): ${failed.length} failed, ` +
       `${total.crashes} crashes, ${total.runs} runs, ${total.shown} entries shown, ${total.resumes} resumes, ` +
-      `${total.asked} waits, ${total.decided} decisions, ${total.consumed} approvals used, ` +
+      `${total.asked} waits, ${total.decided} decisions, ${total.consumed} approvals used, ${total.called} calls of agents elsewhere, ` +
       `${(total.simulatedMs / 3_600_000).toFixed(2)} simulated hours`,
   )
   if (failed.length > 1) say(`failed: ${failed.join(' ')}`)

@@ -65,6 +65,10 @@ export function createServer(deps: ServerDeps): Server {
     }
   }
 
+  function complain(checker: string, error: unknown): void {
+    if (!(error instanceof ServerError)) history.findings.push({ checker, message: String(error) })
+  }
+
   /** All that was synced, and what happened to be written out of the rest. */
   const takePower =
     (draw: Random): Keep =>
@@ -103,6 +107,7 @@ export function createServer(deps: ServerDeps): Server {
         here.isReady = true
         life.readyAt = kernel.time
         serving.janitor.start()
+        serving.elsewhere?.recover().catch((error: unknown) => complain('start', error))
         kernel.trace(`life ${life.number} serves`)
       },
       (error: unknown) => {
@@ -132,7 +137,7 @@ export function createServer(deps: ServerDeps): Server {
   const keepAfter = (how: 'killed' | 'power cut'): Keep =>
     how === 'power cut' || mutant?.killTakesUnsynced === true ? takePower(random) : 'written'
 
-  async function stopInOrder({ janitor, engine, log, inner }: Serving): Promise<void> {
+  async function stopInOrder({ janitor, engine, elsewhere, log, inner }: Serving): Promise<void> {
     const asked = kernel.time
     const { drainMs } = faults.process
     janitor.stop()
@@ -141,6 +146,7 @@ export function createServer(deps: ServerDeps): Server {
     if (took > drainMs + DRAIN_SLACK_MS) {
       history.findings.push({ checker: 'drain', message: `Draining for ${drainMs} ms took ${took} ms.` })
     }
+    await elsewhere?.close()
     await engine.close()
     await log.close()
     await inner.close()
@@ -177,9 +183,7 @@ export function createServer(deps: ServerDeps): Server {
 
     sweep() {
       if (current?.isReady !== true) return
-      current.serving.janitor.sweep().catch((error: unknown) => {
-        if (!(error instanceof ServerError)) history.findings.push({ checker: 'janitor', message: String(error) })
-      })
+      current.serving.janitor.sweep().catch((error: unknown) => complain('janitor', error))
     },
   }
 }

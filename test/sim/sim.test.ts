@@ -11,6 +11,8 @@ import { runTrial, type Trial } from './trial.ts'
 // How many seeds the suite plays, and where it begins: a number, so that a busy machine looks as hard as a quiet one.
 // `npm run sim -- --seeds 2000` looks longer.
 const SEEDS = Number(process.env.SIM_SEEDS ?? 150)
+/** Each seed with agents elsewhere takes longer. */
+const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? 8)
 const FROM = Number(process.env.SIM_FROM ?? 1)
 
 const expectSound = (trial: Trial) => expect(trial.findings.length, describeFailure(trial, { withLines: true })).toBe(0)
@@ -35,6 +37,21 @@ describe('the fault simulator', () => {
         total[key] += trial.stats[key]
     }
     process.stdout.write(`fault simulator: seeds ${FROM} to ${FROM + SEEDS - 1}, ${JSON.stringify(total)}\n`)
+  })
+
+  test('finds no seed that breaks a promise to agents elsewhere', {
+    timeout: 60_000 + 2_000 * ELSEWHERE_SEEDS,
+  }, async () => {
+    const total = { crashes: 0, asked: 0, decided: 0, consumed: 0, called: 0 }
+    for (let seed = FROM; seed < FROM + ELSEWHERE_SEEDS; seed += 1) {
+      const trial = await runTrial({ seed, elsewhere: true })
+      expectSound(trial)
+      for (const key of ['crashes', 'asked', 'decided', 'consumed', 'called'] as const) total[key] += trial.stats[key]
+      if (seed > FROM + 1) continue
+      const again = await runTrial({ seed, elsewhere: true, strict: true })
+      expect([seed, again.hash]).toEqual([seed, trial.hash])
+    }
+    process.stdout.write(`agents elsewhere: seeds ${FROM} to ${FROM + ELSEWHERE_SEEDS - 1}, ${JSON.stringify(total)}\n`)
   })
 
   test.each(regressions)('seed $seed stays sound: $was', { timeout: 30_000 }, async ({ seed }) => {

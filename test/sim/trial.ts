@@ -4,6 +4,9 @@ import type { AgentDefinition } from '../../src/domain/agent.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import { checkers } from './checkers/checkers.ts'
 import { type ClientOptions, talk } from './client.ts'
+import { workIn } from './elsewhere/agents.ts'
+import { command } from './elsewhere/operators.ts'
+import { drawElsewhere } from './elsewhere/world.ts'
 import { type Evidence, judge, readDisk } from './evidence.ts'
 import { drawFaults, type Faults } from './faults.ts'
 import { createHistory, type Finding } from './history.ts'
@@ -24,6 +27,8 @@ export interface TrialOptions {
   /** Changes the faults that were drawn, to find out which of them matter. */
   adjust?: (faults: Faults) => void
   strict?: boolean
+  /** Agents elsewhere and their operators, in place of clients. */
+  elsewhere?: boolean
   onLine?: (line: string) => void
 }
 
@@ -49,6 +54,8 @@ export interface TrialStats {
   asked: number
   decided: number
   consumed: number
+  /** Calls of agents elsewhere that were answered. */
+  called: number
 }
 
 const STEP_MS = 500
@@ -56,7 +63,15 @@ const CALM_MS = 30_000
 /** P3: a run that a crash interrupted has an owner, or an end, 10 s after the restart, which may take a moment itself. */
 const OWNED_AFTER_MS = 14_000
 
-export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: TrialOptions): Promise<Trial> {
+export async function runTrial(options: TrialOptions): Promise<Trial> {
+  const {
+    seed,
+    mutant = null,
+    adjust,
+    strict,
+    elsewhere: isElsewhere = mutant?.elsewhere !== undefined,
+    onLine,
+  } = options
   const random = createRandom(seed)
   const faults = drawFaults(random.fork('faults'))
   mutant?.faults?.(faults)
@@ -69,6 +84,8 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
   const history = createHistory()
   const wall: Wall = { offset: 0 }
   const definition = drawAgent(random.fork('agent'), faults)
+  const elsewhere = isElsewhere ? drawElsewhere(random.fork('elsewhere')) : null
+  if (elsewhere !== null) mutant?.elsewhere?.(elsewhere)
   let calm = false
   const isCalm = () => calm
   const shared = { kernel, faults, history, isCalm }
@@ -79,6 +96,7 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
     definition,
     toolTimeoutMs: random.fork('tools').between(200, 2_000),
     mutant,
+    elsewhere,
   })
   const net = createNet({ ...shared, random: random.fork('net'), faults: faults.net, server })
   const starvation = createStarvationWatch(kernel, history, net)
@@ -93,14 +111,14 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
   server.boot()
   unleash({ ...shared, random: random.fork('nemesis'), server, wall })
   const unfinished = new Set<string>()
-  for (const options of drawClients(random.fork('clients'))) {
+  for (const options of elsewhere === null ? drawClients(random.fork('clients')) : []) {
     unfinished.add(options.name)
     talk({ ...shared, random: random.fork(options.name), net }, options)
       .then(() => unfinished.delete(options.name))
       .catch(report)
   }
 
-  if (random.fork('litter').chance(0.25)) {
+  if (elsewhere === null && random.fork('litter').chance(0.25)) {
     const name = 'litter'
     unfinished.add(name)
     litter({ ...shared, random: random.fork(name), net }, { name, owner: 'local_user', sessions: 4 })
@@ -109,10 +127,23 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
   }
 
   const peopleDeps = { ...shared, net, faults: faults.people }
-  if (faults.offers.gated || faults.offers.agents) {
+  if (elsewhere === null && (faults.offers.gated || faults.offers.agents)) {
     for (const name of ['o0', 'o1']) decideOn({ ...peopleDeps, random: random.fork(name) }, name).catch(report)
   }
-  if (faults.offers.client) answerCalls({ ...peopleDeps, random: random.fork('caller') }, 'caller').catch(report)
+  if (elsewhere !== null) {
+    const deps = { ...shared, net, world: elsewhere }
+    for (const options of elsewhere.windows) {
+      unfinished.add(options.name)
+      workIn({ ...deps, random: random.fork(options.name) }, options)
+        .then(() => unfinished.delete(options.name))
+        .catch(report)
+    }
+    for (const name of ['o0', 'o1']) {
+      command({ ...deps, people: faults.people, random: random.fork(name) }, name).catch(report)
+    }
+  }
+  if (elsewhere === null && faults.offers.client)
+    answerCalls({ ...peopleDeps, random: random.fork('caller') }, 'caller').catch(report)
 
   async function pass(until: number): Promise<void> {
     for (let time = kernel.time + STEP_MS; time <= until; time += STEP_MS) {
@@ -151,7 +182,8 @@ export async function runTrial({ seed, mutant = null, adjust, strict, onLine }: 
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', onUnhandled)
 
-  const evidence: Evidence = { history, faults, definition, unfinished: [...unfinished], ...readDisk(server.disk) }
+  const left = readDisk(server.disk)
+  const evidence: Evidence = { history, faults, definition, elsewhere, unfinished: [...unfinished], ...left }
   const findings = [...history.findings, ...judge(checkers, evidence)]
   const stats = statsOf(evidence, kernel.time, kernel.items)
   return { seed, hash: kernel.hash, findings, faults, lines: kernel.lines, stats, evidence }
@@ -244,7 +276,8 @@ function statsOf({ history, sessions, runs, waits }: Evidence, simulatedMs: numb
     shown: sum(views.map(({ shown }) => shown.length)),
     resumes: sum(views.map(({ resumes }) => resumes.length)),
     asked: waits.size,
-    decided: history.decisions.filter(({ won }) => won === true).length,
+    decided: [...history.decisions, ...history.elsewhere.acts].filter(({ won }) => won === true).length,
+    called: history.elsewhere.calls.filter(({ answer }) => answer !== null).length,
     consumed: [...waits.values()].filter(({ status }) => status === 'consumed').length,
   }
 }

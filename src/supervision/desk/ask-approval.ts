@@ -30,12 +30,25 @@ export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
   approvalMs: number
   /** Real paths of files and folders that this server reads. */
   serverPaths?: readonly string[]
+  /** Left out: changes of real files. */
+  propose?: typeof proposeChange
 }
 
 type Input = ToolInputs['ask_approval']
 
 export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_approval'> {
-  const { answerCall, takeStep, asked, judge, autoApproved, store, ids, approvalMs, serverPaths = [] } = deps
+  const {
+    answerCall,
+    takeStep,
+    asked,
+    judge,
+    autoApproved,
+    store,
+    ids,
+    approvalMs,
+    serverPaths = [],
+    propose = proposeChange,
+  } = deps
 
   async function ask(open: OpenCall, input: Input): Promise<SupervisedApproval> {
     const wanted = checked(input)
@@ -44,7 +57,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
     if (known !== null) return known
     const { workspaceRoot } = open.session.supervision
     const { filePath, diff } = wanted
-    const change = await proposeChange({ workspaceRoot, filePath, diff, serverPaths })
+    const change = await propose({ workspaceRoot, filePath, diff, serverPaths })
     const risk = isAtLeast(wanted.risk, change.risk) ? wanted.risk : change.risk
     const request = { toolName: 'ask_approval', filePath: change.path, command: null, riskLevel: risk }
     const judgement = await judge.judge(open.session, request)

@@ -1,6 +1,6 @@
 // P8, P9, P10: what may not run unasked ran only as a person allowed it; the first answer won, and whoever was told so did win.
 
-import type { Approval } from '../../../src/domain/wait.ts'
+import { type Approval, isSupervised } from '../../../src/domain/wait.ts'
 import { callDigest } from '../../../src/json/digest.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 import type { ToolStart } from '../history.ts'
@@ -10,7 +10,9 @@ import { auditRecords } from './audit.ts'
 export const approvals: Checker = {
   name: 'approvals',
   check: (evidence) => {
-    const all = [...evidence.waits.values()].filter((wait) => wait.wait === 'approval')
+    const all = [...evidence.waits.values()].filter(
+      (wait): wait is Approval => wait.wait === 'approval' && !isSupervised(wait),
+    )
     const byCall = Map.groupBy(all, ({ callId }) => callId)
     const granted = grantedIn(evidence)
     const { toolStarts, deletions } = evidence.history

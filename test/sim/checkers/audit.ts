@@ -1,6 +1,7 @@
 // The audit trail is whole, and has every decision that somebody was told of and every call with an effect that began.
 
 import type { AuditRecord } from '../../../src/domain/audit.ts'
+import { isSupervised } from '../../../src/domain/wait.ts'
 import { verifyChain } from '../../../src/store/audit-chain.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 
@@ -29,7 +30,7 @@ function checkDecisions(evidence: Evidence): string[] {
     .filter(({ approvalId, by }) => decisions.get(approvalId)?.[0]?.by !== by)
     .map(({ approvalId, by }) => `the decision of ${by} on approval ${approvalId} is not in the trail`)
   const stored = [...evidence.waits.values()].flatMap((wait) => {
-    if (wait.wait !== 'approval') return []
+    if (wait.wait !== 'approval' || isSupervised(wait)) return []
     const found = decisions.get(wait.id) ?? []
     const wanted = wait.decidedBy === null ? 0 : 1
     return [

@@ -8,6 +8,8 @@ import { calls } from './calls.ts'
 import { cancels } from './cancels.ts'
 import { deletions } from './deletions.ts'
 import { effects } from './effects.ts'
+import { elsewhereAnswers } from './elsewhere-answers.ts'
+import { elsewhereRecords } from './elsewhere-records.ts'
 import { feed } from './feed.ts'
 import { liveness } from './liveness.ts'
 import { messages } from './messages.ts'
@@ -24,6 +26,8 @@ export const checkers: readonly Checker[] = [
   calls,
   audit,
   feed,
+  elsewhereRecords,
+  elsewhereAnswers,
   budgets,
   cancels,
   presence,

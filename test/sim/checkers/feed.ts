@@ -15,9 +15,9 @@ const checkNumbers = ({ feed: items }: Evidence): string[] =>
 function checkStatuses({ feed: items, sessions, runs, waits }: Evidence): string[] {
   const told = new Map(items.map(({ kind, id, status }) => [`${kind} ${id}`, status]))
   const stored = [
-    ...[...sessions.values()].map(({ id, status }) => [`session ${id}`, status]),
+    ...[...sessions.values()].map(({ id, status, supervision }) => [`session ${id}`, supervision?.status ?? status]),
     ...[...runs.values()].map(({ id, status }) => [`run ${id}`, status]),
-    ...[...waits.values()].flatMap(({ wait, id, status }) => (wait === 'approval' ? [[`wait ${id}`, status]] : [])),
+    ...[...waits.values()].flatMap(({ wait, id, status }) => (wait === 'client_call' ? [] : [[`wait ${id}`, status]])),
   ]
   return stored.flatMap(([what = '', status]) =>
     told.get(what) === status ? [] : [`${what} is ${status}; the feed says ${told.get(what) ?? 'nothing'}`],

@@ -5,7 +5,9 @@ import { type Checker, eventsIn, type ReadEntry, type SessionEvidence } from '..
 
 export const messages: Checker = {
   name: 'messages',
-  check: ({ sessions }) => [...sessions.values()].flatMap(checkSession),
+  // What agents elsewhere call is in the log only.
+  check: ({ sessions }) =>
+    [...sessions.values()].filter(({ supervision }) => supervision === null).flatMap(checkSession),
 }
 
 function checkSession(session: SessionEvidence): string[] {

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 import { approvalMutants } from './approval-mutants.ts'
 import { diskMutants } from './disk-mutants.ts'
+import { elsewhereMutants } from './elsewhere-mutants.ts'
 import { engineMutants } from './engine-mutants.ts'
 import { logMutants } from './log-mutants.ts'
 import { storeMutants } from './store-mutants.ts'
@@ -11,4 +12,5 @@ export const mutants: readonly Mutant[] = [
   ...logMutants,
   ...engineMutants,
   ...approvalMutants,
+  ...elsewhereMutants,
 ]
