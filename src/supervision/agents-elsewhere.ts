@@ -101,10 +101,9 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const waitFor = createWaitFor({ changes, clock })
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
-    ...{ ...shared, takeStep, operators, maxOpen, agentMaySetMode },
+    ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode },
     ...(deps.onMode === undefined ? {} : { onMode: deps.onMode }),
   })
-  const sessions = createSupervisedSessions({ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
   const { enabled, inactivityMs, escalationMs, maxRetries, nudgeMessage } = settings.stall

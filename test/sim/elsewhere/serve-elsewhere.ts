@@ -14,6 +14,7 @@ import { changeDigest } from '../../../src/supervision/diffs/change-digest.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/supervision/diffs/change-writer.ts'
 import type { ChangeRequest, ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
 import { createTurns } from '../../../src/supervision/sessions/turns.ts'
+import { everywhere } from '../../../src/supervision/testing/open-desk.ts'
 import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
 import type { EffectivePolicy } from '../../../src/supervision/workspace-policy/effective-policy.ts'
 import { defaultPolicy } from '../../../src/supervision/workspace-policy/workspace-policy.ts'
@@ -37,7 +38,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
   const feed = createFeed({ store: store.feed, wake })
   const parts = createAgentsElsewhere({
     ...rest,
-    ...{ store, feed },
+    ...{ store, feed, workspaces: everywhere },
     settings: {
       ...{
         defaultWorkspaceRoot: null,

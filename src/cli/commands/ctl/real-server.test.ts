@@ -37,7 +37,8 @@ async function openServer() {
       },
       body: JSON.stringify(body),
     })
-  const made = await (await post('/tokens', TOKEN, { role: 'agent', user: 'local_user', name: 'a', workspace })).json()
+  const minted = await post('/tokens', TOKEN, { role: 'agent', user: 'local_user', name: 'a', workspace })
+  const made = (await minted.json()) as { token: string }
   const clientInfo = { name: 'claude-code', version: '2' }
   const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
   const opened = await post('/mcp', made.token, { jsonrpc: '2.0', id: 0, method: 'initialize', params: hello })
