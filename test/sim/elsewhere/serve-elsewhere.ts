@@ -14,7 +14,6 @@ import { changeDigest } from '../../../src/supervision/diffs/change-digest.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/supervision/diffs/change-writer.ts'
 import type { ChangeRequest, ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
 import { createTurns } from '../../../src/supervision/sessions/turns.ts'
-import { everywhere } from '../../../src/supervision/testing/open-desk.ts'
 import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
 import type { EffectivePolicy } from '../../../src/supervision/workspace-policy/effective-policy.ts'
 import { defaultPolicy } from '../../../src/supervision/workspace-policy/workspace-policy.ts'
@@ -34,11 +33,13 @@ interface ServeDeps {
   random: Random
 }
 
+const anyFolder = (path: string) => ({ path, id: null, channelId: null, label: null })
+
 export function serveElsewhere({ world, process, store, wake, random, ...rest }: ServeDeps): AgentsElsewhere {
   const feed = createFeed({ store: store.feed, wake })
   const parts = createAgentsElsewhere({
     ...rest,
-    ...{ store, feed, workspaces: everywhere },
+    ...{ store, feed, workspaces: { find: anyFolder, checkChannel() {} } },
     settings: {
       ...{
         defaultWorkspaceRoot: null,
