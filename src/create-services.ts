@@ -145,6 +145,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     postLog: null,
     explainMode: (mode) => createExplainMode(configured)(mode),
     onMode: announceMode,
+    isConnected: (connectionId) => mcp.isOpen(connectionId),
   })
   undo.defer(() => elsewhere.close())
   const approvals = createApprovals({ ...supervision, waits: engine.waits, elsewhere: elsewhere.approvals })

@@ -77,6 +77,8 @@ interface ElsewhereDeps {
   /** Real paths of what this server itself reads. A change of one of them is critical. */
   serverPaths: readonly string[]
   push: PushNudge
+  /** Whether a stream of this connection is open. Left out: none ever is. */
+  isConnected?: (connectionId: string) => boolean
   postLog: PostLog | null
   explainMode: (mode: OperationalMode) => string | null
   /** Told after each change of a mode. */
@@ -93,6 +95,7 @@ interface WorkspaceFiles {
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, postLog, explainMode } = deps
+  const { isConnected = () => false } = deps
   const maxOpen = settings.maxConcurrentSessions
   const shared = { store, log, clock, ids, logger }
   const operators = configuredOperators(settings.operators, settings.escalation)
@@ -101,7 +104,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const waitFor = createWaitFor({ changes, clock })
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
-    ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode },
+    ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
     ...(deps.onMode === undefined ? {} : { onMode: deps.onMode }),
   })
   const records = createRecords({ waits: store.waits, log })

@@ -75,7 +75,8 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
       if (!isOpen(session.supervision)) return { result: null }
       return {
         result: null,
-        supervision: { status: 'terminated' },
+        // The window may stay open and begin anew.
+        supervision: { status: 'terminated', connectionId: null },
         events: [noticeEvent(ids.uuid(), 'terminated', { reason }, at)],
         audit: [about(session, at, session.supervision.host, { what: 'terminated', reason })],
       }

@@ -36,6 +36,8 @@ interface SessionsDeps {
   /** Told after each change of a mode. */
   onMode?: ModeChanged
   workspaces: Workspaces
+  /** Whether a stream of this connection is open, although no call is in work. */
+  isConnected: (connectionId: string) => boolean
 }
 
 export type ModeChanged = (change: {
@@ -129,16 +131,16 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       if (!isTheirs) throw sessionNotFound(sessionId)
       return wakeUp(named)
     }
-    const statuses: readonly SupervisedStatus[] = [...openStatuses, 'interrupted']
-    const ofToken = await store.supervised.sessions({ tokenId, statuses, limit: MOST_OPEN })
-    const known = ofToken.filter(isSupervisedSession)
+    const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OPEN })
+    const here = ofToken.filter(isSupervisedSession)
     if (connectionId !== null) {
-      // An agent that was silent for long comes back to the session that it had.
-      const mine = known.find(({ supervision }) => supervision.connectionId === connectionId)
-      if (mine !== undefined) return wakeUp(mine)
-      return openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
+      // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
+      const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
+      return mine === undefined
+        ? openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
+        : wakeUp(mine)
     }
-    const open = known.filter(({ supervision }) => isOpen(supervision))
+    const open = here.filter(({ supervision }) => isOpen(supervision))
     const [first] = open
     if (open.length > 1) throw severalSessions(open)
     return first === undefined
@@ -297,8 +299,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     async sweep() {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })
-      for (const { id } of open) {
-        if (present.has(id)) continue
+      for (const { id, supervision } of open) {
+        const connectionId = supervision?.connectionId ?? null
+        if (present.has(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
         try {
           await step(id, (now) => overdue(now, ids))
         } catch (error) {
@@ -343,7 +346,11 @@ export const about = (
 ): AuditRecord => ({ at, kind: 'supervised', by, session: id, run: null, agent, tool: '', call: null, details })
 
 const sessionEnded = (id: string): ServerError =>
-  new ServerError('session_ended', `Session ${id} has ended. Begin a new one.`, { details: { session_id: id } })
+  new ServerError(
+    'session_ended',
+    `Session ${id} has ended. Stop working, and tell your user. They can begin a new one.`,
+    { details: { session_id: id } },
+  )
 
 const severalSessions = (open: readonly SupervisedSession[]): ServerError => {
   const listed = open.map(({ id, supervision }) => `${id} (${supervision.title ?? supervision.host})`)

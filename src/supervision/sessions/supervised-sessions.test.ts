@@ -210,3 +210,45 @@ test('an open session takes no calls when the settings no longer name its worksp
   await expect(after.sessions.attach(window('a'))).rejects.toThrow('workspace')
   await expect(after.sessions.attach(window(null, { sessionId: id }))).rejects.toThrow('workspace')
 })
+
+test('an agent that was stopped cannot go on in a new session of the same window', async () => {
+  const { sessions } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  await sessions.terminate(ann, id)
+
+  await expect(sessions.attach(window('a'))).rejects.toMatchObject({ code: 'session_ended' })
+  expect((await sessions.attach(window('b'))).supervision.status).toBe('active')
+})
+
+test('a window whose session was interrupted comes back to it', async () => {
+  const { sessions } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  await sessions.interrupt(id, 'gone')
+
+  expect(await sessions.attach(window('a'))).toMatchObject({
+    id,
+    supervision: { status: 'active', terminatedAt: null },
+  })
+})
+
+test('a call for another folder does not belong to the open session of its token', async () => {
+  const { sessions } = openDesk()
+  const first = await sessions.attach(window(null))
+  const other = await sessions.attach(window(null, { workspaceRoot: '/work/here/sub' }))
+
+  expect(other.id).not.toBe(first.id)
+  expect(other.supervision.workspaceRoot).toBe('/work/here/sub')
+  expect((await sessions.attach(window(null))).id).toBe(first.id)
+})
+
+test('an agent whose stream is open is not lost, however long it is silent', async () => {
+  let isConnected = true
+  const { sessions, clock } = openDesk({ isConnected: () => isConnected })
+  const { id } = await sessions.attach(window('a'))
+  await clock.advance(3_600_000)
+  await sessions.sweep()
+  expect((await sessions.get(id)).supervision.status).toBe('active')
+  isConnected = false
+  await sessions.sweep()
+  expect((await sessions.get(id)).supervision.status).toBe('interrupted')
+})

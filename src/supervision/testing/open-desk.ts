@@ -46,6 +46,8 @@ export interface DeskOptions {
   operators?: Operators
   maxOpen?: number
   agentMaySetMode?: boolean
+  /** Left out: no stream is open. */
+  isConnected?: (connectionId: string) => boolean
   logger?: Logger
   /** Left out: one that writes real files. */
   writer?: ChangeWriter
@@ -90,6 +92,7 @@ export function openDesk(options: DeskOptions = {}) {
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,
     workspaces: options.workspaces ?? everywhere,
+    isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
   })
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
   const waitFor = createWaitFor({ changes, clock })
