@@ -79,3 +79,29 @@ test('what goes wrong is an answer, and a bug says nothing about itself', async 
   expect(bug).toMatchObject({ isError: true, answer: { status: 'error', error_code: 'internal_error' } })
   expect(JSON.stringify(bug)).not.toContain('secret')
 })
+
+test('steering that rode on an answer which nobody read comes again', async () => {
+  const desk = openDesk()
+  const agent = agentIn('/work')
+  const beat = (values = {}) => desk.answerCall(callOf(agent, values), 'heartbeat', {}, async () => ({}))
+  const { answer } = await beat()
+  await desk.sessions.steer(ann, String(answer.session_id), 'Use pnpm.')
+  await beat({ signal: AbortSignal.abort() })
+
+  expect((await beat()).answer.pending_steering).toMatchObject([{ text: 'Use pnpm.' }])
+  expect((await beat()).answer).not.toHaveProperty('pending_steering')
+})
+
+test('an agent that asks again and again while it is paused stays paused', async () => {
+  const desk = openDesk()
+  const beat = () => desk.answerCall(callOf(agentIn('/work')), 'heartbeat', {}, async () => ({}))
+  const id = String((await beat()).answer.session_id)
+  await desk.sessions.pause(ann, id)
+  for (let i = 0; i < 4; i += 1) {
+    await desk.clock.advance(1_200_000)
+    await beat()
+    await desk.sessions.sweep()
+  }
+
+  expect((await desk.sessions.get(id)).supervision.status).toBe('paused')
+})

@@ -50,8 +50,10 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
 
   /** The call begins: the agent is alive, and it has what the last answer brought. */
   async function begin(session: SupervisedSession, tool: ToolName, callId: string, shown: Record<string, unknown>) {
-    const { session: begun } = await takeStep(session.id, (now) => {
-      refusePaused(now.session)
+    const { session: begun } = await takeStep(session.id, (now): Step<null> => {
+      const { status } = now.session.supervision
+      // A refused call is a sign of life as well: who asks again and again is not lost.
+      if (status !== 'active') return { result: null, supervision: status === 'paused' ? { updatedAt: now.at } : {} }
       return {
         ...activity(now),
         supervision: { ...activity(now).supervision, lastTool: tool, givenInstructions: [] },
@@ -59,6 +61,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
         events: callEvents(callId, tool, shortened(shown), now.at),
       }
     })
+    refuseInactive(begun)
     return begun
   }
 
@@ -84,6 +87,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
         result: told,
         supervision: {
           updatedAt: Math.max(at, updatedAt),
+          silence: null,
           ...(openNudge === null || !isHeard ? {} : { openNudge: null }),
           ...(given.length === givenInstructions.length ? {} : { givenInstructions: given }),
         },
@@ -96,7 +100,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
   async function finishForHost(open: OpenCall, answer: Record<string, unknown>, isError: boolean): Promise<DeskAnswer> {
     await takeStep(open.session.id, ({ session, at }) => ({
       result: null,
-      supervision: { updatedAt: Math.max(at, session.supervision.updatedAt) },
+      supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null },
       events: [resultEvent(open.callId, shortened(answer), isError, at)],
     }))
     return { isError, answer }
@@ -135,11 +139,11 @@ export function activity({ session, waiting, at }: SessionNow): Step<null> {
 
 const recovered = (at: number): Partial<SupervisedWait> => ({ status: 'self_recovered', decidedAt: at })
 
-function refusePaused({ id, supervision: { status } }: SupervisedSession): void {
+function refuseInactive({ id, supervision: { status } }: SupervisedSession): void {
   if (status === 'paused') {
     throw new ServerError(
       'session_paused',
-      'Your operator has paused this session. Stop working now. Call wait_for_instruction or this tool again in a few minutes; nothing is lost.',
+      'Your operator has paused this session. Stop working now. Call heartbeat every few minutes until it is accepted, then go on; nothing is lost.',
       { details: { session_id: id } },
     )
   }
