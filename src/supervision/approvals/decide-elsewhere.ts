@@ -83,7 +83,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     return {
       result: { type: 'decided', record: { ...record, ...decided } } satisfies Outcome,
       // The agent is heard from again as soon as it has the answer, so its silence counts from here.
-      supervision: { updatedAt: Math.max(now.at, now.session.supervision.updatedAt) },
+      supervision: { updatedAt: Math.max(now.at, now.session.supervision.updatedAt), silence: null },
       settle: [{ id: record.id, patch: decided }],
       events: [noticeEvent(ids.uuid(), 'decision', facts, now.at)],
     }
@@ -224,6 +224,7 @@ function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {
   const patch = { status: 'expired', decidedAt: now.at, decidedBy: 'timeout' } as const
   return {
     result: { type: 'late', record: { ...record, ...patch } },
+    supervision: { silence: { ms: 0, seenAt: now.at } },
     settle: [{ id: record.id, patch }],
     audit: [decisionRecord(record, 'timeout', 'expired', now.at)],
   }

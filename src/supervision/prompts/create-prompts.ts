@@ -32,7 +32,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
       const decided = { decidedAt: at, decidedBy: by.user, decidedVia: channelOf(by) }
       return {
         result: { ...record, ...patch, ...decided },
-        supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), continuesAlone: 0 },
+        supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null, continuesAlone: 0 },
         settle: [{ id: record.id, patch: { ...patch, ...decided } }],
         audit: [decisionOf(record, by, what, at)],
       }
@@ -68,6 +68,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
 
 const timedOut = ({ at }: SessionNow, wait: InstructionWait): Step<null> => ({
   result: null,
+  supervision: { silence: { ms: 0, seenAt: at } },
   settle: [{ id: wait.id, patch: { status: 'timeout', decidedAt: at, decidedBy: 'timeout' } }],
 })
 
@@ -84,7 +85,7 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
       : 'timeout'
   return {
     result: null,
-    supervision: goesOn ? { continuesAlone: continuesAlone + 1 } : {},
+    supervision: { silence: { ms: 0, seenAt: at }, ...(goesOn ? { continuesAlone: continuesAlone + 1 } : {}) },
     settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
     audit: [decisionOf(prompt, { user: 'timeout', role: 'operator', channel: 'clock' }, decision, at)],
   }

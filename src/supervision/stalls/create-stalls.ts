@@ -4,7 +4,7 @@ import type { Caller } from '../../domain/decision.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { ProgressItem } from '../../domain/supervision.ts'
-import type { Alert } from '../../domain/wait.ts'
+import type { Alert, SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { about } from '../sessions/create-supervised-sessions.ts'
@@ -46,11 +46,11 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 
   /** What is due for this session, and in how many ms the next thing is. */
-  function judge(now: SessionNow): { due: 'alert' | 'nudge' | 'escalate' | null; waitMs: number } {
+  function judge(now: SessionNow): { due: 'alert' | 'nudge' | 'escalate' | null; waitMs: number; isPaused?: boolean } {
     const { session, waiting, at } = now
     const { status, stallPaused, nudgeCount } = session.supervision
-    const waits = waiting.some(({ wait }) => wait !== 'alert')
-    if (status !== 'active' || stallPaused || waits) return { due: null, waitMs: LOOK_MS }
+    if (status !== 'active' || stallPaused || waiting.some(isWaitedFor))
+      return { due: null, waitMs: LOOK_MS, isPaused: true }
     const alert = alertOf(now)
     if (alert === undefined) {
       const left = settings.inactivityMs - silenceOf(now)
@@ -133,7 +133,7 @@ export function createStalls(deps: StallsDeps): Stalls {
         const result = { ...verdict, alert }
         if (verdict.due === 'alert') return { ...newAlert(now), result }
         if (verdict.due === 'escalate' && alert !== null) return { ...escalated(now, alert), result }
-        return { result, ...remembered(now, silenceOf(now)) }
+        return { result, ...(verdict.isPaused ? {} : remembered(now, silenceOf(now))) }
       },
     )
     if (result.due === 'nudge') await send(session, result.alert, nudgeText(settings, session), 'quarterdeck')
@@ -229,7 +229,11 @@ export function createStalls(deps: StallsDeps): Stalls {
       try {
         const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
         for (const { id } of open) {
-          await takeStep(id, (now) => ({ result: null, ...remembered(now, silenceOf(now), 0) })).catch(() => {})
+          const remember = (now: SessionNow): Step<null> => ({
+            result: null,
+            ...(judge(now).isPaused ? {} : remembered(now, silenceOf(now), 0)),
+          })
+          await takeStep(id, remember).catch(() => {})
         }
       } catch (error) {
         // The server stops all the same.
@@ -238,6 +242,10 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
   }
 }
+
+/** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */
+const isWaitedFor = (wait: SupervisedWait): boolean =>
+  wait.wait !== 'alert' && !(wait.wait === 'approval' && wait.kind === 'policy')
 
 const alertOf = ({ waiting }: SessionNow): Alert | undefined =>
   waiting.find((wait): wait is Alert => wait.wait === 'alert')

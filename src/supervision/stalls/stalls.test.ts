@@ -145,3 +145,16 @@ test('an operator nudges with their own words, or dismisses the alert; a foreign
   await pass(20)
   expect((await alert()).id).not.toBe(id)
 })
+
+test('the time in which an agent waited for a person does not count after the answer', async () => {
+  const { desk, prompts, nextWaiting, alert, pass } = openWatched()
+  const asked = desk.forward_prompt({ ...call, limitMs: 3_600_000 }, { prompt_text: 'Go on?' })
+  const { id } = await nextWaiting()
+  await pass(900)
+  await prompts.decide(ann, id, { decision: 'continue' })
+  await asked
+  await pass(290)
+  expect(await alert()).toBe(undefined)
+  await pass(20)
+  expect(await alert()).toMatchObject({ status: 'pending', idleSeconds: 300 })
+})
