@@ -130,3 +130,5 @@ export const MOST_STEERING = 50
 export const MOST_TASKS = 100
 /** Questions of a host's permission hook that may wait side by side in one session. */
 export const MOST_PERMISSIONS = 16
+/** Prompts and waits for instructions that may be open side by side in one session. */
+export const MOST_PROMPTS = 16

@@ -6,6 +6,7 @@ import {
   type Instruction,
   isOpen,
   MOST_PERMISSIONS,
+  MOST_PROMPTS,
   MOST_STEERING,
   MOST_TASKS,
   mayBecome,
@@ -181,7 +182,12 @@ function refuseRival(open: readonly SupervisedWait[], wait: SupervisedWait): voi
   if (wait.wait === 'approval' && wait.kind === 'permission' && permissions.length >= MOST_PERMISSIONS) {
     throw new ServerError('limit', `${MOST_PERMISSIONS} questions of this session wait already. Wait for an answer.`)
   }
+  if (isPrompt(wait) && open.filter(isPrompt).length >= MOST_PROMPTS) {
+    throw new ServerError('limit', `${MOST_PROMPTS} prompts of this session wait already. Wait for an answer.`)
+  }
 }
+
+const isPrompt = ({ wait }: SupervisedWait): boolean => wait === 'prompt' || wait === 'instruction'
 
 /** One pending diff and one active alert for each session. */
 const excludes = (one: SupervisedWait, other: SupervisedWait): boolean =>

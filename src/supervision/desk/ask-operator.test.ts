@@ -196,3 +196,41 @@ test('the log shows the call, ends its run with the question, and shows the answ
   ])
   expect(shown[4]).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ id, message: 'Go on?' }] } })
 })
+
+test('the same question twice at the same time is one record', async () => {
+  const { desk, prompts, waiting, nextWaiting } = openAsking()
+  const both = [1, 2].map(() => desk.forward_prompt(call(), { prompt_text: 'Go on?' }))
+  const { id } = await nextWaiting()
+  await prompts.decide(ann, id, { decision: 'continue' })
+
+  const answers = await Promise.all(both)
+  expect(answers.map(({ answer }) => answer.prompt_id)).toEqual([id, id])
+  expect(await waiting()).toEqual([])
+})
+
+test('a session has at most 16 open prompts', async () => {
+  const { desk, waiting } = openAsking()
+  const gone = { signal: AbortSignal.abort() }
+  for (let i = 0; i < 16; i += 1) await desk.forward_prompt(call(gone), { prompt_text: `Question ${i}` })
+
+  const { answer } = await desk.forward_prompt(call(gone), { prompt_text: 'One more' })
+  expect(answer).toMatchObject({ status: 'error', error_code: 'limit' })
+  expect((await waiting()).length).toBe(16)
+})
+
+test('an answer is not given to an agent in another folder', async () => {
+  const { desk, waiting } = openAsking()
+  await desk.forward_prompt(call({ signal: AbortSignal.abort() }), { prompt_text: 'Go on?' })
+  const [prompt] = await waiting()
+  const elsewhere = agentIn('/work/there', { tokenId: 'another', connectionId: 'another' })
+
+  const { answer } = await desk.forward_prompt(callOf(elsewhere), { prompt_id: prompt?.id ?? '' })
+  expect(answer).toMatchObject({ status: 'error', error_code: 'request_not_found' })
+})
+
+test('people see hidden characters in what an agent asks', async () => {
+  const { desk, waiting } = openAsking()
+  await desk.forward_prompt(call({ signal: AbortSignal.abort() }), { prompt_text: 'Go\u202e on\u001b[2J?' })
+
+  expect(await waiting()).toMatchObject([{ promptText: 'Go\\u{202e} on\\u{1b}[2J?' }])
+})

@@ -1,12 +1,13 @@
 // forward_prompt and wait_for_instruction: the agent asks its operator what to do next, and waits.
 
 import { ServerError } from '../../domain/errors.ts'
+import { visibleProse } from '../../domain/visible-text.ts'
 import type { InstructionWait, Prompt, Wait } from '../../domain/wait.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import type { RecordTypes } from '../records/records.ts'
-import type { SessionNow, TakeStep } from '../sessions/take-step.ts'
+import type { SessionNow, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
 import type { WaitFor } from './wait-for.ts'
@@ -15,7 +16,7 @@ interface AskDeps extends Pick<CallDeps, 'clock' | 'ids'> {
   answerCall: AnswerCall
   takeStep: TakeStep
   waitFor: WaitFor
-  store: Pick<Store, 'waits'>
+  store: Pick<Store, 'waits' | 'sessions'>
   prompts: Pick<Prompts, 'expire'>
   timeouts: { promptSeconds: number; waitSeconds: number }
 }
@@ -38,7 +39,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
     const asKind = (wait: Wait | null) => (wait?.wait === kind ? (wait as Wait as RecordTypes[Kind]) : null)
     if (id !== undefined) {
       const named = asKind(await store.waits.get(id))
-      if (named?.owner === session.owner) return named
+      if (named !== null && (await isTheirs(named, session))) return named
       throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)} of this session.`)
     }
     const recent = await store.waits.list({ wait: kind, sessionId: session.id, limit: KEPT_OPEN })
@@ -50,6 +51,13 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
           return isOpen && supervised.contentKey === contentKey
         }) ?? null
     )
+  }
+
+  /** Asked in this session, or in another one of the same owner in the same folder. */
+  async function isTheirs(record: Prompt | InstructionWait, session: SupervisedSession): Promise<boolean> {
+    if (record.sessionId === session.id) return true
+    const asker = await store.sessions.get(record.sessionId)
+    return record.owner === session.owner && asker?.supervision?.workspaceRoot === session.supervision.workspaceRoot
   }
 
   const shared = (
@@ -81,7 +89,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
   async function answered<T extends Prompt | InstructionWait>(call: OpenCall, record: T, message: string): Promise<T> {
     const ids = { recordId: record.id, sessionId: record.sessionId }
     const stopClock =
-      record.expiresAt === null
+      // What expires after the call is for the housekeeping. A timer could not be that long either.
+      record.expiresAt === null || record.expiresAt - clock.now() > call.limitMs
         ? () => {}
         : clock.after(Math.max(record.expiresAt - clock.now(), 0), () => void prompts.expire(record).catch(() => {}))
     try {
@@ -95,8 +104,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
     }
   }
 
-  async function returned(record: Prompt | InstructionWait): Promise<void> {
-    if (record.supervised.returnedAt !== null) return
+  async function returned(call: OpenCall, record: Prompt | InstructionWait): Promise<void> {
+    if (record.supervised.returnedAt !== null || call.signal.aborted) return
     await takeStep(record.sessionId, ({ at }) => ({
       result: null,
       settle: [{ id: record.id, patch: { supervised: { ...record.supervised, returnedAt: at } } }],
@@ -120,7 +129,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
                 ...shared(open, 'forward_prompt', now, contentKey),
                 wait: 'prompt',
                 expiresAt: now.at + timeouts.promptSeconds * 1_000,
-                promptText: text,
+                promptText: visibleProse(text),
                 promptType,
                 elapsedSeconds: input.elapsed_seconds ?? null,
                 actionsTaken: input.actions_taken ?? null,
@@ -132,7 +141,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
           ).result
         const { id, status, decision, instruction, reason } = await answered(open, record, 'Waiting for your operator.')
         if (status === 'pending') return pendingAnswer('forward_prompt', { prompt_id: id })
-        await returned({ ...record, status })
+        await returned(open, { ...record, status })
         if (status === 'interrupted') return { decision: 'stop', reason: 'cancelled', prompt_id: id }
         return {
           decision,
@@ -159,7 +168,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
                 ...shared(open, 'wait_for_instruction', now, contentKey),
                 wait: 'instruction',
                 expiresAt: seconds === 0 ? null : now.at + seconds * 1_000,
-                message,
+                message: visibleProse(message),
                 timeoutSeconds: seconds,
                 instruction: null,
               }
@@ -168,7 +177,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
           ).result
         const { id, status, instruction } = await answered(open, record, 'Waiting for an instruction.')
         if (status === 'pending') return pendingAnswer('wait_for_instruction', { wait_id: id })
-        await returned({ ...record, status })
+        await returned(open, { ...record, status })
         if (status === 'interrupted') return { status: 'resumed', instruction: 'stop', wait_id: id }
         return { status, instruction, wait_id: id }
       }),

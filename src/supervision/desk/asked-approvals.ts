@@ -96,10 +96,12 @@ export function createAskedApprovals({ store, takeStep, waitFor, approvals, cloc
       const asker = record === null ? null : await store.sessions.get(record.sessionId)
       const isTheirs =
         record?.kind === kind &&
-        record.owner === session.owner &&
-        asker !== null &&
-        isSupervisedSession(asker) &&
-        asker.supervision.workspaceRoot === session.supervision.workspaceRoot
+        // A session that was handed over keeps what it asked before.
+        (record.sessionId === session.id ||
+          (record.owner === session.owner &&
+            asker !== null &&
+            isSupervisedSession(asker) &&
+            asker.supervision.workspaceRoot === session.supervision.workspaceRoot))
       if (isTheirs) return record
       throw notFound(id)
     },
@@ -115,7 +117,7 @@ export function createAskedApprovals({ store, takeStep, waitFor, approvals, cloc
 
     async answered(call, record, message) {
       const stopClock =
-        record.status !== 'pending' || record.expiresAt === null
+        record.status !== 'pending' || record.expiresAt === null || record.expiresAt - clock.now() > call.limitMs
           ? () => {}
           : clock.after(
               Math.max(record.expiresAt - clock.now(), 0),

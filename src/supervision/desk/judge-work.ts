@@ -100,8 +100,11 @@ export function createWorkJudge(deps: JudgeDeps): WorkJudge {
       contentKey: hash,
       expiresAt: now.at + approvalMs,
     })
+    // Only the text that lies there now is asked about, however often the agent changes it.
+    const older = now.waiting.filter((one) => one.wait === 'approval' && one.kind === 'policy')
     return {
       result: null,
+      settle: older.map(({ id }) => ({ id, patch: { status: 'interrupted', decidedAt: now.at } })),
       ask: [approval],
       proposals: [{ approvalId: approval.id, diff, after: new TextEncoder().encode(text) }],
       audit: [askedRecord(approval)],
