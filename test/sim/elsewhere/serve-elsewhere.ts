@@ -40,6 +40,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
   const parts = createAgentsElsewhere({
     ...rest,
     ...{ store, feed, workspaces: { find: anyFolder, checkChannel() {} } },
+    ...{ store, feed },
     settings: {
       ...{
         defaultWorkspaceRoot: null,
