@@ -38,6 +38,7 @@ interface SessionsDeps {
   workspaces: Workspaces
   /** Whether a stream of this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
+  workspaces: Workspaces
 }
 
 export type ModeChanged = (change: {
