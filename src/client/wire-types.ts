@@ -70,6 +70,8 @@ export interface Approval {
   change: Change | null
   /** An operator has changed what the agent proposed. */
   edited: boolean
+  /** Where several people have to say yes: the yeses so far. */
+  decisions: { by: string; at: string; channel: string }[]
 }
 
 /** What a change by an agent elsewhere does to one file. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
@@ -189,3 +191,66 @@ ipc_name: desk
     expect(mistakes(yaml)).toEqual([`/etc/q/quarterdeck.yaml:${mistake}`])
   })
 })
+
+describe('every setting about agents elsewhere', () => {
+  const src = join(import.meta.dirname, '../..')
+  const work = 'create-supervised-work.ts'
+  const rooms = 'supervision/workspace/allowed-workspace.ts'
+  const people = 'supervision/sessions/configured-operators.ts'
+  const desk = 'supervision/agents-elsewhere.ts'
+  /** The file that reads it. Null: nobody reads it before Slack is there, and docs/settings.md says so. */
+  const readers: Record<string, string | null> = {
+    defaultWorkspaceRoot: rooms,
+    'workspaces.path': rooms,
+    'workspaces.id': rooms,
+    'workspaces.channelId': 'supervision/sessions/create-supervised-sessions.ts',
+    'workspaces.label': 'supervision/sessions/create-supervised-sessions.ts',
+    'operators.name': people,
+    'operators.slack': null,
+    'operators.console': people,
+    'operators.local': people,
+    'operators.admin': people,
+    'operators.group': people,
+    'escalation.afterMs': people,
+    'escalation.to': people,
+    quorum: 'supervision/approvals/decide-elsewhere.ts',
+    maxConcurrentSessions: desk,
+    hostCli: work,
+    hostCliArgs: work,
+    'timeouts.approvalMs': desk,
+    'timeouts.promptMs': desk,
+    'timeouts.waitMs': desk,
+    'stall.enabled': desk,
+    'stall.inactivityMs': desk,
+    'stall.escalationMs': desk,
+    'stall.maxRetries': desk,
+    'stall.nudgeMessage': desk,
+    'commands.ls': work,
+    'slack.channelId': null,
+    'slack.channels': rooms,
+    'modes.agentMaySet': desk,
+    ipcName: 'app.ts',
+  }
+
+  test('is read by a part of the server', () => {
+    const yaml = `
+workspaces: [{ path: /srv/shop }]
+operators: { people: [{ name: ada }], escalation: [{ after: 1m, to: ada }] }
+commands: { ls: [ls] }`
+    expect(leaves(resolve(yaml)).sort()).toEqual(Object.keys(readers).sort())
+    const unread = Object.entries(readers).filter(([key, file]) => {
+      const word = key === 'commands.ls' ? 'commands' : (key.split('.').at(-1) ?? '')
+      return file !== null && !new RegExp(`\\b${word}\\b`).test(readFileSync(join(src, file), 'utf8'))
+    })
+    expect(unread).toEqual([])
+  })
+})
+
+/** The names of all values, without the places in lists. */
+function leaves(value: unknown, path: readonly string[] = []): string[] {
+  const isList = Array.isArray(value)
+  if (typeof value !== 'object' || value === null || (isList && typeof value[0] !== 'object')) return [path.join('.')]
+  const inside = isList ? value.flatMap((one) => leaves(one, path)) : []
+  const named = isList ? [] : Object.entries(value).flatMap(([key, one]) => leaves(one, [...path, key]))
+  return [...new Set([...inside, ...named])]
+}

@@ -245,12 +245,13 @@ test('the first no closes, however many have said yes', async () => {
   expect((await desk.answer).answer.status).toBe('rejected')
 })
 
-test('whoever the escalation names may decide after its time, and not before', async () => {
-  const person = { admin: false, console: null }
-  const people = [
-    { ...person, name: 'ann', group: null },
-    { ...person, name: 'eve', group: 'night' },
-  ]
+const people = [
+  { name: 'ann', console: 'ann@work', group: null, admin: false, local: true },
+  { name: 'eve', console: null, group: 'night', admin: false, local: false },
+  { name: 'root', console: null, group: null, admin: true, local: false },
+]
+
+test('whoever the escalation names may decide after its time, and not before, and the trail says so', async () => {
   const operators = configuredOperators(people, [{ afterMs: 600_000, to: ['night'] }])
   const desk = await openAsked({ operators })
   expect(await refusal(desk.decide(yes, eve))).toMatchObject({ code: 'forbidden' })
@@ -259,4 +260,20 @@ test('whoever the escalation names may decide after its time, and not before', a
   await desk.clock.advance(550_000)
 
   expect((await desk.decide(yes, eve)).approval).toMatchObject({ status: 'approved', decidedBy: 'eve' })
+  expect((await desk.audit()).at(-1)).toMatchObject({ by: 'eve', decision: 'approved', escalated: true })
+})
+
+test('a person who comes under several names owns what is theirs, and counts once', async () => {
+  const desk = await openAsked({ operators: configuredOperators(people), quorum: 2 })
+  const inConsole = { user: 'ann@work', role: 'operator' } as const
+  const atFirstStart = { user: 'operator', role: 'operator' } as const
+
+  await desk.decide(yes, inConsole)
+  for (const again of [ann, atFirstStart, inConsole]) {
+    expect(await refusal(desk.decide(yes, again))).toMatchObject({ code: 'conflict', yeses: 1, needed: 2 })
+  }
+
+  expect((await desk.decide(yes, root)).approval.status).toBe('approved')
+  await desk.answer
+  expect((await desk.audit()).filter((one) => 'escalated' in one)).toEqual([])
 })

@@ -19,7 +19,14 @@ import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'
 import { editedChange } from '../diffs/edited-change.ts'
 import type { ProposedChange } from '../diffs/propose-change.ts'
-import { channelOf, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import {
+  channelOf,
+  escalatedTo,
+  isSamePerson,
+  type Operators,
+  refuseForeignCommand,
+  viaOf,
+} from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { alreadyDecided } from './decide.ts'
@@ -96,7 +103,10 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     { reason = null }: { reason?: string | null },
   ) {
     const step = settled(by, now, record, { status: 'rejected', reason })
-    return { ...step, audit: [decisionOf(record, by, 'rejected', now.at)] }
+    return {
+      ...step,
+      audit: [decisionOf(record, by, 'rejected', now.at, escalatedTo(operators, by, now.session.owner))],
+    }
   }
 
   async function approve(
@@ -108,11 +118,15 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     const { reason = null, force = false, arguments: edited } = decision
     const record = edited === undefined ? asked : withArguments(asked, edited)
     const given = record.supervised.decisions ?? []
-    if (given.some((one) => one.by === by.user)) throw saidYes(record, given.length, quorum)
+    if (given.some((one) => isSamePerson(operators, one.by, by.user))) throw saidYes(record, given.length, quorum)
     const decisions = [...given, { by: by.user, via: channelOf(by), at: now.at, force }]
     const editedDigest = record.digest === asked.digest ? {} : { edited_digest: record.digest }
     const audit = (word: string) => [
-      decisionOf(asked, by, word, now.at, { ...editedDigest, ...(force ? { force } : {}) }),
+      decisionOf(asked, by, word, now.at, {
+        ...editedDigest,
+        ...(force ? { force } : {}),
+        ...escalatedTo(operators, by, now.session.owner),
+      }),
     ]
     if (decisions.length < quorum) {
       const { digest, editedArguments } = record
@@ -170,7 +184,12 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
       settle: [{ id: record.id, patch }],
       proposals: [{ approvalId: record.id, diff: change.diff, after: change.after }],
       events: [noticeEvent(ids.uuid(), 'edited', facts, now.at)],
-      audit: [decisionOf(record, by, 'edited', now.at, { edited_digest: digest })],
+      audit: [
+        decisionOf(record, by, 'edited', now.at, {
+          edited_digest: digest,
+          ...escalatedTo(operators, by, now.session.owner),
+        }),
+      ],
     }
   }
 

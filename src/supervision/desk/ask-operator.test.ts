@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
+import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
 
@@ -233,4 +234,18 @@ test('people see hidden characters in what an agent asks', async () => {
   await desk.forward_prompt(call({ signal: AbortSignal.abort() }), { prompt_text: 'Go\u202e on\u001b[2J?' })
 
   expect(await waiting()).toMatchObject([{ promptText: 'Go\\u{202e} on\\u{1b}[2J?' }])
+test('whoever the escalation names may answer a prompt after its time, and the trail says so', async () => {
+  const person = { console: null, admin: false, local: false }
+  const people = ['ann', 'eve', 'root'].map((name) => ({ ...person, name, group: name === 'eve' ? 'night' : null }))
+  const operators = configuredOperators(people, [{ afterMs: 60_000, to: ['night'] }])
+  const { desk, prompts, clock, nextWaiting, audit } = openAsking({ operators })
+  const asked = desk.forward_prompt(call({ limitMs: 900_000 }), { prompt_text: 'Go on?' })
+  const { id } = await nextWaiting()
+  await expect(prompts.decide(eve, id, { decision: 'stop' })).rejects.toMatchObject({ code: 'forbidden' })
+  await clock.advance(60_000)
+  await expect(prompts.decide(root, id, { decision: 'stop' })).rejects.toMatchObject({ code: 'forbidden' })
+
+  expect(await prompts.decide(eve, id, { decision: 'stop' })).toMatchObject({ decidedBy: 'eve' })
+  expect((await asked).answer).toMatchObject({ decision: 'stop' })
+  expect((await audit()).find(({ kind }) => kind === 'decision')).toMatchObject({ by: 'eve', escalated: true })
 })

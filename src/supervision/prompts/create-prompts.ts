@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { InstructionWait, Prompt, SupervisedWait } from '../../domain/wait.ts'
 import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
-import { channelOf, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { MOST_INSTRUCTION_CHARS, type PromptAnswer, type Prompts } from './prompts.ts'
 
@@ -26,15 +26,15 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     what: string,
   ): Promise<RecordTypes[Kind]> {
     const record = await records.get(kind, by, id)
-    refuseForeignCommand(operators, by, record.owner)
     const { result } = await takeStep(record.sessionId, ({ waiting, session, at }) => {
+      refuseForeignCommand(operators, by, session.owner, at - record.createdAt)
       if (!waiting.some((one) => one.id === record.id)) return { result: null }
       const decided = { decidedAt: at, decidedBy: by.user, decidedVia: channelOf(by) }
       return {
         result: { ...record, ...patch, ...decided },
         supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null, continuesAlone: 0 },
         settle: [{ id: record.id, patch: { ...patch, ...decided } }],
-        audit: [decisionOf(record, by, what, at)],
+        audit: [decisionOf(record, by, what, at, escalatedTo(operators, by, session.owner))],
       }
     })
     if (result !== null) return result
@@ -113,7 +113,13 @@ const wordOf = (record: Prompt | InstructionWait): string =>
       : `answered with "${record.decision}"`
     : record.status
 
-const decisionOf = (record: Prompt | InstructionWait, by: Caller, decision: string, at: number): AuditRecord => ({
+const decisionOf = (
+  record: Prompt | InstructionWait,
+  by: Caller,
+  decision: string,
+  at: number,
+  more: AuditRecord['details'] = {},
+): AuditRecord => ({
   at,
   kind: 'decision',
   by: by.user,
@@ -127,5 +133,6 @@ const decisionOf = (record: Prompt | InstructionWait, by: Caller, decision: stri
     kind: record.wait,
     decision,
     ...viaOf(by),
+    ...more,
   },
 })

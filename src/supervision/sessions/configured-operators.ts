@@ -2,15 +2,21 @@ import { LOCAL_USER } from '../../domain/session.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { Operators } from './may-command.ts'
 
-/** The people that quarterdeck.yaml names. A sole operator is also an admin: there is nobody else to ask. */
+/**
+ * The people that quarterdeck.yaml names. Whoever is `local` also has the tokens of the first start, which name no user. A sole operator
+ * is also an admin: there is nobody else to ask.
+ */
 export function configuredOperators(
-  operators: readonly Pick<OperatorSettings, 'name' | 'admin' | 'console' | 'group'>[],
+  operators: readonly Pick<OperatorSettings, 'name' | 'admin' | 'console' | 'group' | 'local'>[],
   escalation: readonly EscalationSettings[] = [],
 ): Operators {
   const isSole = operators.length <= 1
-  const named = (name: string) => operators.find((one) => one.name === name || one.console === name)
   const isLocal = (name: string): boolean => name === LOCAL_USER || name === 'operator'
+  const named = (name: string) =>
+    operators.find((one) => one.name === name || one.console === name) ??
+    (isLocal(name) ? operators.find(({ local }) => local) : undefined)
   return {
+    personOf: (name) => named(name)?.name ?? name,
     isAdmin: (name) => named(name)?.admin === true || (isSole && (named(name) !== undefined || isLocal(name))),
     standsIn(name, waitedMs) {
       const person = named(name)

@@ -122,6 +122,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     const workspace = deps.workspaces.find(workspaceRoot)
     if (agent.channelId !== null) deps.workspaces.checkChannel(agent.channelId)
     const channelId = agent.channelId ?? workspace.channelId
+    const title = workspace.label
     if (sessionId !== null) {
       const named = await store.sessions.get(sessionId)
       const isTheirs =
@@ -140,12 +141,14 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       return mine === undefined
         ? openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
         : wakeUp(mine)
+      const mine = open.find(({ supervision }) => supervision.connectionId === connectionId)
+      return mine ?? openNew(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
     }
     const open = here.filter(({ supervision }) => isOpen(supervision))
     const [first] = open
     if (open.length > 1) throw severalSessions(open)
     return first === undefined
-      ? openNew(owner, { workspaceRoot, host, tokenId, channelId, status: 'active' })
+      ? openNew(owner, { workspaceRoot, host, tokenId, channelId, title, status: 'active' })
       : wakeUp(first)
   }
 

@@ -10,6 +10,8 @@ export interface Operators {
   isAdmin(name: string): boolean
   /** A name that may own sessions. Without a list of operators every name may. */
   isKnown(name: string): boolean
+  /** The name under which a person owns sessions, whichever of their names they come with. Left out: each name is a person. */
+  personOf?(name: string): string
   /** May decide for the owner by now: `operators.escalation` names them for what has waited this long. Left out: nobody may. */
   standsIn?(name: string, waitedMs: number): boolean
 }
@@ -25,7 +27,7 @@ export function refuseForeignCommand(operators: Operators, by: Caller, owner: st
       `Only an operator may do this. Send the operator's token: "Authorization: Bearer <token>".`,
     )
   }
-  if (isOwner(by, owner) || operators.isAdmin(by.user) || operators.standsIn?.(by.user, waitedMs) === true) return
+  if (hasOwnRight(operators, by, owner) || operators.standsIn?.(by.user, waitedMs) === true) return
   throw new ServerError(
     'forbidden',
     `This belongs to ${owner}, so only ${owner} or an admin may decide. You can see it. An admin can hand the session over to you.`,
@@ -33,9 +35,19 @@ export function refuseForeignCommand(operators: Operators, by: Caller, owner: st
   )
 }
 
+const hasOwnRight = (operators: Operators, by: Caller, owner: string): boolean =>
+  isOwner(operators, by, owner) || operators.isAdmin(by.user)
+
 /** The tokens of a first start name no user: their operator is on record as `operator`. */
-const isOwner = (by: Caller, owner: string): boolean =>
-  by.user === owner || (owner === LOCAL_USER && by.user === 'operator')
+const isOwner = (operators: Operators, by: Caller, owner: string): boolean =>
+  isSamePerson(operators, by.user, owner) || (owner === LOCAL_USER && by.user === 'operator')
+
+export const isSamePerson = ({ personOf = (name) => name }: Operators, one: string, other: string): boolean =>
+  personOf(one) === personOf(other)
+
+/** For the audit trail: whether somebody decided only because the owner had not for so long. */
+export const escalatedTo = (operators: Operators, by: Caller, owner: string): AuditRecord['details'] =>
+  hasOwnRight(operators, by, owner) ? {} : { escalated: true }
 
 /** Handing over is for admins. A sole operator without a list is one. */
 export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
@@ -58,7 +70,6 @@ export function refuseUnknownOwner(operators: Operators, owner: string): void {
 /** How the trail and the records name where a decision came from. */
 export const channelOf = ({ channel = 'http' }: Caller): string => channel
 
-/** For the audit trail: which way a decision came, and with which credential. */
 /** The same for the audit trail, with the credential that was shown. */
 export const viaOf = (by: Caller): AuditRecord['details'] => ({
   channel: channelOf(by),

@@ -145,7 +145,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         `This server starts ${adapter.name}, not ${JSON.stringify(named)}. host_cli in quarterdeck.yaml says which.`,
       )
     }
-    const workspace = asRefusal('invalid_request', () => deps.findWorkspace(asked))
+    const workspace = deps.findWorkspace(asked)
+    const shownTitle = title ?? workspace.label
     const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
     try {
       const session = await sessions.create(by, {
@@ -154,7 +155,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         host: adapter.name,
         prompt,
         tokenId,
-        ...(title === undefined ? {} : { title }),
+        ...(shownTitle === null ? {} : { title: shownTitle }),
         ...(workspace.channelId === null ? {} : { channelId: workspace.channelId }),
       })
       return await begin(session, {

@@ -8,7 +8,7 @@ import type { Alert, SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { about } from '../sessions/create-supervised-sessions.ts'
-import { channelOf, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { Nudge, PushNudge, StallSettings, Stalls } from './stalls.ts'
@@ -101,7 +101,13 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 
   /** Pushes the nudge, then writes which way it took. What no connection took goes out with the result of the next call. */
-  async function send(session: SupervisedSession, alert: Alert | null, text: string, source: string): Promise<void> {
+  async function send(
+    session: SupervisedSession,
+    alert: Alert | null,
+    text: string,
+    source: string,
+    more: AuditRecord['details'] = {},
+  ): Promise<void> {
     const { nudgeCount, updatedAt } = session.supervision
     const idleSeconds = Math.round((clock.now() - updatedAt) / 1_000)
     const nudge: Nudge = { sessionId: session.id, message: text, nudgeCount: nudgeCount + 1, idleSeconds, source }
@@ -119,7 +125,9 @@ export function createStalls(deps: StallsDeps): Stalls {
         ...(open === undefined || (alert !== null && open.id !== alert.id)
           ? {}
           : { settle: [{ id: open.id, patch: nudged(open, nudge, way, now.at) }] }),
-        audit: [about(now.session, now.at, source, { what: 'nudge', way: way ?? 'none', count: nudge.nudgeCount })],
+        audit: [
+          about(now.session, now.at, source, { what: 'nudge', way: way ?? 'none', count: nudge.nudgeCount, ...more }),
+        ],
       }
     })
   }
@@ -166,7 +174,7 @@ export function createStalls(deps: StallsDeps): Stalls {
   /** The alert, if it still wants something. */
   async function open(by: Caller, id: string): Promise<Alert> {
     const alert = await records.get('alert', by, id)
-    refuseForeignCommand(operators, by, alert.owner)
+    refuseForeignCommand(operators, by, alert.owner, clock.now() - alert.createdAt)
     if (alert.status === 'self_recovered' || alert.status === 'dismissed') throw alreadyAnswered(alert, alert.status)
     return alert
   }
@@ -192,7 +200,9 @@ export function createStalls(deps: StallsDeps): Stalls {
     async nudge(by, alertId, text) {
       const alert = await open(by, alertId)
       const session = await sessionOf(alert.sessionId)
-      await send(session, alert, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)
+      const source = `${by.user} via ${channelOf(by)}`
+      const escalated = escalatedTo(operators, by, session.owner)
+      await send(session, alert, text ?? nudgeText(settings, session), source, escalated)
       return records.get('alert', by, alertId)
     },
 
@@ -203,18 +213,18 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
 
     dismiss: (by, alertId) =>
-      settle(by, alertId, ({ session, at }) => ({
+      settle(by, alertId, (now) => ({
         result: null,
-        supervision: { silence: { ms: 0, seenAt: at }, nudgeCount: 0 },
-        audit: [aboutAlert('stall_dismissed', session, by, alertId, at)],
+        supervision: { silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
+        audit: [aboutAlert('stall_dismissed', now, by, alertId, operators)],
       })),
 
     stop: (by, alertId) =>
-      settle(by, alertId, ({ session, at }) => ({
+      settle(by, alertId, (now) => ({
         result: null,
         supervision: { status: 'terminated' },
-        events: [noticeEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, at)],
-        audit: [aboutAlert('terminated', session, by, alertId, at)],
+        events: [noticeEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],
+        audit: [aboutAlert('terminated', now, by, alertId, operators)],
       })),
 
     sweep,
@@ -271,8 +281,8 @@ const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
   audit: [about(session, at, 'server', { what: 'stall_escalated', alert: alert.id })],
 })
 
-const aboutAlert = (what: string, session: SupervisedSession, by: Caller, alert: string, at: number): AuditRecord =>
-  about(session, at, by.user, { what, alert, ...viaOf(by) })
+const aboutAlert = (what: string, now: SessionNow, by: Caller, alert: string, operators: Operators): AuditRecord =>
+  about(now.session, now.at, by.user, { what, alert, ...viaOf(by), ...escalatedTo(operators, by, now.session.owner) })
 
 /** The configured text, with the checklist as the agent last told it. */
 function nudgeText({ defaultMessage }: StallSettings, { supervision }: SupervisedSession): string {

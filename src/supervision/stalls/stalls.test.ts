@@ -4,6 +4,7 @@ import { createAskOperator } from '../desk/ask-operator.ts'
 import { createReports } from '../desk/report.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
+import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
 import { createStalls } from './create-stalls.ts'
 import type { Nudge, StallSettings } from './stalls.ts'
@@ -157,4 +158,17 @@ test('the time in which an agent waited for a person does not count after the an
   expect(await alert()).toBe(undefined)
   await pass(20)
   expect(await alert()).toMatchObject({ status: 'pending', idleSeconds: 300 })
+test('whoever the escalation names may dismiss an alert after its time, and the trail says so', async () => {
+  const person = { console: null, admin: false, local: false, group: null }
+  const people = ['ann', 'eve'].map((name) => ({ ...person, name }))
+  const operators = configuredOperators(people, [{ afterMs: 60_000, to: ['eve'] }])
+  const { stalls, desk, pass, alert, audit } = openWatched({ operators })
+  await desk.heartbeat(call, {})
+  await pass(310)
+  const { id } = await alert()
+  await expect(stalls.dismiss(eve, id)).rejects.toMatchObject({ code: 'forbidden' })
+  await pass(60)
+
+  expect(await stalls.dismiss(eve, id)).toMatchObject({ status: 'dismissed', decidedBy: 'eve' })
+  expect((await audit()).at(-1)).toMatchObject({ what: 'stall_dismissed', by: 'eve', escalated: true })
 })

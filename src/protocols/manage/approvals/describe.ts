@@ -44,6 +44,7 @@ export const exampleApproval = {
   host: null,
   change: null,
   edited: false,
+  decisions: [],
 }
 
 const oneApproval = (description: string, example: object) => ({

@@ -41,6 +41,7 @@ export function approvalView(approval: Approval) {
     host: approval.supervised?.host ?? null,
     change: changeView(approval),
     edited: approval.supervised?.isEdited ?? false,
+    decisions: (approval.supervised?.decisions ?? []).map(({ by, via, at }) => ({ by, at: isoTime(at), channel: via })),
   }
 }
 

@@ -102,6 +102,7 @@ describe('GET /approvals', () => {
         host: null,
         change: null,
         edited: false,
+        decisions: [],
         reason: null,
         consumed_at: null,
       },
