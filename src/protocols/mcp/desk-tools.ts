@@ -85,13 +85,13 @@ export function createDeskTools(desk: AgentDesk): McpTool[] {
           callOf(context, named),
           input as Parameters<AgentDesk['approve_tool']>[1],
         )
-        // The host reads the text, and takes everything but this for a failure.
+        // Claude Code takes everything but this text for a failure, and ignores the text if there is structured content too.
         const { behavior, updatedInput, message } = answer
         const verdict =
           isError || behavior !== 'allow'
             ? { behavior: 'deny', message: message ?? answer.error_message }
             : { behavior, updatedInput }
-        return { structured: answer, isError: false, text: JSON.stringify(verdict) }
+        return { structured: null, isError: false, text: JSON.stringify(verdict) }
       },
     } as McpTool,
     tool({

@@ -54,7 +54,7 @@ export async function serveTool(
 function resultOf({ structured, isError, text }: McpToolAnswer): CallToolResult {
   return {
     content: [{ type: 'text', text: text ?? JSON.stringify(structured) }],
-    structuredContent: structured,
+    ...(structured === null ? {} : { structuredContent: structured }),
     ...(isError ? { isError } : {}),
   }
 }

@@ -22,7 +22,8 @@ export interface McpAnnotations {
 }
 
 export interface McpToolAnswer {
-  structured: Record<string, unknown>
+  /** Null: the result is only the text. */
+  structured: Record<string, unknown> | null
   isError: boolean
   /** Default: `structured` as JSON. */
   text?: string

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import type { AgentDesk } from '../../supervision/desk/agent-desk.ts'
+import { createDeskTools } from './desk-tools.ts'
+import type { McpCallContext } from './tool-table.ts'
+
+test.each([
+  [
+    { isError: false, answer: { behavior: 'allow', updatedInput: { command: 'ls' }, session_id: 's' } },
+    '{"behavior":"allow","updatedInput":{"command":"ls"}}',
+  ],
+  [
+    { isError: true, answer: { status: 'error', error_code: 'limit', error_message: 'Too many.' } },
+    '{"behavior":"deny","message":"Too many."}',
+  ],
+])('approve_tool answers in nothing but the text that a permission prompt is read from: %j', async (decided, text) => {
+  const desk = { approve_tool: async () => decided } as unknown as AgentDesk
+  const context = {
+    agent: { principal: { owner: 'ann', tokenId: 't' }, workspace: '/work/shop', client: null },
+    meta: {},
+  } as unknown as McpCallContext
+  const tool = createDeskTools(desk).find(({ name }) => name === 'approve_tool')
+
+  const answer = await tool?.call({ tool_name: 'Bash', input: { command: 'ls' } }, context)
+
+  expect(answer).toEqual({ structured: null, isError: false, text })
+})
