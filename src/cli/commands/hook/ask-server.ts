@@ -6,8 +6,8 @@ import type { Clock } from '../../../domain/clock.ts'
 import { HEARTBEAT_MS } from '../../../protocols/hooks/hook-answer.ts'
 
 export interface HookQuestion {
-  /** Of the server, without a path. */
-  url: string
+  /** Of the server, without a path. After a restart it may be another one. */
+  url: () => string
   token: string
   host: string
   /** What the host wrote to the hook. */
@@ -56,7 +56,7 @@ const STARTING = 'the server is starting'
 
 function tryOnce({ url, token, host, body }: HookQuestion, limitMs: number, clock: Clock): Promise<Attempt> {
   return new Promise((resolve) => {
-    const base = URL.parse(url)
+    const base = URL.parse(url())
     if (base === null) return resolve({ type: 'refused', why: 'the address of the server is not valid' })
     const send = base.protocol === 'https:' ? requestHttps : requestHttp
     const path = `${base.pathname.replace(/\/+$/, '')}/hooks/${host}?limit_ms=${limitMs}`

@@ -3,7 +3,10 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { createManualClock, until } from '../../../http/testing/server-fixture.ts'
+import { makeFolder } from '../../../store/make-folder.ts'
 import { createAgentConnections } from '../../agent-connection.ts'
 import { type FakeServer, sendJson, startFakeServer } from '../../testing/fake-server.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -223,6 +226,33 @@ test('a restart of the server in the middle loses nothing: the same question is 
 
   expect(await result).toEqual({ stdout: '', stderr: '', exitCode: 0 })
   expect([asked, server.listening]).toEqual([3, true])
+  stop()
+})
+
+test('a server that comes back at another port is found there', async () => {
+  const answer = `{"hook":"claude","behavior":"pass","output":{}}`
+  const second = await listenRaw((socket) => {
+    socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`)
+  })
+  let move = () => {}
+  const first = await listenRaw((socket) => {
+    socket.write(OPENED, () => {
+      move()
+      socket.destroy()
+    })
+  })
+  const { folder, workspace, configDir, run } = await setUp(first.url)
+  const dataDir = join(folder, 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  const known = { workspace, url: first.url, dataDir, tokenId: 'id', token: 'agent-token' }
+  createAgentConnections(configDir, 'claude').write(known)
+  move = () => createServerAddress({ configDir, dataDir, makeFolder }).tell(second.url, silentLogger)
+  const clock = createManualClock()
+  const stop = keepAdvancing(clock, 100)
+
+  const result = await run(question(workspace), ['claude', 'PreToolUse', '--limit', '3600'], { clock })
+
+  expect(result).toEqual({ stdout: '', stderr: '', exitCode: 0 })
   stop()
 })
 

@@ -11,7 +11,7 @@ import { encodeDenial } from '../../../protocols/hooks/encode.ts'
 import { readHookAnswer } from '../../../protocols/hooks/hook-answer.ts'
 import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
 import { createAgentConnections, currentUrl } from '../../agent-connection.ts'
-import { askServer } from './ask-server.ts'
+import { askServer, type HookQuestion } from './ask-server.ts'
 
 export interface HookOptions {
   host: HookHost
@@ -115,16 +115,18 @@ function projectFolder(input: Record<string, unknown>, { env, cwd }: HookSurroun
   return realpathSync(named)
 }
 
+type Connection = Pick<HookQuestion, 'url' | 'token'>
+
 /** An agent that Quarterdeck itself started has its connection in the environment. */
-function connectionInEnvironment(env: Environment): { url: string; token: string } | null {
+function connectionInEnvironment(env: Environment): Connection | null {
   const [url, token] = [textOf(env.QUARTERDECK_MCP_URL), textOf(env.QUARTERDECK_AGENT_TOKEN)]
-  return url === '' || token === '' ? null : { url: url.replace(/\/mcp\/?(\?.*)?$/, ''), token }
+  return url === '' || token === '' ? null : { url: () => url.replace(/\/mcp\/?(\?.*)?$/, ''), token }
 }
 
-function connectionOf(host: HookHost, folder: string, env: Environment): { url: string; token: string } | null {
+function connectionOf(host: HookHost, folder: string, env: Environment): Connection | null {
   const configDir = findConfigDir(env, process.platform)
   const connection = createAgentConnections(configDir, host).find(folder)
-  return connection === null ? null : { ...connection, url: currentUrl(connection, configDir) }
+  return connection === null ? null : { token: connection.token, url: () => currentUrl(connection, configDir) }
 }
 
 function isInside(folder: string, workspace: string): boolean {

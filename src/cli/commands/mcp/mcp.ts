@@ -9,7 +9,7 @@ import { isLoopback } from '../../../domain/is-loopback.ts'
 import { readPrivateFile } from '../../../http/auth/config-folder/read-private-file.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
-import { type AgentConnection, createAgentConnections } from '../../agent-connection.ts'
+import { type AgentConnection, createAgentConnections, currentUrl } from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
 import { userDataDir } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -134,7 +134,11 @@ async function serverBase(
   }
   const url = readServerUrl(named)
   const base = baseOf(url).replace(/\/mcp$/, '')
-  if (!isReadableByOthers(url)) return () => base
+  const { dataDir } = options
+  if (!isReadableByOthers(url)) {
+    const configDir = findConfigDir(io.env, process.platform)
+    return named === stored && dataDir !== undefined ? () => currentUrl({ url: base, dataDir }, configDir) : () => base
+  }
   throw new CliError(
     exitCodes.usage.code,
     `The token would be sent to ${base} over plain http, which others can read.`,
