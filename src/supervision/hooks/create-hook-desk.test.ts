@@ -70,6 +70,30 @@ test('without a window the hook opens a session, and finds it again', async () =
   expect((await desk.sessions.list({ limit: 10 })).map((one) => one.id)).toEqual([sessionId])
 })
 
+test('a window that asks through its hook first has one session', async () => {
+  const desk = open()
+  const answer = desk.ask()
+  const { id, sessionId } = await desk.nextWaiting()
+
+  expect(await desk.connect('window-1')).toBe(sessionId)
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+  expect(await answer).toEqual({ behavior: 'allow' })
+  const other = await desk.connect('window-2')
+  expect((await desk.sessions.list({ limit: 10 })).map((one) => one.id).toSorted()).toEqual(
+    [sessionId, other].toSorted(),
+  )
+})
+
+test('a window that could be either of two that asked gets a session of its own', async () => {
+  const desk = open()
+  const asked = ['host-1', 'host-2'].map((hostSessionId) => desk.ask({ hostSessionId, effect: 'read' }))
+  expect(await Promise.all(asked)).toEqual([{ behavior: 'pass' }, { behavior: 'pass' }])
+
+  await desk.connect('window-1')
+
+  expect(await desk.sessions.list({ limit: 10 })).toHaveLength(3)
+})
+
 test('our own tools are let through, because the desk checks each call by itself', async () => {
   const desk = open()
 

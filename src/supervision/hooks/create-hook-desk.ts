@@ -4,7 +4,7 @@ import { type Instruction, isOpen, openStatuses } from '../../domain/supervision
 import type { Store } from '../../store/store.ts'
 import { activity } from '../desk/answer-call.ts'
 import type { AskPermission } from '../desk/approve-tool.ts'
-import { about } from '../sessions/create-supervised-sessions.ts'
+import { about, hookConnection } from '../sessions/create-supervised-sessions.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 import { isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
@@ -54,7 +54,7 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
     const open = await store.supervised.sessions({ tokenId, statuses: openStatuses, limit: MOST_OPEN })
     const taken = new Set(bound.values())
     const free = open.filter(isSupervisedSession).filter(({ id }) => !taken.has(id))
-    const own = free.find(({ supervision }) => supervision.connectionId === connectionOf(source))
+    const own = free.find(({ supervision }) => supervision.connectionId === hookConnection(source))
     const youngest = own ?? free.toSorted((a, b) => b.createdAt - a.createdAt)[0] ?? null
     if (youngest !== null) bind(key, youngest.id)
     return youngest
@@ -65,7 +65,7 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
     const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
     const shared = { owner, tokenId, workspaceRoot, channelId, host: source.host }
     return session === null
-      ? { ...shared, sessionId: null, connectionId: connectionOf(source) }
+      ? { ...shared, sessionId: null, connectionId: hookConnection(source) }
       : { ...shared, sessionId: session.id, connectionId: null }
   }
 
@@ -146,7 +146,3 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
     },
   }
 }
-
-/** A session that begins with a hook. */
-const connectionOf = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
-  `hook:${host}:${hostSessionId.slice(0, 200)}`

@@ -47,6 +47,13 @@ export type ModeChanged = (change: {
   to: OperationalMode
   by: string
 }) => void
+const HOOK = 'hook:'
+/** The connection of a session that begins with a hook. */
+export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+  `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
+const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
+const isBegunByHook = ({ supervision }: SupervisedSession, workspaceRoot: string): boolean =>
+  supervision.workspaceRoot === workspaceRoot && isOfHook(supervision.connectionId ?? '')
 
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
@@ -143,6 +150,13 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         : wakeUp(mine)
       const mine = open.find(({ supervision }) => supervision.connectionId === connectionId)
       return mine ?? openNew(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
+      if (mine !== undefined) return mine
+      // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
+      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter((one) => isBegunByHook(one, workspaceRoot))
+      if (hooked !== undefined && others.length === 0) {
+        return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
+      }
+      return openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
     }
     const open = here.filter(({ supervision }) => isOpen(supervision))
     const [first] = open
