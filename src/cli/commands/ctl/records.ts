@@ -14,6 +14,7 @@ const ChangeSchema = z.looseObject({
   removed_lines: z.number(),
   warnings: z.array(text).default([]),
   protected_because: maybe,
+  has_hidden_text: z.boolean().default(false),
 })
 
 const ApprovalSchema = z.looseObject({

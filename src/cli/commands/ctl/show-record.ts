@@ -116,10 +116,11 @@ function approvalLines(approval: ShownApproval, style: Style): (string | null)[]
 
 function changeLines(change: NonNullable<ShownApproval['change']>, style: Style): string[] {
   const what = change.kind === 'delete' ? style.red('deletes') : change.kind === 'create' ? 'creates' : 'changes'
-  const { added_lines, removed_lines, warnings, protected_because } = change
+  const { added_lines, removed_lines, warnings, protected_because, has_hidden_text } = change
   return [
     `It ${what} ${visibleText(change.file_path)} (+${added_lines} -${removed_lines})`,
     ...(protected_because ? [style.red(`Protected: ${terminalLine(protected_because, LONGEST_LINE)}`)] : []),
+    ...(has_hidden_text ? [style.red('It hides characters. They are written out below, as <U+202E>.')] : []),
     ...warnings.map((warning) => style.yellow(`Warning: ${terminalLine(warning, LONGEST_LINE)}`)),
   ]
 }

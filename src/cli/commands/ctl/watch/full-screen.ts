@@ -26,6 +26,7 @@ export interface ScreenEvents {
 export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents): FullScreen {
   const { stdin, stdout } = io
   let isOpen = false
+  let isOver = false
   const press = (text: string | undefined, key: { name?: string; ctrl?: boolean; meta?: boolean } = {}): void => {
     const isText = text !== undefined && key.ctrl !== true && key.meta !== true && /^[^\p{Cc}]+$/u.test(text)
     onKey({ name: key.name ?? '', ctrl: key.ctrl === true, text: isText ? text : '' })
@@ -61,15 +62,20 @@ export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents)
     bell: () => void stdout.write('\x07'),
     size: () => ({ columns: stdout.columns || 80, rows: rowsOf(stdout) }),
     async lend(work) {
+      // Already lent: whoever has it gives it back.
+      if (!isOpen) return await work()
       leave()
       try {
         return await work()
       } finally {
-        enter()
+        if (!isOver) enter()
         onResize()
       }
     },
-    restore: leave,
+    restore() {
+      isOver = true
+      leave()
+    },
   }
 }
 

@@ -91,6 +91,12 @@ describe('what is risky', () => {
 })
 
 describe('a list that changes', () => {
+  test('says nothing about what this person has answered', () => {
+    const open = openRecord(watching(low, asked), low, ['text'])
+    const { state, effect } = press(open, 'a', 'y')
+    expect([effect, takeItems(state, [asked]).state.notice]).toEqual([{ type: 'approve', item: low }, ''])
+  })
+
   test('keeps the selection, and moves it to what took its place', () => {
     const state = press(watching(low, asked, silent), 'down').state
     expect(takeItems(state, [high, low, asked, silent])).toMatchObject({ isNew: true, state: { selected: ids.prompt } })

@@ -251,19 +251,25 @@ const unknownKey = (state: WatchState, key: Key, help: string): Turn =>
 const confirmed = (state: WatchState, label: string, effect: Effect): Turn =>
   stay({ ...state, input: { type: 'yes', label, effect } })
 
+/** Back to the list: what is answered has nothing left to read. */
+const carryOut = (state: WatchState, effect: Effect): Turn => ({
+  state: { ...state, input: null, view: { type: 'list' } },
+  effect,
+})
+
 const LONGEST_TEXT = 4_000
 
 function typeInto(state: WatchState, input: Input, key: Key): Turn {
   if (key.name === 'escape') return note({ ...state, input: null }, 'Left as it is.')
   if (input.type === 'yes') {
-    if (key.text === 'y' || key.text === 'Y') return { state: { ...state, input: null }, effect: input.effect }
+    if (key.text === 'y' || key.text === 'Y') return carryOut(state, input.effect)
     return note({ ...state, input: null }, 'Left as it is.')
   }
   if (key.name === 'return') {
     const effect = input.effect(input.text.trim())
     const isEmpty = 'text' in effect && effect.text === '' && effect.type !== 'nudge'
     if (isEmpty) return note({ ...state, input: null }, 'Nothing was typed. Left as it is.')
-    return { state: { ...state, input: null }, effect }
+    return carryOut(state, effect)
   }
   if (key.name === 'backspace')
     return stay({ ...state, input: { ...input, text: Array.from(input.text).slice(0, -1).join('') } })

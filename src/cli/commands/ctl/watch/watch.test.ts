@@ -3,7 +3,9 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import { main } from '../../../main.ts'
+import { createTestIo } from '../../../testing/test-io.ts'
 import { callApproval, diffApproval, ids, openSocketServer, Refusal } from '../testing/socket-server.ts'
+import { openFullScreen } from './full-screen.ts'
 
 const at = diffApproval.created_at
 const item = (approval: typeof diffApproval) => ({
@@ -108,4 +110,18 @@ describe('quarterdeck ctl watch', () => {
     stdin.write('q')
     expect(await code).toBe(0)
   })
+})
+
+test('a lent terminal is given back once, and not after the end', async () => {
+  const io = createTestIo({ terminal: true, stdin: new PassThrough() })
+  const nothing = () => {}
+  const screen = openFullScreen(io, { onKey: nothing, onResize: nothing, onEnd: nothing })
+  const entered = () => io.printed().split('\x1b[?1049h').length - 1
+  await screen.lend(async () => {
+    await screen.lend(async () => {})
+    expect(entered()).toBe(1)
+  })
+  expect(entered()).toBe(2)
+  await screen.lend(async () => screen.restore())
+  expect([entered(), io.printed().endsWith(LEFT)]).toEqual([2, true])
 })
