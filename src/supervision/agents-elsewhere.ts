@@ -107,7 +107,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
     ...(deps.onMode === undefined ? {} : { onMode: deps.onMode }),
   })
-  const sessions = createSupervisedSessions({ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
   const { enabled, inactivityMs, escalationMs, maxRetries, nudgeMessage } = settings.stall

@@ -234,6 +234,8 @@ test('people see hidden characters in what an agent asks', async () => {
   await desk.forward_prompt(call({ signal: AbortSignal.abort() }), { prompt_text: 'Go\u202e on\u001b[2J?' })
 
   expect(await waiting()).toMatchObject([{ promptText: 'Go\\u{202e} on\\u{1b}[2J?' }])
+})
+
 test('whoever the escalation names may answer a prompt after its time, and the trail says so', async () => {
   const person = { console: null, admin: false, local: false }
   const people = ['ann', 'eve', 'root'].map((name) => ({ ...person, name, group: name === 'eve' ? 'night' : null }))

@@ -38,7 +38,6 @@ interface SessionsDeps {
   workspaces: Workspaces
   /** Whether a stream of this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
-  workspaces: Workspaces
 }
 
 export type ModeChanged = (change: {
@@ -47,13 +46,13 @@ export type ModeChanged = (change: {
   to: OperationalMode
   by: string
 }) => void
+
 const HOOK = 'hook:'
 /** The connection of a session that begins with a hook. */
 export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
   `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
 const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
-const isBegunByHook = ({ supervision }: SupervisedSession, workspaceRoot: string): boolean =>
-  supervision.workspaceRoot === workspaceRoot && isOfHook(supervision.connectionId ?? '')
+const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
 
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
@@ -142,23 +141,18 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     }
     const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OPEN })
     const here = ofToken.filter(isSupervisedSession)
+    const open = here.filter(({ supervision }) => isOpen(supervision))
     if (connectionId !== null) {
       // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
       const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
-      return mine === undefined
-        ? openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
-        : wakeUp(mine)
-      const mine = open.find(({ supervision }) => supervision.connectionId === connectionId)
-      return mine ?? openNew(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
-      if (mine !== undefined) return mine
+      if (mine !== undefined) return wakeUp(mine)
       // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
-      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter((one) => isBegunByHook(one, workspaceRoot))
+      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
       if (hooked !== undefined && others.length === 0) {
         return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
       }
-      return openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
+      return openNew(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
     }
-    const open = here.filter(({ supervision }) => isOpen(supervision))
     const [first] = open
     if (open.length > 1) throw severalSessions(open)
     return first === undefined

@@ -158,6 +158,8 @@ test('the time in which an agent waited for a person does not count after the an
   expect(await alert()).toBe(undefined)
   await pass(20)
   expect(await alert()).toMatchObject({ status: 'pending', idleSeconds: 300 })
+})
+
 test('whoever the escalation names may dismiss an alert after its time, and the trail says so', async () => {
   const person = { console: null, admin: false, local: false, group: null }
   const people = ['ann', 'eve'].map((name) => ({ ...person, name }))
