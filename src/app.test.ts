@@ -245,8 +245,8 @@ describe('a start', () => {
 
 describe('the doors of an app', () => {
   test('are the open ones behind which there is something', async () => {
-    expect((await (await open(emptyFolder(), { protocols: ['mcp', 'ag-ui'] })).open()).doors).toEqual(['ag-ui'])
-    expect((await (await open(emptyFolder(), { protocols: ['mcp'] })).open()).doors).toEqual([])
+    expect((await (await open(emptyFolder(), { protocols: ['mcp', 'ag-ui'] })).open()).doors).toEqual(['mcp', 'ag-ui'])
+    expect((await (await open(emptyFolder(), { protocols: ['rest'] })).open()).doors).toEqual(['rest'])
   })
 })
 

@@ -472,6 +472,11 @@ describe('what is not there yet', () => {
       holds: () => noFolder(/console|slack|postgres/),
     },
     {
+      page: 'docs/settings.md',
+      says: 'Nothing is posted to Slack yet.',
+      holds: () => noFolder(/slack/),
+    },
+    {
       page: 'docs/operations.md',
       says: '## Settings that do nothing yet',
       holds: () => read('docs/operations.md').endsWith('There are none: every setting has an effect.\n'),
