@@ -245,7 +245,7 @@ describe('a start', () => {
 
 describe('the doors of an app', () => {
   test('are the open ones behind which there is something', async () => {
-    expect((await (await open(emptyFolder(), { protocols: ['mcp', 'ag-ui'] })).open()).doors).toEqual(['mcp', 'ag-ui'])
+    expect((await (await open(emptyFolder(), { protocols: ['mcp', 'ag-ui'] })).open()).doors).toEqual(['ag-ui', 'mcp'])
     expect((await (await open(emptyFolder(), { protocols: ['rest'] })).open()).doors).toEqual(['rest'])
   })
 })

@@ -245,7 +245,7 @@ function refusal(record: SupervisedApproval): string {
   const reason = record.reason === null ? '' : ` Reason: ${record.reason}`
   switch (record.status) {
     case 'rejected':
-      return `Your operator refused this call${decidedText(record)}.${reason} Do not do the same in another way.`
+      return `This call was refused${decidedText(record)}.${reason} Do not do the same in another way.`
     case 'expired':
       return 'Nobody answered in time, so the call did not run. It was not a person’s no: make the call again if it still matters.'
     case 'consumed':
