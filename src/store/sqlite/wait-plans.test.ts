@@ -42,6 +42,16 @@ test.each<[string, Omit<WaitQuery, 'limit' | 'before'>, string[]]>([
     { wait: 'approval', owner: 'ann', status: 'pending' },
     ['waits_owner_status (kind=? AND owner=? AND status=? AND (created_at,id)<(?,?))'],
   ],
+  [
+    'prompts that wait',
+    { wait: 'prompt', isWaiting: true },
+    ['waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'],
+  ],
+  [
+    'instruction waits of an owner that wait',
+    { wait: 'instruction', owner: 'ann', isWaiting: true },
+    ['waits_owner_status (kind=? AND owner=? AND status=? AND (created_at,id)<(?,?))'],
+  ],
 ])('a page of %s is read from an index, in its order', async (_what, query, indexes) => {
   const { waits, plans, close } = openWatched()
   plans.clear()
@@ -74,6 +84,17 @@ test.each<[string, Omit<WaitQuery, 'limit'>, string]>([
   await waits.list({ ...query, limit: 10 })
 
   expect(ofWaits(plans.values())).toEqual([[`SEARCH waits USING INDEX ${index}`, 'USE TEMP B-TREE FOR ORDER BY']])
+  close()
+})
+
+test('alerts that wait are read from an index, status by status', async () => {
+  const { waits, plans, close } = openWatched()
+  plans.clear()
+
+  await waits.list({ wait: 'alert', isWaiting: true, ...page })
+
+  const index = 'waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'
+  expect(ofWaits(plans.values())).toEqual([[`SEARCH waits USING INDEX ${index}`]])
   close()
 })
 

@@ -5,6 +5,8 @@ import { EVERY_SESSION, keepPrepared, toGrant, toWait, WAIT_COLUMNS } from './ro
 
 const KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
 
+const WAITING_ALERTS = ['pending', 'nudged', 'escalated'] as const
+
 export function createWaitReads(db: DatabaseSync): WaitReads {
   const waitById = db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`)
   const due = db.prepare(
@@ -30,13 +32,19 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
     where(`${column('kind')} = ?`, kind)
     if (owner !== undefined) where(`${column('owner')} = ?`, owner)
     if (status !== undefined) where(`waits.status = ?`, status)
-    if (isWaiting)
-      where(kind === 'alert' ? "waits.status IN ('pending', 'nudged', 'escalated')" : "waits.status = 'pending'")
+    if (isWaiting) where("waits.status = 'pending'")
     if (before !== undefined) where('(waits.created_at, waits.id) < (?, ?)', before.createdAt, before.id)
     const sql = `SELECT ${WAIT_COLUMNS} WHERE ${conditions.join(' AND ')} ORDER BY waits.created_at DESC, waits.id DESC LIMIT ?`
     return prepared(sql)
       .all(...values, limit)
       .map(toWait)
+  }
+
+  /** An alert waits in three statuses. Each is read from its index: with all three at once SQLite would walk all alerts there ever were. */
+  function listAlerts({ isWaiting = false, ...query }: WaitQuery): Wait[] {
+    if (!isWaiting) return list('alert', query)
+    const statuses = WAITING_ALERTS.filter((status) => query.status === undefined || query.status === status)
+    return statuses.flatMap((status) => list('alert', { ...query, status }))
   }
 
   return {
@@ -45,8 +53,10 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
       return row === undefined ? null : toWait(row)
     },
     async list(query) {
-      if (query.wait !== undefined) return list(query.wait, query)
-      return KINDS.flatMap((kind) => list(kind, query))
+      if (query.wait !== undefined && query.wait !== 'alert') return list(query.wait, query)
+      const kinds = query.wait === undefined ? KINDS : [query.wait]
+      return kinds
+        .flatMap((kind) => (kind === 'alert' ? listAlerts(query) : list(kind, query)))
         .sort(newestFirst)
         .slice(0, query.limit)
     },
