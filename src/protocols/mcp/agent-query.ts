@@ -13,7 +13,11 @@ export interface AgentPlace {
   channelId: string | null
   /** A stdio bridge sends the same with each of its requests. */
   bridgeId: string | null
+  /** How long the host lets a call block, if its configuration says so. */
+  hostLimitMs: number | null
 }
+
+const LONGEST_LIMIT_SECONDS = 86_400
 
 /** Throws `invalid_request` and `forbidden`. */
 export function readAgentPlace(query: URLSearchParams, agent: AgentPrincipal): AgentPlace {
@@ -29,7 +33,15 @@ export function readAgentPlace(query: URLSearchParams, agent: AgentPrincipal): A
     sessionId: text(query, 'session_id', /^[^\p{C}]{1,128}$/u),
     channelId: channelId ?? agent.channel ?? null,
     bridgeId: text(query, 'bridge_id', /^[\w-]{8,64}$/),
+    hostLimitMs: limitOf(query.get('limit_seconds')),
   }
+}
+
+function limitOf(text: string | null): number | null {
+  if (text === null || text === '') return null
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (seconds >= 1 && seconds <= LONGEST_LIMIT_SECONDS) return seconds * 1_000
+  throw new ServerError('invalid_request', `limit_seconds: send a number from 1 to ${LONGEST_LIMIT_SECONDS}.`)
 }
 
 function text(query: URLSearchParams, name: string, pattern: RegExp): string | null {

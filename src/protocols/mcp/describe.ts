@@ -21,6 +21,10 @@ const query = {
   workspace: z.string().optional().describe('A folder in the folder of the token, where the agent works.'),
   session_id: z.string().optional().describe('The supervised session that the calls belong to.'),
   channel_id: z.string().optional().describe('The channel that the session reports to.'),
+  limit_seconds: z
+    .string()
+    .optional()
+    .describe('How long the host lets a call block, 1 to 86400. Left out: what is known about the host.'),
   token: z.string().optional().describe('The token, for agents on this machine that cannot send a header.'),
 }
 

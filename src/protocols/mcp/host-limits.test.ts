@@ -13,3 +13,16 @@ test.each([
 ])('a call of %s (with progress: %s) is answered within %i seconds', (name, hasProgress, seconds) => {
   expect(callLimitMs(name === null ? null : { name }, hasProgress)).toBe(seconds * 1000)
 })
+
+test.each([
+  ['codex-mcp-client', true, 3_660, 3_650],
+  ['somebody', false, 3_660, 3_650],
+  ['somebody', false, 30, 20],
+  ['somebody', false, 1, 0.5],
+  ['claude-code', true, 3_660, 3_650],
+  ['claude-code', true, 86_400, 86_390],
+  ['claude-code', false, 3_660, 290],
+])('a call of %s (with progress: %s) that its config lets block for %i s is answered in time', (...given) => {
+  const [name, hasProgress, limit, seconds] = given
+  expect(callLimitMs({ name }, hasProgress, limit * 1000)).toBe(seconds * 1000)
+})

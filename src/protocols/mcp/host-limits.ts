@@ -19,7 +19,19 @@ const MARGIN_MS = 10_000
 /** Claude Code ends every call after 27 hours. */
 const EXTENDED_MS = 24 * 60 * 60 * 1000
 
-export function callLimitMs(client: { name: string } | null, hasProgress: boolean): number {
+/**
+ * When to answer a call at the latest. `hostLimitMs` is what the host's configuration says, if we know it: it is a hard limit, also for
+ * hosts that progress keeps waiting otherwise.
+ */
+export function callLimitMs(
+  client: { name: string } | null,
+  hasProgress: boolean,
+  hostLimitMs: number | null = null,
+): number {
   const [, limit] = HOSTS.find(([name]) => client !== null && name.test(client.name)) ?? [null, UNKNOWN]
-  return limit.isExtended && hasProgress ? EXTENDED_MS : limit.seconds * 1000 - MARGIN_MS
+  const usual = limit.isExtended && hasProgress ? EXTENDED_MS : limit.seconds * 1000 - MARGIN_MS
+  if (hostLimitMs === null) return usual
+  const set = Math.max(hostLimitMs - MARGIN_MS, hostLimitMs / 2)
+  // Such a host also gives up after silence, whatever its configuration says.
+  return limit.isExtended ? Math.min(set, usual) : set
 }

@@ -40,7 +40,10 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
 
   test('tells the tool who calls', async () => {
     const { connect, hold } = await openMcpDoor()
-    const { client } = await connect(era, { query: '?session_id=s1&channel_id=C1', name: 'claude-code' })
+    const { client } = await connect(era, {
+      query: '?session_id=s1&channel_id=C1&limit_seconds=90',
+      name: 'claude-code',
+    })
 
     const called = hold.next()
     const answer = client.callTool({ name: 'hold', arguments: {}, _meta: { 'claudecode/toolUseId': 'toolu_1' } })
@@ -60,12 +63,13 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
       sessionId: 's1',
       channelId: 'C1',
       client: { name: 'claude-code', version: '1.0.0' },
+      hostLimitMs: 90_000,
       era,
       connectionId: expect.any(String),
       isLasting: era === 'legacy',
     })
     expect(context.meta).toMatchObject({ 'claudecode/toolUseId': 'toolu_1' })
-    expect(context.limitMs).toBe(290_000)
+    expect(context.limitMs).toBe(80_000)
   })
 
   test('hears at once what is going on, and every 15 seconds, in rising numbers', async () => {
@@ -474,6 +478,9 @@ describe('the URL', () => {
     [`session_id=${'x'.repeat(200)}`, 400],
     ['session_id=a%0Ab', 400],
     ['bridge_id=../..', 400],
+    ['limit_seconds=0', 400],
+    ['limit_seconds=86401', 400],
+    ['limit_seconds=1e3', 400],
   ])('%s is refused', async (query, status) => {
     const { url } = await openMcpDoor()
 

@@ -38,7 +38,7 @@ export async function serveTool(
         agent,
         signal: abort.signal,
         progress: progress.say,
-        limitMs: callLimitMs(agent.client, progress.isAsked),
+        limitMs: callLimitMs(agent.client, progress.isAsked, agent.hostLimitMs),
         meta: mcpReq._meta ?? {},
       }),
     )

@@ -49,6 +49,8 @@ export interface McpAgent {
   sessionId: string | null
   channelId: string | null
   client: { name: string; version: string } | null
+  /** How long the host lets a call block, if the URL says so. */
+  hostLimitMs: number | null
   era: McpEra
   /**
    * What `push` takes. With `isLasting` all calls of one client have the same: they come over a legacy MCP session, or from one stdio

@@ -172,7 +172,7 @@ describe('quarterdeck connect', () => {
       JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8')).projects[workspace].mcpServers.quarterdeck,
     ).toEqual({
       type: 'http',
-      url: `${server.url}/mcp?workspace=${encodeURIComponent(workspace)}`,
+      url: `${server.url}/mcp?workspace=${encodeURIComponent(workspace)}&limit_seconds=3660`,
       headers: { Authorization: 'Bearer agent-token-1' },
       timeout: 3_660_000,
     })
@@ -187,7 +187,10 @@ describe('quarterdeck connect', () => {
     expect(JSON.parse(out).mcpServers.quarterdeck).toMatchObject({
       type: 'stdio',
       command: process.execPath,
-      args: [expect.stringMatching(/bin\/quarterdeck\.js$/), 'mcp', '--connection', 'other', '--workspace', workspace],
+      args: [
+        expect.stringMatching(/bin\/quarterdeck\.js$/),
+        ...['mcp', '--connection', 'other', '--workspace', workspace, '--limit', '3660'],
+      ],
     })
     expect(createAgentConnections(configDir, 'other').read(workspace)?.token).toBe('agent-token-1')
     expect(readdirSync(home)).toEqual(['.config'])

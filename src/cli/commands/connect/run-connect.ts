@@ -175,7 +175,8 @@ function setupFor(host: KnownHost | 'print', url: string, token: string, job: Jo
   const isForFolder = workspace !== null && (host === 'claude' || host === 'print')
   const place = isForFolder ? ['--workspace', folder] : []
   const connection = ['--connection', host === 'print' ? 'other' : host]
-  const query = isForFolder ? `?workspace=${encodeURIComponent(folder)}` : ''
+  const limit = `limit_seconds=${HOST_LIMIT_SECONDS}`
+  const query = isForFolder ? `?workspace=${encodeURIComponent(folder)}&${limit}` : `?${limit}`
   return {
     workspace,
     server: options.http
@@ -183,7 +184,7 @@ function setupFor(host: KnownHost | 'print', url: string, token: string, job: Jo
       : {
           type: 'stdio',
           command: program.node,
-          args: [program.launcher, 'mcp', ...connection, ...place],
+          args: [program.launcher, 'mcp', ...connection, ...place, '--limit', String(HOST_LIMIT_SECONDS)],
           env: program.env,
         },
     hook: (event, isQuestion) => (host === 'print' ? '' : hookCommand(host, program, { event, isQuestion, workspace })),

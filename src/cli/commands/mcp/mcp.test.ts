@@ -38,6 +38,7 @@ test('carries messages of standard input to the server, prints nothing else, and
 test.each([
   [['mcp', '--url', 'http://127.0.0.1:1'], {}, 'no agent’s token'],
   [['mcp', '--url', 'http://192.0.2.1:8000'], { QUARTERDECK_AGENT_TOKEN: 'x' }, 'which others can read'],
+  [['mcp', '--url', 'http://127.0.0.1:1', '--limit', '0'], { QUARTERDECK_AGENT_TOKEN: 'x' }, 'from 1 to 86400'],
   [['mcp', '--url', 'ftp://x'], { QUARTERDECK_AGENT_TOKEN: 'x' }, 'is not the address of a server'],
 ])('%j with %j is refused: %s', async (args, env, why) => {
   const io = createTestIo({ cwd: await tempFolder(), env })

@@ -25,6 +25,7 @@ interface McpOptions {
   dataDir?: string
   tokenFile?: string
   connection?: string
+  limit?: string
 }
 
 /** Room for a file of 5 MB in JSON. */
@@ -42,6 +43,7 @@ export function createMcpCommand(io: Io, settle: Settle): Command {
     .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
     .option('--channel <id>', 'the channel that the session reports to')
     .option('--session <id>', 'the supervised session that the calls belong to')
+    .option('--limit <seconds>', 'how long the host lets a call block, as its configuration says (1 to 86400)')
     .option('--url <address>', 'the server (default: the one of the data directory; env: QUARTERDECK_MCP_URL)')
     .option(
       '--data-dir <folder>',
@@ -68,6 +70,7 @@ async function mcp(options: McpOptions, io: Io): Promise<number> {
     bridge_id: randomUUID(),
     ...(options.channel === undefined ? {} : { channel_id: options.channel }),
     ...(options.session === undefined ? {} : { session_id: options.session }),
+    ...(options.limit === undefined ? {} : { limit_seconds: limitOf(options.limit) }),
   })
   // After its next start, the same server may have another port.
   const place = stored?.dataDir === undefined ? {} : { dataDir: stored.dataDir }
@@ -93,6 +96,11 @@ async function mcp(options: McpOptions, io: Io): Promise<number> {
     say,
   })
   return exitCodes.ok.code
+}
+
+function limitOf(text: string): string {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 86_400) return text
+  throw new CliError(exitCodes.usage.code, `--limit ${text} is not a number of seconds from 1 to 86400.`)
 }
 
 /** What an agent that Quarterdeck started itself has in its environment wins over what `connect` stored. */
