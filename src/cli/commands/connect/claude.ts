@@ -64,6 +64,12 @@ export const claude: HostAdapter = {
       },
     ]
   },
+  offSwitches: ({ home, env, workspace }) =>
+    [
+      join(variable(env, 'CLAUDE_CONFIG_DIR') ?? join(home, '.claude'), 'settings.json'),
+      join(workspace, '.claude', 'settings.json'),
+      join(workspace, '.claude', 'settings.local.json'),
+    ].map((path) => ({ path, key: ['disableAllHooks'], off: true })),
   connected: ([, settings = '{}']) => hookedFolders(settings),
   notes: [
     'Claude Code asks before every tool call, also with --dangerously-skip-permissions. It refuses a call if the hook fails (2.1.295 and later).',

@@ -62,6 +62,7 @@ export const codex: HostAdapter = {
       },
     ]
   },
+  offSwitches: () => [],
   connected: ([, hooks = '{}']) => hookedFolders(hooks),
   notes: [
     'Codex runs a new hook only after you trust it: start codex, type /hooks, and trust the hooks of quarterdeck. Until then it does not ask.',

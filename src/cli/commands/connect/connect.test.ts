@@ -178,6 +178,24 @@ describe('quarterdeck connect', () => {
     })
   })
 
+  test.each([
+    ['claude', '.claude/settings.json', '{"disableAllHooks": true}', 'disableAllHooks'],
+    ['claude', '.claude/settings.local.json', '{ // not now\n"disableAllHooks": true }', 'disableAllHooks'],
+    ['gemini', '.gemini/settings.json', '{"hooksConfig": {"enabled": false}}', 'hooksConfig.enabled'],
+    ['claude', '.claude/settings.json', '{"disableAllHooks": false}', null],
+    ['claude', '.claude/settings.json', '{"disableAllHooks": tr', null],
+    ['codex', '.claude/settings.json', '{"disableAllHooks": true}', null],
+  ])('%s warns if %s of the project is %s: %s', async (host, name, text, key) => {
+    const { connect, workspace } = await setUp()
+    mkdirSync(join(workspace, name, '..'))
+    writeFileSync(join(workspace, name), text)
+
+    const { code, err } = await connect(host, '--yes')
+
+    const warning = `Careful: ${join(workspace, name)} sets ${key}, so `
+    expect([code, err.includes(warning), err.includes('Careful')]).toEqual([0, key !== null, key !== null])
+  })
+
   test('print prints what to paste, and says what it does not do', async () => {
     const { workspace, home, connect, configDir } = await setUp()
 

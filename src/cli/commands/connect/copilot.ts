@@ -55,6 +55,13 @@ export const copilot: HostAdapter = {
       },
     ]
   },
+  offSwitches: ({ home, env }) => [
+    {
+      path: join(variable(env, 'COPILOT_HOME') ?? join(home, '.copilot'), 'settings.json'),
+      key: ['disableAllHooks'],
+      off: true,
+    },
+  ],
   connected: ([, settings = '{}']) => hookedFolders(settings),
   notes: [
     'Copilot CLI asks before every tool call, also with --allow-all-tools. It refuses a call if the hook fails, but not if the hook is too late.',

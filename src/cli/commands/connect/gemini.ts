@@ -57,6 +57,12 @@ export const gemini: HostAdapter = {
       },
     ]
   },
+  offSwitches: ({ home, workspace }) =>
+    [home, workspace].map((folder) => ({
+      path: join(folder, '.gemini', 'settings.json'),
+      key: ['hooksConfig', 'enabled'],
+      off: false,
+    })),
   connected: ([settings = '{}']) => hookedFolders(settings),
   notes: [
     'Gemini CLI asks before every tool call, and then may still ask you at its terminal. It refuses a call if the hook says so or ends with code 2, and not if it is too late.',

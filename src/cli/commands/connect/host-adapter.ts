@@ -35,12 +35,22 @@ export interface ConfigEdit {
   remove(text: string, target: { workspace: string | null; isLast: boolean }): string | null
 }
 
+export interface OffSwitch {
+  /** A JSON file. It may be missing. */
+  path: string
+  key: readonly string[]
+  /** The value that switches the hooks off. */
+  off: boolean
+}
+
 export interface HostAdapter {
   /** As people call it. */
   title: string
   edits(at: { home: string; env: Environment }): ConfigEdit[]
   /** The folders whose hooks are in the config, by the texts of its files. Null: all folders. */
   connected(texts: readonly string[]): (string | null)[]
+  /** Settings that switch off all hooks of the host. */
+  offSwitches(at: { home: string; env: Environment; workspace: string }): OffSwitch[]
   /** What the person has to do or to know. */
   notes: readonly string[]
 }

@@ -23,9 +23,17 @@ import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import { changeConfigFile, type FileChange, readConfigFile } from './config-file.ts'
 import { copilot } from './copilot.ts'
+import { editJson } from './edit-json.ts'
 import { gemini } from './gemini.ts'
 import { hookCommand, type OwnProgram } from './hook-command.ts'
-import { type ConfigEdit, HOST_LIMIT_SECONDS, type HostAdapter, type HostSetup, SERVER_NAME } from './host-adapter.ts'
+import {
+  type ConfigEdit,
+  HOST_LIMIT_SECONDS,
+  type HostAdapter,
+  type HostSetup,
+  type OffSwitch,
+  SERVER_NAME,
+} from './host-adapter.ts'
 import { findRunningServer, type KnownServer, serverAt } from './running-server.ts'
 import { showChanges } from './show-changes.ts'
 
@@ -87,6 +95,10 @@ async function connect(host: KnownHost, job: Job): Promise<number> {
   const connection = await newConnection(server, job)
   for (const change of changesWith(connection.token)) changeConfigFile(change)
   io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
+  for (const { path, key } of switchedOff(adapter, job)) {
+    const off = `Careful: ${terminalLine(path, 500)} sets ${key.join('.')}, so ${adapter.title} runs no hooks and asks nobody.`
+    io.stderr.write(`${styleFor(io.stderr, io.env).yellow(off)} Remove it.\n`)
+  }
   return exitCodes.ok.code
 }
 
@@ -207,6 +219,20 @@ async function confirmed(changes: readonly FileChange[], { options, io }: Job): 
   if (asked.type === 'line' && /^y(es)?$/i.test(asked.line.trim())) return true
   io.stderr.write('Nothing was changed.\n')
   return false
+}
+
+function switchedOff(adapter: HostAdapter, { workspace, io }: Job): OffSwitch[] {
+  return adapter.offSwitches({ ...placesOf(io), workspace }).filter(({ path, key, off }) => {
+    let isOff = false
+    try {
+      editJson(readConfigFile(path), path, (json) => {
+        isOff = json.get([...key]) === off
+      })
+    } catch {
+      // A file of the project that cannot be read is the host's matter.
+    }
+    return isOff
+  })
 }
 
 const isChange = ({ before, after }: FileChange): boolean => before !== after
