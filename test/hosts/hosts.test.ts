@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { HookVerdict } from '../../src/supervision/hooks/hook-desk.ts'
 import { type Host, hosts, programOf } from './hosts.ts'
-import { openYard } from './run-host.ts'
-import { once } from './scripted-model.ts'
+import { openYard, processesOf, type Yard } from './run-host.ts'
+import { once, type Step } from './scripted-model.ts'
+import type { Decision } from './supervisor.ts'
 
 for (const host of hosts) {
   const isThere = programOf(host) !== null
@@ -14,26 +14,28 @@ for (const host of hosts) {
 
 function tests(host: Host): void {
   const writes = once(host.shell('echo proposed > out.txt'))
+  const beats = once({ call: host.ownTool('heartbeat'), input: { status_message: 'I am here.' } })
 
-  test('finds our tools and calls one', async () => {
-    await using yard = await openYard(host)
+  test.each([
+    ['through the bridge', []],
+    ['over HTTP', ['--http']],
+  ])('finds our tools and calls one, %s', async (_, connectArgs) => {
+    await using yard = await openYard(host, { connectArgs })
 
-    const { results, tools } = await yard.run(
-      once({ call: host.ownTool('heartbeat'), input: { status_message: 'I am here.' } }),
-    )
+    const { results, tools } = await yard.run(beats)
 
-    expect(tools).toContain(host.ownTool('heartbeat'))
-    expect(results).toEqual([expect.stringContaining('"acknowledged":true')])
+    expect(tools).toEqual(expect.arrayContaining(OUR_TOOLS.map(host.ownTool)))
+    expect(results).toEqual([expect.stringMatching(/acknowledged\\*":\s*true/)])
   })
 
   test('acts after a yes', async () => {
     await using yard = await openYard(host)
 
     const running = await yard.start(writes)
-    const asked = await yard.supervisor.decide({ behavior: 'allow' })
+    const asked = await yard.supervisor.decide({ decision: 'approve' })
     await running.ended
 
-    expect(asked.input).toMatchObject({ command: 'echo proposed > out.txt' })
+    expect(asked).toMatchObject({ kind: 'permission', arguments: { command: 'echo proposed > out.txt' } })
     expect(yard.read('out.txt')).toBe('proposed\n')
   })
 
@@ -41,7 +43,7 @@ function tests(host: Host): void {
     await using yard = await openYard(host)
 
     const running = await yard.start(writes)
-    await yard.supervisor.decide({ behavior: 'deny', message: 'Not on a Friday.' })
+    await yard.supervisor.decide({ decision: 'reject', reason: 'Not on a Friday.' })
     const { results } = await running.ended
 
     expect(results).toEqual([expect.stringContaining('Not on a Friday.')])
@@ -52,58 +54,71 @@ function tests(host: Host): void {
     await using yard = await openYard(host)
 
     const running = await yard.start(writes)
-    await yard.supervisor.decide(({ input }) => ({
-      behavior: 'allow',
-      updatedInput: host.changed(input, 'echo edited > out.txt'),
+    await yard.supervisor.decide((asked) => ({
+      decision: 'approve',
+      arguments: host.changed(asked.arguments, 'echo edited > out.txt'),
     }))
     await running.ended
 
     expect(yard.read('out.txt')).toBe('edited\n')
   })
 
-  test('tells when its session starts, stops and ends', async () => {
+  test('asks for a change with our tools, and the server writes it after a yes', async () => {
     await using yard = await openYard(host)
 
-    await yard.run(() => undefined)
-    const { notices } = await yard.supervisor.look()
+    const running = await yard.start(proposes(host))
+    const asked = await yard.supervisor.decide({ decision: 'approve' })
+    const { results } = await running.ended
 
-    expect(notices.map(({ event, reason }) => (reason === 'stop' ? reason : event))).toEqual([
-      'session_start',
-      'stop',
-      'session_end',
+    expect(asked).toMatchObject({ kind: 'diff', tool: 'ask_approval' })
+    expect(results).toEqual([
+      expect.stringMatching(/status\\*":\s*\\*"approved/),
+      expect.stringMatching(/status\\*":\s*\\*"applied/),
     ])
-    expect(new Set(notices.map(({ hostSessionId }) => hostSessionId)).size).toBe(1)
+    expect(yard.read('notes.txt')).toBe('proposed\n')
+    expect(await yard.supervisor.approvals()).toMatchObject([{ status: 'consumed' }])
+  })
+
+  test('ends its session with itself', async () => {
+    await using yard = await openYard(host)
+
+    const running = await yard.start(writes)
+    const { session_id } = await yard.supervisor.decide({ decision: 'approve' })
+    expect((await yard.supervisor.session(session_id)).supervision).toMatchObject({ status: 'active' })
+    await running.ended
+
+    await expect
+      .poll(async () => (await yard.supervisor.session(session_id)).supervision.status, { timeout: 30_000 })
+      .toBe('terminated')
   })
 
   describe('is refused everything', () => {
     const refused = [expect.stringContaining('Quarterdeck could not be asked')]
+    /** Only when the host works: when it starts, the bridge would start a server, and Copilot CLI waits as long as for a tool. */
+    const trouble = async (yard: Yard, begin: () => Promise<void> | void) => {
+      const { results } = await yard.run(async (given) => {
+        if (given.length === 0) await begin()
+        return writes(given)
+      })
+      return { results, out: yard.read('out.txt') }
+    }
 
     test('while the server is dead', async () => {
       await using yard = await openYard(host)
-      await yard.supervisor.kill()
 
-      expect((await yard.run(writes)).results).toEqual(refused)
-      expect(yard.read('out.txt')).toBeNull()
+      expect(await trouble(yard, () => yard.supervisor.kill())).toEqual({ results: refused, out: null })
     })
 
     test('while the server hangs', async () => {
       await using yard = await openYard(host)
-      // Only now: at its start, Copilot CLI waits for the MCP server as long as for a tool.
-      const { results } = await yard.run((given) => {
-        if (given.length === 0) yard.supervisor.freeze()
-        return writes(given)
-      })
 
-      expect(results).toEqual(refused)
-      expect(yard.read('out.txt')).toBeNull()
+      expect(await trouble(yard, () => yard.supervisor.freeze())).toEqual({ results: refused, out: null })
     })
 
     test('while the server answers 500', async () => {
       await using yard = await openYard(host)
-      await yard.supervisor.breakDown()
 
-      expect((await yard.run(writes)).results).toEqual(refused)
-      expect(yard.read('out.txt')).toBeNull()
+      expect(await trouble(yard, () => yard.supervisor.breakDown())).toEqual({ results: refused, out: null })
     })
 
     test('when the program of the hook is gone', async () => {
@@ -122,66 +137,87 @@ function tests(host: Host): void {
     })
   })
 
-  test('goes on after the server was killed while it waited, and came back', async () => {
+  test('goes on after the server was killed while its hook waited, and came back elsewhere', async () => {
     await using yard = await openYard(host)
 
     const running = await yard.start(writes)
-    await yard.supervisor.question()
+    const { approval_id } = await yard.supervisor.question()
     await yard.supervisor.kill()
     await yard.supervisor.restart()
-    await yard.supervisor.decide({ behavior: 'allow' })
+    await yard.supervisor.decide({ decision: 'approve' })
     await running.ended
 
     expect(yard.read('out.txt')).toBe('proposed\n')
+    expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'consumed' }])
   })
 
-  test('that is killed while it waits has decided nothing', async () => {
+  test('asks again after the server was killed while its tool waited, and gets the answer to the same question', async () => {
+    await using yard = await openYard(host)
+
+    const running = await yard.start(proposes(host))
+    const { approval_id } = await yard.supervisor.question()
+    await yard.supervisor.kill()
+    await yard.supervisor.restart()
+    await yard.supervisor.decide({ decision: 'approve' })
+    await running.ended
+
+    expect(yard.read('notes.txt')).toBe('proposed\n')
+    expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'consumed' }])
+  })
+
+  test('that is killed while it waits has decided nothing, and the answer is kept', async () => {
     await using yard = await openYard(host)
 
     const running = await yard.start(writes)
-    const { id } = await yard.supervisor.question()
+    const { approval_id } = await yard.supervisor.question()
     running.kill()
     await running.ended
+    await expect.poll(() => processesOf(yard.workspace), { timeout: 60_000 }).toEqual([])
 
-    await expect
-      .poll(async () => (await yard.supervisor.look()).waiting, { timeout: 30_000 })
-      .toEqual([expect.objectContaining({ id, isAlone: true })])
+    expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'pending' }])
+    await yard.supervisor.decide({ decision: 'approve' })
+    expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'approved', consumed_at: null }])
     expect(yard.read('out.txt')).toBeNull()
   })
 
   describe.runIf(host.name === 'claude')('with --permission-prompt-tool and without hooks', () => {
     const args = ['--permission-prompt-tool', host.ownTool('approve_tool')]
-    const decided = async (verdict: HookVerdict) => {
+    const decided = async (decision: Decision) => {
       await using yard = await openYard(host)
       rmSync(join(yard.home, '.claude', 'settings.json'))
       const running = await yard.start(writes, { args, isFearless: false })
-      const { toolUseId } = await yard.supervisor.decide(verdict)
+      const { tool_call_id } = await yard.supervisor.decide(decision)
       const { results } = await running.ended
-      return { toolUseId, results, out: yard.read('out.txt') }
+      return { tool_call_id, results, out: yard.read('out.txt') }
     }
 
     test('acts after a yes', async () => {
-      expect(await decided({ behavior: 'allow' })).toMatchObject({ toolUseId: 'toolu_turn-1', out: 'proposed\n' })
+      expect(await decided({ decision: 'approve' })).toMatchObject({ tool_call_id: 'toolu_turn-1', out: 'proposed\n' })
     })
 
     test('does nothing after a no, and the model reads why', async () => {
-      const { results, out } = await decided({ behavior: 'deny', message: 'Not on a Friday.' })
+      const { results, out } = await decided({ decision: 'reject', reason: 'Not on a Friday.' })
 
       expect([results, out]).toEqual([[expect.stringContaining('Not on a Friday.')], null])
     })
 
     test('does what the person changed it to', async () => {
-      const updatedInput = { command: 'echo edited > out.txt', description: 'Write a file' }
+      const changed = { command: 'echo edited > out.txt', description: 'Write a file' }
 
-      expect(await decided({ behavior: 'allow', updatedInput })).toMatchObject({ out: 'edited\n' })
+      expect(await decided({ decision: 'approve', arguments: changed })).toMatchObject({ out: 'edited\n' })
     })
 
     test('does nothing while the server is dead', async () => {
       await using yard = await openYard(host)
       rmSync(join(yard.home, '.claude', 'settings.json'))
-      await yard.supervisor.kill()
 
-      await yard.run(writes, { args, isFearless: false })
+      await yard.run(
+        async (given) => {
+          if (given.length === 0) await yard.supervisor.kill()
+          return writes(given)
+        },
+        { args, isFearless: false },
+      )
 
       expect(yard.read('out.txt')).toBeNull()
     })
@@ -194,4 +230,34 @@ function tests(host: Host): void {
 
     expect(yard.read('out.txt')).toBe('proposed\n')
   })
+}
+
+const OUR_TOOLS = [
+  'ask_approval',
+  'accept_diff',
+  'approve_tool',
+  'check_auto_approve',
+  'forward_prompt',
+  'remote_log',
+  'recover_state',
+  'set_operational_mode',
+  'wait_for_instruction',
+  'heartbeat',
+]
+
+/** Asks for a change, again and again until there is an answer, then has it written. */
+function proposes(host: Host): (results: readonly string[]) => Step | undefined {
+  const ask = {
+    call: host.ownTool('ask_approval'),
+    input: { title: 'Take a note', file_path: 'notes.txt', diff: 'proposed\n' },
+  }
+  return (results) => {
+    const last = results.at(-1)
+    if (last === undefined || /operator_unreachable|connection .* lost/i.test(last)) return ask
+    const id = /request_id\\*":\s*\\*"([0-9a-f-]{36})/.exec(last)?.[1]
+    if (/status\\*":\s*\\*"approved/.test(last) && id !== undefined) {
+      return { call: host.ownTool('accept_diff'), input: { request_id: id } }
+    }
+    return undefined
+  }
 }

@@ -13,13 +13,14 @@ describe.concurrent(`${WAIT_SECONDS} seconds until a person answers`, () => {
       await using yard = await openYard(host)
 
       const running = await yard.start(once(host.shell('echo proposed > out.txt')))
-      await yard.supervisor.question()
+      const { approval_id } = await yard.supervisor.question()
       await new Promise((resolve) => setTimeout(resolve, WAIT_SECONDS * 1_000))
-      expect((await yard.supervisor.look()).waiting).toEqual([expect.objectContaining({ isAlone: false })])
-      await yard.supervisor.decide({ behavior: 'allow' })
+      await yard.supervisor.decide({ decision: 'approve' })
       await running.ended
 
       expect(yard.read('out.txt')).toBe('proposed\n')
+      // The host has asked once.
+      expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'consumed' }])
     })
   }
 })

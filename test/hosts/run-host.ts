@@ -1,15 +1,16 @@
-// One real host in a workspace of its own, connected to a supervisor as a person would do it.
+// One real host in a workspace of its own, connected to a real server as a person would do it.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { main } from '../../src/cli/main.ts'
-import { createTestIo } from '../../src/cli/testing/test-io.ts'
+import { fileURLToPath } from 'node:url'
 import { type Host, programOf } from './hosts.ts'
 import { type ScriptedModel, type Step, startScriptedModel } from './scripted-model.ts'
-import { type Supervisor, startSupervisor } from './supervisor.ts'
+import { OPERATOR_TOKEN, type Supervisor, startSupervisor } from './supervisor.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/quarterdeck.js', import.meta.url))
 
 export interface Yard extends AsyncDisposable {
   home: string
@@ -22,7 +23,7 @@ export interface Yard extends AsyncDisposable {
   read(name: string): string | null
 }
 
-type Script = (results: readonly string[], tools: readonly string[]) => Step | undefined
+type Script = (results: readonly string[], tools: readonly string[]) => Step | undefined | Promise<Step | undefined>
 
 interface RunOptions {
   args?: readonly string[]
@@ -42,13 +43,26 @@ export interface Running {
   ended: Promise<Ended>
 }
 
-export async function openYard(host: Host): Promise<Yard> {
+export interface YardOptions {
+  /** quarterdeck.yaml, once the folders are known. */
+  settings?: (places: { home: string; workspace: string }) => Record<string, unknown>
+  /** More arguments of `quarterdeck connect`. */
+  connectArgs?: readonly string[]
+}
+
+export async function openYard(host: Host, { connectArgs = [], settings }: YardOptions = {}): Promise<Yard> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `quarterdeck-${host.name}-`)))
   const [home, workspace] = [join(folder, 'home'), join(folder, 'shop')]
-  for (const path of [home, workspace]) mkdirSync(path)
-  const supervisor = await startSupervisor(workspace)
+  const configDir = join(home, '.config', 'quarterdeck')
+  mkdirSync(workspace)
+  mkdirSync(configDir, { recursive: true, mode: 0o700 })
+  const supervisor = await startSupervisor({
+    home,
+    configDir,
+    ...(settings === undefined ? {} : { settings: settings({ home, workspace }) }),
+  })
   const children = new Set<ChildProcess>()
-  await connect(host, { home, workspace, url: supervisor.url })
+  await connect([host.name, '--yes', ...connectArgs], { home, workspace })
 
   async function start(script: Script, { args = [], isFearless = true }: RunOptions = {}): Promise<Running> {
     const model = await startScriptedModel(script)
@@ -84,16 +98,22 @@ export async function openYard(host: Host): Promise<Yard> {
   }
 }
 
-/** The bridge has tests of its own; here the hosts speak to the server's own door. */
-async function connect(host: Host, { home, workspace, url }: { home: string; workspace: string; url: string }) {
-  const env = {
-    HOME: home,
-    QUARTERDECK_CONFIG_DIR: join(home, '.config', 'quarterdeck'),
-    QUARTERDECK_OPERATOR_TOKEN: 'x',
+/** As a person types it, in the folder of the project. */
+async function connect(args: readonly string[], { home, workspace }: { home: string; workspace: string }) {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [PROGRAM, 'connect', ...args], {
+    cwd: workspace,
+    env: { PATH, HOME: home, QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
   }
-  const io = createTestIo({ cwd: workspace, env })
-  const code = await main(['connect', host.name, '--yes', '--http', '--url', url], io)
-  if (code !== 0) throw new Error(`connect failed: ${io.complained()}`)
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`quarterdeck connect ended with ${code}:\n${output}`)
 }
 
 /** The host's own settings come before what `connect` wrote: in TOML, a key after a table belongs to the table. */
@@ -124,3 +144,9 @@ function killGroup(child: ChildProcess): void {
     // It has ended in the meantime.
   }
 }
+
+/** Command lines of what runs for a workspace: its hosts are gone only when their hooks and bridges are. */
+export const processesOf = (workspace: string): string[] =>
+  execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(workspace))

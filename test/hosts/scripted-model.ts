@@ -27,19 +27,19 @@ export interface ScriptedModel {
  * (a title, a summary) and get a short text.
  */
 export async function startScriptedModel(
-  script: (results: readonly string[], tools: readonly string[]) => Step | undefined,
+  script: (results: readonly string[], tools: readonly string[]) => Step | undefined | Promise<Step | undefined>,
 ): Promise<ScriptedModel> {
   const results: string[] = []
   const tools: string[] = []
   let turns = 0
 
-  function next(body: Body): Step {
+  async function next(body: Body): Promise<Step> {
     const offered = toolNames(body)
     if (offered.length === 0) return { text: 'ok' }
     tools.splice(0, tools.length, ...offered)
     const given = resultTexts(body)
     results.push(...given.slice(results.length))
-    return script(given, offered) ?? { text: 'Done.' }
+    return (await script(given, offered)) ?? { text: 'Done.' }
   }
 
   const server = createServer(async (request, response) => {
@@ -48,8 +48,8 @@ export async function startScriptedModel(
     const path = (request.url ?? '').split('?')[0] ?? ''
     if (request.method !== 'POST') sendJson(response, { object: 'list', data: [], models: [] })
     else if (path.endsWith('/count_tokens')) sendJson(response, { input_tokens: 100 })
-    else if (path.endsWith('/messages')) streamMessage(response, id, next(body))
-    else if (path.endsWith('/responses')) streamResponse(response, id, next(body), body)
+    else if (path.endsWith('/messages')) streamMessage(response, id, await next(body))
+    else if (path.endsWith('/responses')) streamResponse(response, id, await next(body), body)
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,95 +1,141 @@
-// The test's side of the stand-in server: start it, answer for people, kill it, stop it in its tracks.
+// The real server as a process, and a person with the operator's token who answers over HTTP.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import type { HookNotice, HookVerdict } from '../../src/supervision/hooks/hook-desk.ts'
-import type { Waiting } from './stand-in-server.ts'
+import { createServer, type Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openYard, type TestServer } from '../crash/support/start-server.ts'
+
+/** What the tests look at, of the answer of `GET /approvals`. */
+export interface Asked {
+  approval_id: string
+  session_id: string
+  kind: string
+  status: string
+  tool: string
+  tool_call_id: string
+  arguments: Record<string, unknown>
+  digest: string
+  consumed_at: string | null
+}
+
+interface SessionElsewhere {
+  status: string
+  supervision: { status: string; host: string; workspace_root: string }
+}
+
+export interface Decision {
+  decision: 'approve' | 'reject'
+  reason?: string
+  arguments?: Record<string, unknown>
+}
 
 export interface Supervisor {
-  url: string
-  /** Waits until something waits for a decision, and decides it. */
-  decide(verdict: HookVerdict | ((waiting: Waiting) => HookVerdict)): Promise<Waiting>
+  readonly url: string
+  /** Where it keeps everything. */
+  readonly folder: string
   /** Waits until a question waits that is not one of `known`. */
-  question(known?: readonly string[]): Promise<Waiting>
-  look(): Promise<{ waiting: Waiting[]; notices: HookNotice[] }>
-  /** From now on hooks get a 500. */
-  breakDown(): Promise<void>
+  question(known?: readonly string[]): Promise<Asked>
+  /** Waits until something waits for a decision, and decides it. */
+  decide(decision: Decision | ((asked: Asked) => Decision)): Promise<Asked>
+  approvals(): Promise<Asked[]>
+  session(id: string): Promise<SessionElsewhere>
+  post(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }>
   kill(): Promise<void>
-  /** On the same port. */
+  /** On the same data directory, at another port. */
   restart(): Promise<void>
   /** The process stands still. Connections stay open. */
   freeze(): void
+  /** The server is gone, and something else at its address answers everything with a 500. */
+  breakDown(): Promise<void>
   close(): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('stand-in-server.ts', import.meta.url))
+export interface SupervisorOptions {
+  home: string
+  configDir: string
+  /** quarterdeck.yaml; JSON is YAML. */
+  settings?: Record<string, unknown>
+}
+
+export const OPERATOR_TOKEN = 'operator-token-of-the-tests-with-real-hosts'
 const LOOK_MS = 100
-/** Hosts need a few seconds to start on a busy machine. */
-const PATIENCE_MS = 90_000
+/** Hosts need a few seconds to start, and much longer on a busy machine. */
+const PATIENCE_MS = 120_000
 
-export async function startSupervisor(workspace: string): Promise<Supervisor> {
-  let port = '0'
-  let child: ChildProcess | null = null
+export async function startSupervisor({ home, configDir, settings }: SupervisorOptions): Promise<Supervisor> {
+  const ends: (() => Promise<void>)[] = []
+  const yard = await openYard((end) => void ends.push(end), {
+    ...(settings === undefined ? {} : { files: { 'quarterdeck.yaml': JSON.stringify(settings) } }),
+  })
+  const env = { HOME: home, QUARTERDECK_CONFIG_DIR: configDir, QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN }
+  let server: TestServer = await yard.start({ env })
 
-  async function start(): Promise<void> {
-    const started = spawn(process.execPath, [PROGRAM, port, workspace], { stdio: ['ignore', 'pipe', 'inherit'] })
-    child = started
-    if (started.stdout === null) throw new Error('the stand-in has no output')
-    for await (const line of createInterface({ input: started.stdout })) {
-      port = line
-      return
-    }
-    throw new Error('the stand-in did not start')
-  }
-
-  async function kill(): Promise<void> {
-    const dying = child
-    child = null
-    if (dying === null || dying.exitCode !== null) return
-    const gone = once(dying, 'exit')
-    dying.kill('SIGKILL')
-    await gone
-  }
-
-  const url = () => `http://127.0.0.1:${port}`
-  const post = (path: string, body: unknown) =>
-    fetch(`${url()}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+  async function send(path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
+    const answer = await fetch(`${server.url}${path}`, {
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     })
-  const look: Supervisor['look'] = async () => JSON.parse(await (await fetch(`${url()}/stand-in`)).text())
-
-  async function question(known: readonly string[] = []): Promise<Waiting> {
-    for (let left = PATIENCE_MS / LOOK_MS; left > 0; left--) {
-      const found = (await look()).waiting.find(({ id }) => !known.includes(id))
-      if (found !== undefined) return found
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    }
-    throw new Error('nobody asked anything')
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
 
-  await start()
+  async function list(query: string): Promise<Asked[]> {
+    const { status, body } = await send(`/approvals?${query}`)
+    if (status !== 200) throw new Error(`GET /approvals: ${status} ${JSON.stringify(body)}`)
+    return body.approvals as Asked[]
+  }
+
+  async function question(known: readonly string[] = []): Promise<Asked> {
+    for (let left = PATIENCE_MS / LOOK_MS; left > 0; left--) {
+      const found = (await list('status=pending')).find(({ approval_id }) => !known.includes(approval_id))
+      if (found !== undefined) return found
+      await sleep(LOOK_MS)
+    }
+    throw new Error(`nobody asked anything; the server says:\n${server.log()}`)
+  }
+
   return {
     get url() {
-      return url()
+      return server.url
     },
+    folder: yard.directory,
     question,
-    look,
-    async decide(verdict) {
-      const waiting = await question()
-      await post('/stand-in/decide', {
-        id: waiting.id,
-        verdict: typeof verdict === 'function' ? verdict(waiting) : verdict,
-      })
-      return waiting
+    async decide(decision) {
+      const asked = await question()
+      const given = typeof decision === 'function' ? decision(asked) : decision
+      const { status, body } = await send(`/approvals/${asked.approval_id}`, { digest: asked.digest, ...given })
+      if (status !== 200) throw new Error(`POST /approvals: ${status} ${JSON.stringify(body)}`)
+      return asked
     },
-    breakDown: async () => void (await post('/stand-in/broken', true)),
-    kill,
-    restart: start,
-    freeze: () => void child?.kill('SIGSTOP'),
-    close: kill,
+    approvals: () => list('status=all&limit=100'),
+    session: async (id) => (await send(`/sessions/${id}`)).body as unknown as SessionElsewhere,
+    post: send,
+    kill: async () => void (await server.kill()),
+    async restart() {
+      server = await yard.start({ env })
+    },
+    freeze: () => server.signal('SIGSTOP'),
+    async breakDown() {
+      await server.kill()
+      const broken = await listen(server.port)
+      ends.push(
+        () =>
+          new Promise((resolve) => {
+            broken.closeAllConnections()
+            broken.close(() => resolve())
+          }),
+      )
+    },
+    async close() {
+      for (const end of ends) await end()
+    },
   }
+}
+
+function listen(port: number): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(500, { 'content-type': 'text/plain' }).end('broken on purpose')
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server))
+  })
 }
