@@ -53,8 +53,6 @@ export const hookConnection = ({ host, hostSessionId }: { host: string; hostSess
   `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
 const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
 const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
-const isBegunByHook = ({ supervision }: SupervisedSession, workspaceRoot: string): boolean =>
-  supervision.workspaceRoot === workspaceRoot && isOfHook(supervision.connectionId ?? '')
 
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
@@ -154,14 +152,6 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
       }
       return openNew(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
-      const mine = open.find(({ supervision }) => supervision.connectionId === connectionId)
-      if (mine !== undefined) return mine
-      // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
-      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter((one) => isBegunByHook(one, workspaceRoot))
-      if (hooked !== undefined && others.length === 0) {
-        return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
-      }
-      return openNew(owner, { workspaceRoot, host, tokenId, channelId, connectionId, status: 'active' })
     }
     const [first] = open
     if (open.length > 1) throw severalSessions(open)
