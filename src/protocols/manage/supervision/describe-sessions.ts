@@ -40,7 +40,8 @@ export const describeResume: RouteDescription = {
 
 export const describeTerminate: RouteDescription = {
   ...shared,
-  description: 'What the agent asked is interrupted, and a process that was started from here is ended. May be repeated.',
+  description:
+    'What the agent asked is interrupted, and a process that was started from here is ended. May be repeated.',
   body: { schema: TerminateSchema, examples: { terminate: {}, 'with a reason': { reason: 'Wrong branch.' } } },
   responses: sessionAnswer({ status: 'terminated', terminated_at: '2026-11-15T09:05:00.000Z' }),
   errors: commandErrors,
@@ -58,7 +59,8 @@ const instruction = {
 
 export const describeSteer: RouteDescription = {
   ...shared,
-  description: 'The text goes out with every result until the agent’s next call proves that it has it. At most 50 wait.',
+  description:
+    'The text goes out with every result until the agent’s next call proves that it has it. At most 50 wait.',
   body: { schema: NewInstructionSchema, examples: { steer: { text: instruction.text } } },
   responses: { 202: answer('The text waits for the agent.', InstructionSchema, instruction) },
   errors: [...commandErrors, 'session_ended', 'limit'],

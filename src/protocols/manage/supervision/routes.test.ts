@@ -440,16 +440,15 @@ describe('the inbox', () => {
 
   test('1,000 waiting items are listed in less than 50 ms', async () => {
     await using doors = await openSupervisedDoors()
-    const session = await doors.open()
-    const ask = (n: number) => ({ id: doors.ids.uuid(), n })
-    const alike = { sessionId: session.id, owner: 'local_user', agent: 'claude-code', expiresAt: null, lane: null }
+    const alike = { owner: 'local_user', agent: 'claude-code', expiresAt: null, lane: null, arguments: '{}' }
     const empty = { continuationRunId: null, messageRefs: {}, decidedAt: null, decidedBy: null, reason: null }
-    for (let batch = 0; batch < 10; batch += 1) {
-      await doors.elsewhere.takeStep(session.id, ({ at }) => ({
+    for (let n = 0; n < 63; n += 1) {
+      const { id: sessionId } = await doors.open({ connectionId: `window ${n}` })
+      await doors.elsewhere.takeStep(sessionId, ({ at }) => ({
         result: null,
-        ask: Array.from({ length: 100 }, (_, i) => ask(i)).map(({ id }) => ({
-          ...{ ...alike, ...empty, id, wait: 'prompt' as const, status: 'pending' as const, createdAt: at },
-          ...{ runId: session.id, callId: id, tool: 'forward_prompt', arguments: '{}', promptText: 'x'.repeat(500) },
+        ask: Array.from({ length: 16 }, () => doors.ids.uuid()).map((id) => ({
+          ...{ ...alike, ...empty, id, sessionId, wait: 'prompt' as const, status: 'pending' as const, createdAt: at },
+          ...{ runId: sessionId, callId: id, tool: 'forward_prompt', promptText: 'x'.repeat(500) },
           ...{ promptType: 'continuation' as const, elapsedSeconds: null, actionsTaken: null },
           ...{ decision: null, instruction: null },
           supervised: { host: 'claude-code', contentKey: id, returnedAt: null },
