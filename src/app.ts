@@ -337,10 +337,9 @@ async function startApp(
     undo,
   )
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
-  const requirePassphrase = createRequirePassphrase(passphrase)
   const routes = guardDecisions(
-    createRoutes({ ...wiring, services, work, early, tokens, requirePassphrase }),
-    requirePassphrase,
+    createRoutes({ ...wiring, services, work, early, tokens }),
+    createRequirePassphrase(passphrase),
   )
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
   await disk.unlessDamaged(() => engine.recover())

@@ -5,7 +5,6 @@ import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
-import type { RequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
 import { createWelcomeRoutes } from './http/pages/welcome/routes.ts'
@@ -43,7 +42,6 @@ interface RouteParts {
   early: readonly Route[]
   settings: ServerSettings
   tokens: Tokens
-  requirePassphrase: RequirePassphrase
   fileKeys: FileKeys
   dataDir: string
   ids: Ids
@@ -57,7 +55,6 @@ export function createRoutes({
   early,
   settings,
   tokens,
-  requirePassphrase,
   fileKeys,
   dataDir,
   ids,
@@ -70,10 +67,10 @@ export function createRoutes({
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
-    ...createApprovalRoutes({ ...services, requirePassphrase }),
+    ...createApprovalRoutes(services),
     ...createEventRoutes(services),
     ...createInboxRoutes(services),
-    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...work, requirePassphrase }),
+    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...work }),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),

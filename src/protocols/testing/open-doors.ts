@@ -35,7 +35,6 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
       ...deps,
       readDiff: createReadDiff(store),
       noteShown: createNoteShown({ waits: store.waits, log, clock }),
-      requirePassphrase: async () => {},
     }),
     ...createEventRoutes(deps),
     ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),

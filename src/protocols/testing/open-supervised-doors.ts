@@ -11,7 +11,6 @@ import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import type { RequirePassphrase } from '../../http/auth/passphrase/require-passphrase.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
 import { createCallRules } from '../../supervision/approvals/call-rules.ts'
@@ -31,10 +30,6 @@ import { createChatRoutes } from '../chat/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
 import { createSupervisionRoutes } from '../manage/supervision/routes.ts'
 import { openDoors } from './open-doors.ts'
-
-interface SupervisedOptions extends TestEngineOptions {
-  requirePassphrase?: RequirePassphrase
-}
 
 const settings: SupervisionSettings = {
   defaultWorkspaceRoot: null,
@@ -90,7 +85,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
 }
 
 /** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
-export async function openSupervisedDoors({ requirePassphrase = async () => {}, ...options }: SupervisedOptions = {}) {
+export async function openSupervisedDoors(options: TestEngineOptions = {}) {
   let leap = 0
   const real = createSystemClock()
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
@@ -127,13 +122,11 @@ export async function openSupervisedDoors({ requirePassphrase = async () => {}, 
         approvals,
         readDiff: createReadDiff(store),
         noteShown: createNoteShown({ waits: store.waits, log, clock }),
-        requirePassphrase,
       }),
       ...createSupervisionRoutes({
         ...elsewhere,
         ...workOf(elsewhere, { store, log, clock, ids }),
         oversight,
-        requirePassphrase,
       }),
       ...createChatRoutes({ engine, oversight, clock, ids }),
     ]

@@ -3,7 +3,6 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { RequirePassphrase } from '../../../http/auth/passphrase/require-passphrase.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
@@ -21,11 +20,10 @@ interface ApprovalRoutesDeps {
   approvals: Approvals
   readDiff: ReadDiff
   noteShown: NoteShown
-  requirePassphrase: RequirePassphrase
 }
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
-  const { engine, approvals, readDiff, noteShown, requirePassphrase } = deps
+  const { engine, approvals, readDiff, noteShown } = deps
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | null> {
@@ -72,7 +70,6 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   async function decide(request: Request, reply: Reply): Promise<void> {
     const by = callerOf(request.principal, request.channel)
     const id = request.params.id ?? ''
-    await requirePassphrase(request)
     // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })

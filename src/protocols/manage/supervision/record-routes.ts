@@ -1,7 +1,6 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
 import type { SupervisedWait } from '../../../domain/wait.ts'
-import type { RequirePassphrase } from '../../../http/auth/passphrase/require-passphrase.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { Prompts } from '../../../supervision/prompts/prompts.ts'
@@ -32,7 +31,6 @@ export interface RecordRoutesDeps {
   prompts: Pick<Prompts, 'decide' | 'resume'>
   stalls: Pick<Stalls, 'nudge' | 'dismiss' | 'stop'>
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
-  requirePassphrase: RequirePassphrase
 }
 
 interface Listed<Kind extends RecordKind> {
@@ -47,7 +45,7 @@ const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 
 export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
-  const { records, prompts, stalls, oversight, requirePassphrase } = deps
+  const { records, prompts, stalls, oversight } = deps
 
   /** Operators see the records of all owners, and the audit trail says that they looked. */
   function lister<Kind extends RecordKind>(kind: Kind, { path, statuses, view }: Listed<Kind>): Route['handle'] {
@@ -84,7 +82,6 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
     }
 
   async function answerPrompt(request: Request, reply: Reply): Promise<void> {
-    await requirePassphrase(request)
     const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
     const prompt = await prompts.decide(callerOf(request.principal, request.channel), idIn(request), {
       decision,
@@ -96,7 +93,6 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
   }
 
   async function answerWait(request: Request, reply: Reply): Promise<void> {
-    await requirePassphrase(request)
     const instruction = await decodeWaitAnswer(request)
     const wait = await prompts.resume(callerOf(request.principal, request.channel), idIn(request), { instruction })
     reply.note({ session_id: wait.sessionId })
@@ -113,7 +109,6 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
   const ending =
     (end: Stalls['dismiss']): Route['handle'] =>
     async (request, reply) => {
-      await requirePassphrase(request)
       await decodeBody(request, NoBodySchema)
       const alert = await end(callerOf(request.principal, request.channel), idIn(request))
       reply.note({ session_id: alert.sessionId })

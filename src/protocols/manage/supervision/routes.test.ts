@@ -93,20 +93,6 @@ describe('POST /prompts/{id}', () => {
     await doors.post(`/prompts/${id}`, { decision: 'continue' }, asOperator)
     expect((await answer).answer.decision).toBe('continue')
   })
-
-  test('through the local socket it needs the passphrase first', async () => {
-    await using doors = await openSupervisedDoors({
-      requirePassphrase: async (request) => {
-        if (request.header('x-test') === undefined) throw new Error('the passphrase was asked for')
-      },
-    })
-    const { id, answer } = await doors.ask()
-
-    expect((await doors.post(`/prompts/${id}`, { decision: 'continue' }, asOperator)).status).toBe(500)
-    const typed = { ...asOperator, 'x-test': 'yes' }
-    expect((await doors.post(`/prompts/${id}`, { decision: 'continue' }, typed)).status).toBe(200)
-    await answer
-  })
 })
 
 describe('GET /prompts', () => {
@@ -436,33 +422,5 @@ describe('the inbox', () => {
       { ...item, status: 'waiting' },
       { ...item, status: 'resumed' },
     ])
-  })
-
-  test('1,000 waiting items are listed in less than 50 ms', async () => {
-    await using doors = await openSupervisedDoors()
-    const alike = { owner: 'local_user', agent: 'claude-code', expiresAt: null, lane: null, arguments: '{}' }
-    const empty = { continuationRunId: null, messageRefs: {}, decidedAt: null, decidedBy: null, reason: null }
-    for (let n = 0; n < 63; n += 1) {
-      const { id: sessionId } = await doors.open({ connectionId: `window ${n}` })
-      await doors.elsewhere.takeStep(sessionId, ({ at }) => ({
-        result: null,
-        ask: Array.from({ length: 16 }, () => doors.ids.uuid()).map((id) => ({
-          ...{ ...alike, ...empty, id, sessionId, wait: 'prompt' as const, status: 'pending' as const, createdAt: at },
-          ...{ runId: sessionId, callId: id, tool: 'forward_prompt', promptText: 'x'.repeat(500) },
-          ...{ promptType: 'continuation' as const, elapsedSeconds: null, actionsTaken: null },
-          ...{ decision: null, instruction: null },
-          supervised: { host: 'claude-code', contentKey: id, returnedAt: null },
-        })),
-      }))
-    }
-    const times = []
-    for (let i = 0; i < 20; i += 1) {
-      const began = performance.now()
-      expect((await doors.get('/inbox?limit=100', asOperator)).status).toBe(200)
-      times.push(performance.now() - began)
-    }
-
-    // The best of twenty: other work on the machine must not make this fail.
-    expect(Math.min(...times)).toBeLessThan(50)
   })
 })

@@ -1,6 +1,5 @@
 // What an operator does with the session of an agent elsewhere.
 
-import type { RequirePassphrase } from '../../../http/auth/passphrase/require-passphrase.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { SupervisedSessions } from '../../../supervision/sessions/supervised-sessions.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
@@ -33,14 +32,13 @@ export interface SupervisedSessionRoutesDeps {
     'get' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask' | 'setMode' | 'handOver'
   >
   stalls: Pick<Stalls, 'nudgeSession'>
-  requirePassphrase: RequirePassphrase
 }
 
 // Through the local socket, what gives an agent more room needs the passphrase. What takes room away, or only tells it something, does not.
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 
 export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps): Route[] {
-  const { sessions, stalls, requirePassphrase } = deps
+  const { sessions, stalls } = deps
 
   async function show(reply: Reply, id: string): Promise<void> {
     reply.json(200, supervisionView(await sessions.get(id)))
@@ -61,7 +59,6 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
 
   async function resume(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
-    await requirePassphrase(request)
     await decodeBody(request, NoBodySchema)
     reply.json(200, supervisionView(await sessions.resume(callerOf(request.principal, request.channel), id)))
   }
@@ -82,7 +79,6 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
 
   async function setMode(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
-    await requirePassphrase(request)
     const { mode } = await decodeBody(request, NewModeSchema)
     const { previous } = await sessions.setMode(callerOf(request.principal, request.channel), id, mode)
     reply.json(200, { previous_mode: previous, current_mode: mode })
@@ -97,7 +93,6 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
 
   async function handOver(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
-    await requirePassphrase(request)
     const { to } = await decodeBody(request, HandoverSchema)
     reply.json(200, supervisionView(await sessions.handOver(callerOf(request.principal, request.channel), id, to)))
   }

@@ -1,7 +1,6 @@
 // Checkpoints and restores, commands in a workspace, starting agents, and removing what is old.
 
 import { ServerError } from '../../../domain/errors.ts'
-import type { RequirePassphrase } from '../../../http/auth/passphrase/require-passphrase.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RestorePlan } from '../../../supervision/checkpoints/restore-plan.ts'
 import type { SessionCheckpoints } from '../../../supervision/checkpoints/session-checkpoints.ts'
@@ -32,7 +31,6 @@ export interface WorkRoutesDeps {
   spawner: Pick<Spawner, 'start'>
   purge: PurgeSupervised
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
-  requirePassphrase: RequirePassphrase
 }
 
 const PAGE = { max: 100, fallback: 50 }
@@ -41,7 +39,7 @@ const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 
 export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
-  const { checkpoints, commands, spawner, purge, oversight, requirePassphrase } = deps
+  const { checkpoints, commands, spawner, purge, oversight } = deps
   const byOf = (request: Request) => callerOf(request.principal, request.channel)
 
   async function list(request: Request, reply: Reply): Promise<void> {
@@ -82,7 +80,6 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
 
   async function restore(request: Request, reply: Reply): Promise<void> {
     const id = idIn(request)
-    await requirePassphrase(request)
     const { confirm = null } = await decodeBody(request, RestoreSchema)
     const answer = await checkpoints.restore(byOf(request), id, confirm)
     if (answer.status === 'changed') throw notConfirmed(id, confirm, answer.plan)
@@ -95,7 +92,6 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   async function run(request: Request, reply: Reply): Promise<void> {
     const id = idIn(request)
     reply.note({ session_id: id })
-    await requirePassphrase(request)
     const { alias } = await decodeBody(request, RunCommandSchema)
     const { ended, exitCode, signal, durationMs, output, droppedBytes, problem } = await commands.run(
       byOf(request),
@@ -107,7 +103,6 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   }
 
   async function spawn(request: Request, reply: Reply): Promise<void> {
-    await requirePassphrase(request)
     const { prompt, workspace, host, title } = await decodeBody(request, SpawnSchema)
     const session = await spawner.start(byOf(request), {
       owner: request.principal.owner,
@@ -121,7 +116,6 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
 
   async function removeOld(request: Request, reply: Reply): Promise<void> {
     const { dry_run = false } = await decodeBody(request, PurgeSchema)
-    if (!dry_run) await requirePassphrase(request)
     const { sessions } = await purge({ dryRun: dry_run })
     reply.json(200, { dry_run, count: sessions.length, sessions: sessions.map(({ id }) => id) })
   }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import type { Reply, Request, Route } from '../../route.ts'
+import { guardDecisions } from './guard-decisions.ts'
+
+const request = {} as Request
+const reply = {} as Reply
+
+test.each<[Route['method'], string, Route['role'], boolean]>([
+  ['GET', '/approvals/:id', 'user', false],
+  ['POST', '/approvals/:id', 'user', true],
+  ['POST', '/prompts/:id', 'operator', true],
+  ['POST', '/checkpoints/:id/restore', 'operator', true],
+  ['POST', '/sessions/:id/handover', 'operator', true],
+  ['POST', '/sessions/:id/resume', 'operator', true],
+  ['POST', '/tokens', 'operator', true],
+  ['DELETE', '/tokens/:id', 'operator', true],
+  ['POST', '/a/route/that/is/added/later', 'operator', true],
+  ['POST', '/sessions/:id/pause', 'operator', false],
+  ['POST', '/sessions/:id/steer', 'operator', false],
+  ['POST', '/mcp', 'agent', false],
+])('%s %s for the role %s asks for the passphrase: %s', async (method, path, role, asks) => {
+  const seen: string[] = []
+  const handle = async () => void seen.push('handled')
+  const route: Route = { method, path, role, door: null, body: 'none', summary: '', handle }
+  const [guarded] = guardDecisions([route], async () => void seen.push('asked'))
+  await guarded?.handle(request, reply)
+
+  expect(seen).toEqual(asks ? ['asked', 'handled'] : ['handled'])
+})
