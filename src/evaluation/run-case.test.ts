@@ -133,6 +133,17 @@ describe('a test case', () => {
       'the run waits for approval of pay, and the case has no answer for it under approvals',
     ],
     [
+      'the answer to a question of a tool',
+      {
+        type: 'RUN_FINISHED',
+        threadId: 't',
+        runId: 'r',
+        outcome: { type: 'interrupt', interrupts: [{ id: 'i', reason: 'input_required', toolCallId: 'pay' }] },
+      },
+      'failed',
+      'the run waits for the answer to a question of pay, and a case cannot answer questions: replace the tool with one that does not ask, or test it through the server',
+    ],
+    [
       'a client tool',
       { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success', pendingToolCallIds: ['pay'] } },
       'failed',

@@ -133,6 +133,11 @@ async function judgeCase(
 
 function waitText(answer: RunAnswer): string {
   const { interrupts, clientCallIds } = answer
+  const questions = interrupts.filter(({ reason }) => reason === 'input_required')
+  if (questions.length > 0) {
+    const tools = questions.map(({ toolCallId = 'a tool' }) => toolNameOf(answer, toolCallId))
+    return `the run waits for the answer to a question of ${tools.join(', ')}, and a case cannot answer questions: replace the tool with one that does not ask, or test it through the server`
+  }
   const asked = interrupts.map(({ toolCallId, reason }) =>
     toolCallId === undefined ? reason : toolNameOf(answer, toolCallId),
   )
