@@ -3,7 +3,7 @@ import { parseUuid } from '../../domain/ids.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import type { ModelRequest } from '../../models/model.ts'
-import { operator, risky, riskyWork } from '../shared/answer/testing/asking-gate.ts'
+import { askingWork, operator, risky, riskyWork } from '../shared/answer/testing/asking-gate.ts'
 import { openRoutes } from '../shared/answer/testing/open-routes.ts'
 import { refusalOf } from '../testing/open-doors.ts'
 import { namedEvents, takeEvents } from '../testing/sse-reader.ts'
@@ -50,6 +50,30 @@ describe('an agent that has to ask a person', () => {
       run_id: runId,
       approval_ids: [id],
     })
+  })
+
+  test('names the question of a tool, and goes on with its answer', async () => {
+    await using doors = await open(askingWork)
+
+    const response = await doors.post(chat, { message: 'A shirt.' })
+
+    const { id, runId, kind, sessionId: session_id } = await pendingOf(doors)
+    expect([kind, response.status, await response.json()]).toEqual([
+      'question',
+      202,
+      { status: 'waiting', run_id: runId, approval_ids: [id] },
+    ])
+    const busy = await refusalOf(await doors.post(chat, { message: 'Well?', session_id }))
+    expect(busy).toEqual({ status: 409, code: 'approval_pending' })
+    await doors.approvals.decide(operator, id, { decision: 'respond', result: 'L' })
+    await until(() => doors.engine.stats().activeRuns === 0)
+    const answer = await doors.post(chat, { message: 'Well?', session_id })
+    expect(ChatResponseSchema.parse(await answer.json())).toMatchObject({ content: 'Well.' })
+    const messages = await doors.engine.messages.page(session_id, 10)
+    expect(messages.slice(2, 4).map(({ role, content }) => [role, content])).toEqual([
+      ['tool', '{"type":"answered","value":"L"}'],
+      ['assistant', 'Done.'],
+    ])
   })
 
   test.each([chat, `${chat}/stream`])('takes no new message meanwhile, and takes one afterwards: %s', async (path) => {

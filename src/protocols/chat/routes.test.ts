@@ -7,7 +7,7 @@ import { until } from '../../http/testing/server-fixture.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import { serverTool } from '../../tools/testing/server-tool.ts'
-import { operator, riskyWork } from '../shared/answer/testing/asking-gate.ts'
+import { askingWork, operator, riskyWork } from '../shared/answer/testing/asking-gate.ts'
 import { nextPath, openChat, refusalOf } from '../shared/chat-route/testing/open-chat.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda } from '../testing/open-doors.ts'
@@ -105,6 +105,20 @@ describe('POST /chat with a session', () => {
     expect(await refusalOf(await doors.post('/chat', { message: 'Well?', session_id }))).toEqual(busy)
     await doors.approvals.decide(operator, approval?.id ?? '', { decision: 'reject' })
     await until(() => doors.engine.stats().activeRuns === 0)
+    expect(await say(doors, { message: 'Well?', session_id })).toMatchObject({ session_id, message: 'Well.' })
+  })
+
+  test('reports that a tool asks a question, and continues with the answer', async () => {
+    await using doors = await openChat(askingWork)
+
+    const response = await doors.post('/chat', { message: 'A shirt.' })
+
+    const [asked] = await doors.approvals.list({ by: operator, limit: 1 })
+    expect([asked?.kind, response.status]).toEqual(['question', 202])
+    expect(await response.json()).toEqual({ status: 'waiting', run_id: asked?.runId, approval_ids: [asked?.id] })
+    await doors.approvals.decide(operator, asked?.id ?? '', { decision: 'respond', result: 'L' })
+    await until(() => doors.engine.stats().activeRuns === 0)
+    const session_id = asked?.sessionId ?? ''
     expect(await say(doors, { message: 'Well?', session_id })).toMatchObject({ session_id, message: 'Well.' })
   })
 

@@ -6,6 +6,7 @@ import { createJanitor } from '../../engine/sessions/janitor.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import { serverTool } from '../../tools/testing/server-tool.ts'
+import { askingWork, operator } from '../shared/answer/testing/asking-gate.ts'
 import { nextPath, openChat, refusalOf } from '../shared/chat-route/testing/open-chat.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda } from '../testing/open-doors.ts'
@@ -520,5 +521,32 @@ describe('POST /tool_result', () => {
     const response = await doors.post('/tool_result', body)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ code: 'tool_call_not_found', error: words, message: words })
+  })
+})
+
+describe('a tool that asks a person', () => {
+  test('ends the stream with its question, and the thread goes on with the answer', async () => {
+    await using doors = await openChat(askingWork)
+
+    const events = eventsOf(await (await doors.stream({ message: 'A shirt.', stream: true })).rest())
+
+    const [asked] = await doors.approvals.list({ by: operator, limit: 1 })
+    const { id = '', runId, sessionId: thread_id = '' } = asked ?? {}
+    expect(events.at(-1)).toMatchObject({ status: 'waiting', run_id: runId, approval_ids: [id] })
+    await doors.approvals.decide(operator, id, { decision: 'respond', result: 'L' })
+    await until(() => doors.engine.stats().activeRuns === 0)
+    const { thread } = await show(doors, thread_id)
+    expect(JSON.stringify(thread)).toContain('Done.')
+    expect(await ask(doors, { message: 'Well?', thread_id })).toMatchObject({ thread_id })
+  })
+
+  test('is named in an answer that is not streamed', async () => {
+    await using doors = await openChat(askingWork)
+
+    const response = await doors.post('/chat', { stream: false, message: 'A shirt.' })
+
+    const [asked] = await doors.approvals.list({ by: operator, limit: 1 })
+    expect([asked?.kind, response.status]).toEqual(['question', 202])
+    expect(await response.json()).toEqual({ status: 'waiting', run_id: asked?.runId, approval_ids: [asked?.id] })
   })
 })

@@ -35,4 +35,26 @@ export const riskyWork = {
   ],
 }
 
+/** A tool that asks a person which size they want. */
+const order = testTool({
+  name: 'order',
+  effect: 'once',
+  async call({ answers: [given] }) {
+    const question = { message: 'Which size?', schema: { type: 'string' } }
+    if (given === undefined) return { content: '', isError: false, question }
+    return { content: JSON.stringify(given.answer), isError: false }
+  },
+})
+
+/** An agent that calls this tool after every message but "Well?". */
+export const askingWork = {
+  rules: askingRules,
+  tools: [order],
+  answers: [
+    { when: { tool: 'order' }, parts: [{ text: 'Done.' }] },
+    { when: { user: 'Well?' }, parts: [{ text: 'Well.' }] },
+    { parts: [{ text: 'Wait.' }, { tool_call: { name: 'order', arguments: {} } }] },
+  ],
+}
+
 export const operator = { user: 'ada', role: 'operator' as const }
