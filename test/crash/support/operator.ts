@@ -35,6 +35,12 @@ export async function decide(url: string, id: string, decision: 'approve' | 'rej
   return complete ? { status, body: JSON.parse(body || '{}') } : { status: null, body: {} }
 }
 
+/** Answers a question of a tool. */
+export async function respond(url: string, id: string, result: unknown): Promise<number | null> {
+  const body = { decision: 'respond', result }
+  return (await record({ url: `${url}/approvals/${id}`, method: 'POST', headers, body }).done).status
+}
+
 export async function approvals(url: string): Promise<ShownApproval[]> {
   const { body } = await record({ url: `${url}/approvals?status=all&limit=100`, headers }).done
   return JSON.parse(body).approvals
