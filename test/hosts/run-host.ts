@@ -44,14 +44,19 @@ export interface Running {
 }
 
 export interface YardOptions {
+  /** Where its folders are. Left out: the folder for temporary files, which a sandboxed host does not see. */
+  base?: string
   /** quarterdeck.yaml, once the folders are known. */
   settings?: (places: { home: string; workspace: string }) => Record<string, unknown>
   /** More arguments of `quarterdeck connect`. */
   connectArgs?: readonly string[]
 }
 
-export async function openYard(host: Host, { connectArgs = [], settings }: YardOptions = {}): Promise<Yard> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), `quarterdeck-${host.name}-`)))
+export async function openYard(
+  host: Host,
+  { base = tmpdir(), connectArgs = [], settings }: YardOptions = {},
+): Promise<Yard> {
+  const folder = realpathSync(mkdtempSync(join(base, `quarterdeck-${host.name}-`)))
   const [home, workspace] = [join(folder, 'home'), join(folder, 'shop')]
   const configDir = join(home, '.config', 'quarterdeck')
   mkdirSync(workspace)

@@ -1,4 +1,5 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { hosts, programOf } from './hosts.ts'
@@ -9,12 +10,15 @@ const claude = hosts.find(({ name }) => name === 'claude')
 const program = claude === undefined ? null : programOf(claude)
 
 describe.runIf(claude !== undefined && program !== null)('Claude Code that Quarterdeck starts', () => {
-  /** A started host gets a scrubbed environment, so a script in front of it says where its model is. */
+  /** Where bubblewrap is installed the host runs in it, so the hosts' cache must not be among the temporary files. A started host gets a scrubbed environment, so a script in front of it says where its model is. */
   async function open() {
     if (claude === undefined || program === null) throw new Error('Claude Code is not installed')
     const model = await startScriptedModel(once(claude.shell('echo proposed > out.txt')))
     onTestFinished(() => model.close())
+    const base = join(homedir(), '.cache', 'quarterdeck')
+    mkdirSync(base, { recursive: true, mode: 0o700 })
     const yard = await openYard(claude, {
+      base,
       settings: ({ home, workspace }) => {
         const variables = Object.entries(claude.env(model.url)).map(([name, value]) => `export ${name}='${value}'\n`)
         writeFileSync(join(home, 'claude'), `#!/bin/sh\n${variables.join('')}exec '${program}' "$@"\n`)
