@@ -154,13 +154,16 @@ function tests(host: Host): void {
   test('asks again after the server was killed while its tool waited, and gets the answer to the same question', async () => {
     await using yard = await openYard(host)
 
-    const running = await yard.start(proposes(host))
+    const back = Promise.withResolvers<void>()
+    const running = await yard.start(proposes(host, back.promise))
     const { approval_id } = await yard.supervisor.question()
     await yard.supervisor.kill()
     await yard.supervisor.restart()
+    back.resolve()
     await yard.supervisor.decide({ decision: 'approve' })
-    await running.ended
+    const { results } = await running.ended
 
+    expect(results.at(-1)).toMatch(/status\\*":\s*\\*"applied/)
     expect(yard.read('notes.txt')).toBe('proposed\n')
     expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'consumed' }])
   })
@@ -245,15 +248,23 @@ const OUR_TOOLS = [
   'heartbeat',
 ]
 
-/** Asks for a change, again and again until there is an answer, then has it written. */
-function proposes(host: Host): (results: readonly string[]) => Step | undefined {
+/** Asks for a change, again when the server is back, and then has it written. */
+function proposes(
+  host: Host,
+  back: Promise<void> = Promise.resolve(),
+): (results: readonly string[]) => Promise<Step | undefined> {
   const ask = {
     call: host.ownTool('ask_approval'),
     input: { title: 'Take a note', file_path: 'notes.txt', diff: 'proposed\n' },
   }
-  return (results) => {
+  return async (results) => {
     const last = results.at(-1)
-    if (last === undefined || /operator_unreachable|connection .* lost/i.test(last)) return ask
+    if (last === undefined) return ask
+    if (last.includes('operator_unreachable')) {
+      // While there is no server, the hook refuses our own tools as well.
+      await back
+      return ask
+    }
     const id = /request_id\\*":\s*\\*"([0-9a-f-]{36})/.exec(last)?.[1]
     if (/status\\*":\s*\\*"approved/.test(last) && id !== undefined) {
       return { call: host.ownTool('accept_diff'), input: { request_id: id } }

@@ -54,7 +54,8 @@ export const hosts: readonly Host[] = [
     package: '@openai/codex',
     version: '0.166.0',
     program: (folder) => join(folder, 'node_modules', '.bin', 'codex'),
-    args: ['exec', '--skip-git-repo-check', '--json'],
+    // Codex does not wait for an MCP server that is not required, and a scripted model cannot look for tools later.
+    args: ['exec', '--skip-git-repo-check', '--json', '-c', 'mcp_servers.quarterdeck.required=true'],
     fearless: ['--dangerously-bypass-approvals-and-sandbox', '--dangerously-bypass-hook-trust'],
     env: () => ({}),
     files: (modelUrl) => ({
