@@ -56,7 +56,7 @@ const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(
 
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
-/** A session without a stream and without a call for this long is interrupted. */
+/** A session without a stream and without a call for this long is interrupted, unless it is paused. */
 const SILENT_MS = 1_800_000
 const MOST_OPEN = 1_000
 
@@ -340,7 +340,8 @@ function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
     }
   }
   const isPending = waiting.some(({ wait }) => wait !== 'alert')
-  if (isAwaited || idle < SILENT_MS || isPending) return { result: null }
+  // A paused agent is silent because its operator wants it so, and only the operator wakes it: a call wakes an interrupted one.
+  if (isAwaited || status === 'paused' || idle < SILENT_MS || isPending) return { result: null }
   const reason = 'Nobody has heard from the agent for half an hour.'
   return {
     result: null,

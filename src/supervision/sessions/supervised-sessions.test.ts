@@ -252,3 +252,15 @@ test('an agent whose stream is open is not lost, however long it is silent', asy
   await sessions.sweep()
   expect((await sessions.get(id)).supervision.status).toBe('interrupted')
 })
+
+test('a paused session stays paused, however long its agent is silent, and a call does not wake it', async () => {
+  const { sessions, clock } = openDesk()
+  const { id } = await sessions.attach(window('a'))
+  await sessions.pause(ann, id)
+  await clock.advance(3_600_000)
+  await sessions.sweep()
+
+  expect((await sessions.attach(window('a'))).supervision.status).toBe('paused')
+  await sessions.resume(ann, id)
+  expect((await sessions.attach(window('a'))).supervision.status).toBe('active')
+})
