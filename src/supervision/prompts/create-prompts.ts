@@ -3,9 +3,10 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { InstructionWait, Prompt, SupervisedWait } from '../../domain/wait.ts'
 import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
+import { checkText } from '../sessions/check-text.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
-import { MOST_INSTRUCTION_CHARS, type PromptAnswer, type Prompts } from './prompts.ts'
+import type { PromptAnswer, Prompts } from './prompts.ts'
 
 interface PromptsDeps {
   records: Records
@@ -88,13 +89,6 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
     supervision: { silence: { ms: 0, seenAt: at }, ...(goesOn ? { continuesAlone: continuesAlone + 1 } : {}) },
     settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
     audit: [decisionOf(prompt, { user: 'timeout', role: 'operator', channel: 'clock' }, decision, at)],
-  }
-}
-
-export function checkText(text: string): void {
-  const chars = [...text].length
-  if (chars === 0 || chars > MOST_INSTRUCTION_CHARS || text.trim() === '') {
-    throw new ServerError('invalid_request', `Send a text of 1 to ${MOST_INSTRUCTION_CHARS} characters.`)
   }
 }
 

@@ -17,6 +17,3 @@ export interface PromptAnswer {
   instruction?: string
   reason?: string
 }
-
-/** The longest text that an operator sends an agent. */
-export const MOST_INSTRUCTION_CHARS = 4_000

@@ -15,6 +15,7 @@ import {
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
 import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
@@ -191,6 +192,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     kind: Instruction['kind'],
     text: string,
   ): Promise<Instruction> {
+    checkText(text)
     const { result } = await takeStep(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
       const { status, workspaceRoot } = session.supervision
@@ -233,8 +235,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         else present.set(sessionId, left)
       }
     },
-    create: (by, { owner = by.user, prompt, title = null, channelId = null, restoredFrom = null, ...values }) =>
-      openNew(owner, { ...values, prompt, title, channelId, restoredFrom, status: 'created' }),
+    async create(by, { owner = by.user, prompt, title = null, channelId = null, restoredFrom = null, ...values }) {
+      if (title !== null) checkText(title, 'title', MOST_TITLE_CHARS)
+      return openNew(owner, { ...values, prompt, title, channelId, restoredFrom, status: 'created' })
+    },
     get: find,
     async list({ owner, statuses, limit }) {
       const query = {
@@ -292,6 +296,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     handOver: (by, sessionId, to) =>
       step(sessionId, ({ session, at }) => {
         refuseWithoutAdmin(operators, by)
+        checkText(to, 'name', MOST_NAME_CHARS)
         if (!operators.isKnown(to)) {
           throw new ServerError(
             'invalid_request',

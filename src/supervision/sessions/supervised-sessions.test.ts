@@ -264,3 +264,21 @@ test('a paused session stays paused, however long its agent is silent, and a cal
   await sessions.resume(ann, id)
   expect((await sessions.attach(window('a'))).supervision.status).toBe('active')
 })
+
+test.each(['', ' \n', 'x'.repeat(4_001)])(
+  'steering and tasks have 1 to 4,000 characters, title and name fewer',
+  async (text) => {
+    const { sessions, store } = openDesk()
+    const { id } = await sessions.attach(window('a'))
+    const spawned = { workspaceRoot: '/work/here', host: 'claude', prompt: 'Go', tokenId: 't' }
+    const refused = { code: 'invalid_request', message: expect.stringMatching(/of 1 to \d+ characters/) }
+
+    await expect(sessions.steer(ann, id, text)).rejects.toMatchObject(refused)
+    await expect(sessions.addTask(ann, id, text)).rejects.toMatchObject(refused)
+    await expect(sessions.create(ann, { ...spawned, title: text })).rejects.toMatchObject(refused)
+    await expect(sessions.handOver(root, id, text)).rejects.toMatchObject(refused)
+    expect(await store.supervised.instructions({ isWaiting: true, limit: 9 })).toEqual([])
+    // A character that needs two code units counts once.
+    expect((await sessions.steer(ann, id, '🚢'.repeat(4_000))).deliveredAt).toBe(null)
+  },
+)

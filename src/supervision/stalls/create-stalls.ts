@@ -7,6 +7,7 @@ import type { ProgressItem } from '../../domain/supervision.ts'
 import type { Alert, SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
+import { checkText } from '../sessions/check-text.ts'
 import { about } from '../sessions/create-supervised-sessions.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
@@ -198,6 +199,7 @@ export function createStalls(deps: StallsDeps): Stalls {
 
   return {
     async nudge(by, alertId, text) {
+      if (text !== undefined) checkText(text)
       const alert = await open(by, alertId)
       const session = await sessionOf(alert.sessionId)
       const source = `${by.user} via ${channelOf(by)}`
@@ -207,6 +209,7 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
 
     async nudgeSession(by, sessionId, text) {
+      if (text !== undefined) checkText(text)
       const session = await sessionOf(sessionId)
       refuseForeignCommand(operators, by, session.owner)
       await send(session, null, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { operationalModes, supervisedStatuses } from '../../../domain/supervision.ts'
 import { promptTypes } from '../../../domain/wait.ts'
-import { MOST_INSTRUCTION_CHARS } from '../../../supervision/prompts/prompts.ts'
+import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { ProgressSchema, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
 
@@ -13,7 +13,7 @@ const TextSchema = z
   .meta({ minLength: 1, maxLength: MOST_INSTRUCTION_CHARS, pattern: '\\S' })
 
 const ReasonSchema = z.string().max(2_000)
-const NameSchema = z.string().min(1).max(128)
+const NameSchema = z.string().min(1).max(MOST_NAME_CHARS)
 
 export const NoBodySchema = z.strictObject({})
 
@@ -66,7 +66,7 @@ export const SpawnSchema = z
       .meta({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
     workspace: z.string().min(1).max(4_096).describe('Path or id of a workspace.'),
     host: NameSchema.optional(),
-    title: z.string().min(1).max(200).optional(),
+    title: z.string().min(1).max(MOST_TITLE_CHARS).optional(),
   })
   .meta({ id: 'Spawn' })
 export const PurgeSchema = z
