@@ -1,3 +1,4 @@
+import { ServerError } from './errors.ts'
 import type { Supervision } from './supervision.ts'
 
 /** created → active → paused | terminated | interrupted; paused → active | …; interrupted → active. */
@@ -34,3 +35,13 @@ export interface SessionRecord {
 
 /** Owner of everything that clients without a token start. */
 export const LOCAL_USER = 'local_user'
+
+/** Throws `session_supervised`: an agent of ours cannot answer in the session of an agent elsewhere. */
+export function refuseSupervised(session: Pick<SessionRecord, 'id' | 'supervision'> | null): void {
+  if (session?.supervision === undefined) return
+  throw new ServerError(
+    'session_supervised',
+    `An agent elsewhere works in this session, so it takes no messages. Send it an instruction with POST /sessions/${session.id}/steer, and answer its questions at /inbox.`,
+    { details: { session_id: session.id } },
+  )
+}

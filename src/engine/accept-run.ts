@@ -7,7 +7,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { RunOrigin, RunRecord } from '../domain/run.ts'
-import type { SessionRecord } from '../domain/session.ts'
+import { refuseSupervised, type SessionRecord } from '../domain/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { CancelRun } from './cancel-run.ts'
@@ -124,9 +124,12 @@ type Addressed = Pick<RunRequest, 'agent' | 'session'>
 export const knownSession = ({ session }: Addressed): SessionRecord | null =>
   'existing' in session ? session.existing : null
 
-/** The agent that answers a request. Throws `agent_not_found`. */
-export const agentOf = (agents: Agents, request: Addressed): AgentDefinition =>
-  agents.get(request.agent ?? knownSession(request)?.agent ?? null)
+/** The agent that answers a request. Throws `agent_not_found`, and first `session_supervised`: no agent of ours has that session's name. */
+export function agentOf(agents: Agents, request: Addressed): AgentDefinition {
+  const session = knownSession(request)
+  refuseSupervised(session)
+  return agents.get(request.agent ?? session?.agent ?? null)
+}
 
 function newSession({ owner, session }: RunRequest, agent: AgentDefinition, ids: Ids, now: number): SessionRecord {
   const { id, alias, label, unlisted } = 'create' in session ? session.create : {}

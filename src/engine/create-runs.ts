@@ -64,7 +64,7 @@ export function createRuns(deps: RunsDeps): Runs {
 async function startRun(deps: RunsDeps, request: StartRequest): Promise<AcceptedRun> {
   const { served, runner, gate, accept, limits } = deps
   refuseWhileDraining(runner)
-  // Throws for an unknown agent before anything is answered.
+  // Throws for an unknown agent, or a session of an agent elsewhere, before anything is answered.
   agentOf(served, request)
   const session = knownSession(request)
   const continuation = session === null ? null : await answersOf(deps, request, session)

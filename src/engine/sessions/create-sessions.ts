@@ -51,6 +51,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function hasExpired(session: SessionRecord): Promise<boolean> {
+    // It belongs to none of our agents, so none of their settings counts.
+    if (session.supervision !== undefined) return false
     const settings = settingsOf(session)
     if (settings.onExpiry !== 'close' || clock.now() - session.lastActivity < settings.ttlSeconds * 1_000) return false
     return (await store.runs.open(session.id)).length === 0

@@ -6,7 +6,7 @@ import type { FileRecord } from '../../domain/file.ts'
 import { type Ids, parseUuid, ulidOf } from '../../domain/ids.ts'
 import { contentWith } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { isMultipart } from '../../http/body/multipart.ts'
 import type { Reply, Request } from '../../http/route.ts'
@@ -55,6 +55,7 @@ export async function startChat(
     return { run, after, ...shownIds(run, session, found, reference) }
   }
 
+  refuseSupervised(found)
   const files = [...uploaded, ...(await attachments.take(owner, sent))]
   releaseBody(request, [asked])
   await attachments.check(files, agent.model.input, request.signal)

@@ -8,7 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import { contentWith, textOf } from '../../domain/message.ts'
 import type { NewMessage, RunRecord } from '../../domain/run.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
 import { type ClientCall, clientCallId } from '../../domain/wait.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
@@ -81,6 +81,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   async function start(request: Request, ask: Ask): Promise<RunRecord> {
     const { owner } = request.principal
     const { session, props, callerTools } = ask
+    refuseSupervised(session?.record ?? null)
     const agent = engine.agents.get(ask.agent ?? session?.record?.agent ?? null)
     const offered = callerTools.choice === 'none' ? [] : callerTools.tools
     const { warnings } = callerTools

@@ -26,6 +26,7 @@ import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
+import { createAgentRoutes } from '../agent/routes.ts'
 import { createChatRoutes } from '../chat/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
 import { createSupervisionRoutes } from '../manage/supervision/routes.ts'
@@ -97,7 +98,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
     },
   })
   const made: { elsewhere?: AgentsElsewhere } = {}
-  const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids }) => {
+  const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids, attachments }) => {
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
@@ -129,6 +130,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
         oversight,
       }),
       ...createChatRoutes({ engine, oversight, clock, ids }),
+      ...createAgentRoutes({ engine, clock, ids, attachments }),
     ]
   })
   const { elsewhere } = made

@@ -2,7 +2,7 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
 import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
@@ -29,7 +29,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   if (known !== null && (known.owner !== run.owner || known.status === 'terminated')) {
     throw sessionNotFound(command.session.id)
   }
-  if (known?.supervision !== undefined) throw supervisedElsewhere(known.id)
+  refuseSupervised(known)
   if (known === null) yield* refuseBeyond(command.maxSessions)
   else {
     const same = yield* ask('runByWireId', known.id, run.wireId)
@@ -52,13 +52,6 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   refuseBusy(command, open)
   return open.length === 0 ? yield* takeIn(changes, command, known) : yield* enqueue(command, known)
 }
-
-const supervisedElsewhere = (id: string): ServerError =>
-  new ServerError(
-    'session_supervised',
-    `An agent elsewhere works in this session, so it takes no messages. Send it an instruction with POST /sessions/${id}/steer, and answer its questions at /inbox.`,
-    { details: { session_id: id } },
-  )
 
 function* findByKey(
   owner: string,

@@ -5,7 +5,7 @@ import type { Clock } from '../../../domain/clock.ts'
 import type { Decision } from '../../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
 import type { Approval } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs, StartRequest } from '../../../engine/ports/runs.ts'
@@ -100,6 +100,8 @@ async function start(
   { session, diff, given: { answers }, onBusy, isWireIdTaken }: Decided,
 ): Promise<RunRecord> {
   const { owner } = request.principal
+  // Before its files are stored.
+  refuseSupervised(session)
   const asked = diff.kind === 'run' ? diff.input : withoutMessages(input)
   const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
   logLeftOut(request, warnings)

@@ -6,7 +6,7 @@ import { isTerminalText } from '../../../domain/event.ts'
 import { type Ids, isClientId, parseUuid } from '../../../domain/ids.ts'
 import { contentWith } from '../../../domain/message.ts'
 import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
@@ -57,6 +57,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const { message, agent, files: sent } = decodeNewMessage(body)
     const session = await engine.sessions.findForStart(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
+    refuseSupervised(session)
     const { model } = engine.agents.get(agent ?? session?.agent ?? null)
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)

@@ -290,6 +290,23 @@ describe('a supervised session', () => {
     await doors.events(ours)
   })
 
+  test.each([
+    ['/', (id: string) => ({ threadId: id, runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }] })],
+    ['/chat', (id: string) => ({ session_id: id, message: 'Hi' })],
+    ['/agent/AGENT/chat', (id: string) => ({ session_id: id, message: 'Hi' })],
+    ['/sessions/ID/messages', () => ({ message: 'Hi' })],
+  ])('takes no messages at %s, and says how to reach its agent', async (path, body) => {
+    await using doors = await openSupervisedDoors()
+    const id = await sessionOf(doors)
+    const [agent] = doors.engine.agents.list
+    const place = path.replace('ID', id).replace('AGENT', agent?.name ?? '')
+
+    expect(await refusalOf(await doors.post(place, body(id), asLocalUser))).toEqual({
+      status: 409,
+      code: 'session_supervised',
+    })
+  })
+
   test('the trail names the channel and the credential of every command', async () => {
     await using doors = await openSupervisedDoors()
     const session = await doors.open({ owner: 'eve' })

@@ -16,6 +16,7 @@ export const startErrors = [
   'events_gone',
   'run_in_progress',
   'approval_pending',
+  'session_supervised',
   'idempotency_mismatch',
   'conflict',
   'queue_full',
