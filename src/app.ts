@@ -53,6 +53,8 @@ import { makeFolder } from './store/make-folder.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from './store/sqlite/disk/damage.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
+import { configuredOperators } from './supervision/sessions/configured-operators.ts'
+import { refuseUnknownOwner } from './supervision/sessions/may-command.ts'
 import { createWorkspaces } from './supervision/workspace/allowed-workspace.ts'
 import { createToolbox } from './tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
@@ -414,7 +416,9 @@ function openTokens(
   parts: TokenParts,
 ) {
   const set = { user: settings.auth.token, operator: settings.auth.operatorToken }
-  const tokens = readTokens({ ...parts, dataDir, set, clock, ids, log })
+  const operators = configuredOperators(settings.supervision.operators)
+  const checkOwner = (user: string) => refuseUnknownOwner(operators, user)
+  const tokens = readTokens({ ...parts, dataDir, set, clock, ids, log, checkOwner })
   if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
     throw new ServerError('config_invalid', noOperatorToken(dataDir))
   }

@@ -10,11 +10,13 @@ export function configuredOperators(
   operators: readonly Pick<OperatorSettings, 'name' | 'admin' | 'console' | 'group' | 'local'>[],
   escalation: readonly EscalationSettings[] = [],
 ): Operators {
-  const isSole = operators.length <= 1
   const isLocal = (name: string): boolean => name === LOCAL_USER || name === 'operator'
+  const isSole = operators.length <= 1
   const named = (name: string) =>
     operators.find((one) => one.name === name || one.console === name) ??
     (isLocal(name) ? operators.find(({ local }) => local) : undefined)
+  // The settings put this one in where nobody is named.
+  const isOpenToAll = isSole && operators.every(({ name }) => name === LOCAL_USER)
   return {
     personOf: (name) => named(name)?.name ?? name,
     isAdmin: (name) => named(name)?.admin === true || (isSole && (named(name) !== undefined || isLocal(name))),
@@ -24,6 +26,6 @@ export function configuredOperators(
       const isMeant = (to: string): boolean => to === person.name || to === person.group
       return escalation.some(({ afterMs, to }) => waitedMs >= afterMs && to.some(isMeant))
     },
-    isKnown: (name) => named(name) !== undefined || (isSole && isLocal(name)),
+    isKnown: (name) => isOpenToAll || named(name) !== undefined || (isSole && isLocal(name)),
   }
 }

@@ -16,7 +16,14 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
-import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
+import {
+  channelOf,
+  type Operators,
+  refuseForeignCommand,
+  refuseUnknownOwner,
+  refuseWithoutAdmin,
+  viaOf,
+} from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
 import { isSupervisedSession, type SessionNow, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
@@ -126,6 +133,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
     const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
     // At each call, because a restart can narrow the settings while a token or a session of before is still good.
+    refuseUnknownOwner(operators, owner)
     const workspace = deps.workspaces.find(workspaceRoot)
     if (agent.channelId !== null) deps.workspaces.checkChannel(agent.channelId)
     const channelId = agent.channelId ?? workspace.channelId

@@ -3,6 +3,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { SupervisedStatus } from '../../domain/supervision.ts'
 import { agentIn, ann, eve, openDesk, root } from '../testing/open-desk.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { configuredOperators } from './configured-operators.ts'
 import type { AgentIdentity } from './supervised-sessions.ts'
 
 const here = agentIn('/work/here')
@@ -282,3 +283,29 @@ test.each(['', ' \n', 'x'.repeat(4_001)])(
     expect((await sessions.steer(ann, id, '🚢'.repeat(4_000))).deliveredAt).toBe(null)
   },
 )
+
+test('a token of somebody who is not an operator opens no session, and none of before goes on', async () => {
+  const before = openDesk({ operators: configuredOperators([]) })
+  const { id: sessionId } = await before.sessions.attach(window('a', { owner: 'mallory' }))
+  const after = openDesk({ store: before.store })
+
+  await expect(after.sessions.attach(window('b', { owner: 'mallory' }))).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(after.sessions.attach(window('a', { owner: 'mallory', sessionId }))).rejects.toMatchObject({
+    code: 'forbidden',
+  })
+})
+
+test('without a list of operators every name may own sessions, with one only those that it names', () => {
+  const person = (name: string, local = false) => ({ name, local, admin: false, console: null, group: null })
+  const known = (...people: ReturnType<typeof person>[]) => {
+    const { isKnown } = configuredOperators(people)
+    return ['ann', 'mallory', 'local_user'].filter(isKnown)
+  }
+
+  expect(known()).toEqual(['ann', 'mallory', 'local_user'])
+  // What the settings say where nobody is named.
+  expect(known(person('local_user', true))).toEqual(['ann', 'mallory', 'local_user'])
+  expect(known(person('ann'))).toEqual(['ann', 'local_user'])
+  expect(known(person('ann'), person('bob'))).toEqual(['ann'])
+  expect(known(person('ann', true), person('bob'))).toEqual(['ann', 'local_user'])
+})

@@ -22,7 +22,7 @@ export interface AgentIdentity {
 export interface SupervisedSessions {
   /**
    * The session that an agent's call belongs to. Opens one for a new connection. Throws `session_not_found`, `session_ended`, `limit`,
-   * `forbidden` or `invalid_request` when no agent may work in the workspace or report to the channel, and `conflict` when the token has several open sessions and the call names none.
+   * `forbidden` when its owner is no operator, `forbidden` or `invalid_request` when no agent may work in the workspace or report to the channel, and `conflict` when the token has several open sessions and the call names none.
    */
   attach(agent: AgentIdentity): Promise<SupervisedSession>
   /** Says that the agent's connection is open. The returned function says that it is not any more. */

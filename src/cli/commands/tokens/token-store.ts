@@ -15,10 +15,12 @@ import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
-import { type AgentPlaces, type NewToken, readTokens, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import { type NewToken, readTokens, type TokensOptions, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
+import { configuredOperators } from '../../../supervision/sessions/configured-operators.ts'
+import { refuseUnknownOwner } from '../../../supervision/sessions/may-command.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { CliError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
@@ -119,7 +121,7 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
     clock: io.clock,
     ids: createIds(() => io.clock.now()),
     log: silentLogger,
-    workspaces: placesFor(dataDir, io),
+    ...agentRules(dataDir, io),
   })
   const audit: WriteAudit = async (record) => {
     const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
@@ -140,16 +142,21 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
 }
 
 /** What the server's settings say, if they are where it usually finds them. The server looks again when the agent comes. */
-function placesFor(dataDir: string, io: Io): AgentPlaces {
-  const open = () => {
+function agentRules(dataDir: string, io: Io): Pick<TokensOptions, 'workspaces' | 'checkOwner'> {
+  const readRules = () => {
     const file = findSettingsFile(io.cwd, diskFiles) ?? findSettingsFile(dirname(dataDir), diskFiles)
-    const { settings } = resolveSettings({ code: {}, flags: {}, env: io.env, file, onTerminal: false })
+    return resolveSettings({ code: {}, flags: {}, env: io.env, file, onTerminal: false }).settings.supervision
+  }
+  const open = () => {
     const { configDir } = keptFor(io)
     const place = { env: io.env, configDir, dataDir, ipcName: null, platform: process.platform }
     const own = { configDir, dataDir, runtimeDir: findCtlPlace(place).runtimeDir, home: homedir() }
-    return createWorkspaces(settings.supervision, own)
+    return createWorkspaces(readRules(), own)
   }
-  return { find: (asked) => open().find(asked), checkChannel: (channelId) => open().checkChannel(channelId) }
+  return {
+    workspaces: { find: (asked) => open().find(asked), checkChannel: (channelId) => open().checkChannel(channelId) },
+    checkOwner: (user) => refuseUnknownOwner(configuredOperators(readRules().operators), user),
+  }
 }
 
 const view = ({ sha256: _, ...record }: TokenRecord): ShownToken => record

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AuditRecord } from '../../../domain/audit.ts'
+import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
@@ -47,6 +48,7 @@ function setUp() {
         { defaultWorkspaceRoot: null, workspaces: [], slack: { channels: ['C1'] } },
         { dataDir, configDir, runtimeDir: join(folder, 'run'), home: join(folder, 'home') },
       ),
+      checkOwner() {},
       ...more,
     })
   const open = async (more: Partial<TokensOptions> & { make?: boolean; audit?: () => Promise<void> } = {}) => {
@@ -461,4 +463,19 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     expect(tokens.current().length).toBe(2)
     await expect(tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')).rejects.toThrow('it cannot be created')
   })
+})
+
+test('a token of an agent is for an operator; others need none for their own sessions', async () => {
+  const { open, folder, trail } = setUp()
+  const checkOwner = (user: string) => {
+    if (user !== 'ann') throw new ServerError('forbidden', 'not an operator')
+  }
+  const { tokens } = await open({ checkOwner })
+  const workspace = join(folder, 'shop')
+  mkdirSync(workspace)
+
+  await expect(tokens.create({ name: '', user: 'mallory', role: 'agent', workspace }, 'x')).rejects.toThrow('operator')
+  expect([tokens.list(), trail]).toEqual([[], []])
+  expect((await tokens.create({ name: '', user: 'ann', role: 'agent', workspace }, 'x')).record.user).toBe('ann')
+  expect((await tokens.create({ name: '', user: 'mallory', role: 'user' }, 'x')).record.user).toBe('mallory')
 })

@@ -43,7 +43,7 @@ export interface Tokens {
   list(): readonly TokenRecord[]
   /**
    * The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many, and
-   * `invalid_request` or `forbidden` if an agent may not work in the folder or report to the channel.
+   * `invalid_request` or `forbidden` if an agent may not work in the folder, report to the channel or belong to the user.
    */
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
   /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`. */
@@ -66,6 +66,8 @@ export interface TokensOptions {
   random?: (size: number) => Uint8Array
   /** Says where agents may work. */
   workspaces: AgentPlaces
+  /** Throws `forbidden` for a user who may own no session of an agent elsewhere. */
+  checkOwner: (user: string) => void
 }
 
 /** What a token of an agent is bound to. */
@@ -96,7 +98,7 @@ const MAX_TOKENS = 1_000
 
 /** Throws `config_invalid` if a file or a setting cannot be used. The caller must hold the lock of the data directory. */
 export function readTokens(options: TokensOptions): ReadTokens {
-  const { dataDir, kept, set, clock, ids, log, random = randomBytes, workspaces } = options
+  const { dataDir, kept, set, clock, ids, log, random = randomBytes, workspaces, checkOwner } = options
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
   const found = file?.read() ?? null
   const oldPath = join(dataDir, 'tokens.json')
@@ -159,6 +161,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
 
   async function create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
     const { name, user, role } = wanted
+    if (role === 'agent') checkOwner(user)
     const bound = role === 'agent' ? placeOf(wanted, workspaces) : {}
     if (records.length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
