@@ -21,6 +21,7 @@ import { createAskedApprovals } from './desk/asked-approvals.ts'
 import { createAutoApproved } from './desk/auto-approved.ts'
 import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
 import { createWorkJudge } from './desk/judge-work.ts'
+import { createRecoverState } from './desk/recover-state.ts'
 import { createReports, type PostLog } from './desk/report.ts'
 import { createWaitFor } from './desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
@@ -146,6 +147,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createApproveTool(askPermission),
       ...createCheckAutoApprove(asking),
       ...createAskOperator(asking),
+      ...createRecoverState(asking),
       ...createReports({ ...asking, stallsEnabled: enabled, postLog, explainMode }),
     },
     hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),

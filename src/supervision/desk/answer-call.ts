@@ -9,7 +9,7 @@ import type { Instruction } from '../../domain/supervision.ts'
 import type { SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
-import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall, DeskAnswer, ToolName } from './agent-desk.ts'
 import { shortened } from './agent-words.ts'
@@ -29,11 +29,20 @@ export interface OpenCall extends AgentCall {
   /** Its id in the log. */
   callId: string
   reader: 'model' | 'host'
+  comesBack: boolean
+}
+
+/** The session that a call belongs to. */
+export interface Attached {
+  session: SupervisedSession
+  /** The agent takes up an interrupted session with this call, so tasks for the next session are for it. */
+  comesBack: boolean
 }
 
 /**
  * Answers one call. `shown` is what people see of its input. `work` gives the answer, or throws a `ServerError` that becomes the
  * agent's error. `reader` is who gets the answer: the model, or its host, which would swallow what an operator wants the model to know.
+ * `attach` finds the session. Left out: the one that every call of this agent belongs to.
  */
 export type AnswerCall = (
   call: AgentCall,
@@ -41,6 +50,7 @@ export type AnswerCall = (
   shown: Record<string, unknown>,
   work: (call: OpenCall) => Promise<Record<string, unknown>>,
   reader?: 'model' | 'host',
+  attach?: (agent: AgentIdentity) => Promise<Attached>,
 ) => Promise<DeskAnswer>
 
 const MOST_SHOWN = 100
@@ -73,7 +83,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
     const workspace = { owner, root: supervision.workspaceRoot }
     // A task waits for the next session, so one that came later is not for this one. Ids grow with time.
     const tasks = (await store.supervised.instructions({ ...waiting, kind: 'task', workspace })).filter(
-      (task) => task.id < sessionId,
+      (task) => open.comesBack || task.id < sessionId,
     )
     const { result } = await takeStep(open.session.id, ({ session, at }) => {
       const { openNudge, givenInstructions, updatedAt } = session.supervision
@@ -106,15 +116,20 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
     return { isError, answer }
   }
 
-  return async (call, tool, shown, work, reader = 'model') => {
+  const attachAsUsual = async (agent: AgentIdentity): Promise<Attached> => ({
+    session: await sessions.attach(agent),
+    comesBack: false,
+  })
+
+  return async (call, tool, shown, work, reader = 'model', attach = attachAsUsual) => {
     let open: OpenCall | null = null
     let leave = () => {}
     try {
       const callId = ids.uuid()
-      const attached = await sessions.attach(call.agent)
+      const { session: attached, comesBack } = await attach(call.agent)
       leave = sessions.arrive(attached.id)
       const session = await begin(attached, tool, callId, shown)
-      open = { ...call, session, callId, reader }
+      open = { ...call, session, callId, reader, comesBack }
       return await finish(open, await work(open), false)
     } catch (error) {
       const answer = errorAnswer(error, logger, tool, clock)

@@ -3,6 +3,7 @@ import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
+import { createRecoverState } from './recover-state.ts'
 import { createReports } from './report.ts'
 
 function openReports(options: Parameters<typeof openDesk>[0] = {}) {
@@ -11,7 +12,8 @@ function openReports(options: Parameters<typeof openDesk>[0] = {}) {
   const prompts = createPrompts({ ...opened.parts, records })
   const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
   const reports = createReports({ ...opened.parts, stallsEnabled: true, postLog: null, explainMode: () => null })
-  return { ...opened, prompts, desk: { ...asking, ...reports } }
+  const recovers = createRecoverState(opened.parts)
+  return { ...opened, prompts, desk: { ...asking, ...reports, ...recovers } }
 }
 
 const agent = agentIn('/work/here')
@@ -70,6 +72,66 @@ test('a new window finds nothing to recover, or the session that was interrupted
   expect(answer).toMatchObject({ status: 'recovered', session_id: id, progress_snapshot: [done], pending_requests: [] })
   // The window has one session, and it is the old one.
   expect((await sessions.attach(next.agent)).id).toBe(id)
+})
+
+test.each([
+  ['with the same token', {}],
+  ['with a new token', { tokenId: 'token-new' }],
+])('without a connection the agent goes on in the interrupted session alone, %s', async (_what, values) => {
+  const { desk, sessions, store } = openReports({ maxOpen: 1 })
+  const lone = callOf({ ...agent, connectionId: null })
+  await desk.heartbeat(lone, {})
+  const { id } = await sessions.attach(lone.agent)
+  await sessions.interrupt(id, 'gone')
+  const next = callOf({ ...lone.agent, ...values })
+
+  expect((await desk.recover_state(next, {})).answer).toMatchObject({ status: 'recovered', session_id: id })
+  expect((await desk.heartbeat(next, {})).answer).toMatchObject({ acknowledged: true, session_id: id })
+  expect((await store.supervised.sessions({ limit: 9 })).length).toBe(1)
+})
+
+test('a fresh session ends when the agent goes on in an older one', async () => {
+  const { desk, sessions } = openReports()
+  const lone = callOf({ ...agent, connectionId: null })
+  const { id } = await sessions.attach(lone.agent)
+  await sessions.interrupt(id, 'gone')
+  const fresh = (await desk.heartbeat(lone, {})).answer.session_id
+
+  expect((await desk.recover_state(lone, {})).answer).toMatchObject({ status: 'recovered', session_id: id })
+  expect((await sessions.get(String(fresh))).supervision.status).toBe('terminated')
+  expect((await desk.heartbeat(lone, {})).answer).toMatchObject({ session_id: id })
+})
+
+test('tasks come with the recovered session once, and no later session gets them again', async () => {
+  const { desk, sessions, clock } = openReports()
+  await desk.heartbeat(call, {})
+  const { id } = await sessions.attach(agent)
+  await clock.advance(1_000)
+  await sessions.addTask(ann, id, 'Update the docs.')
+  await sessions.interrupt(id, 'gone')
+  const next = callOf({ ...agent, connectionId: 'window-2' })
+
+  expect((await desk.recover_state(next, {})).answer).toMatchObject({
+    session_id: id,
+    pending_tasks: [{ text: 'Update the docs.' }],
+  })
+  expect((await desk.heartbeat(next, {})).answer.pending_tasks).toBe(undefined)
+  await clock.advance(1_000)
+  const later = await desk.heartbeat(callOf({ ...agent, connectionId: 'window-3' }), {})
+  expect(later.answer.pending_tasks).toBe(undefined)
+})
+
+test('a session that was ended is not recovered, by its id or by its window', async () => {
+  const { desk, sessions, store } = openReports()
+  const { id: session_id } = await sessions.attach(agent)
+  const other = await sessions.attach({ ...agent, connectionId: 'window-2' })
+  await sessions.terminate(ann, session_id)
+  await sessions.interrupt(other.id, 'gone')
+  const ended = { isError: true, answer: { error_code: 'session_ended' } }
+
+  expect(await desk.recover_state(callOf({ ...agent, connectionId: null }), { session_id })).toMatchObject(ended)
+  expect(await desk.recover_state(call, {})).toMatchObject(ended)
+  expect((await store.supervised.sessions({ limit: 9 })).length).toBe(2)
 })
 
 test('recovering by id tells what is pending, and a session of somebody else is not found', async () => {

@@ -371,7 +371,7 @@ export const about = (
   details: AuditRecord['details'],
 ): AuditRecord => ({ at, kind: 'supervised', by, session: id, run: null, agent, tool: '', call: null, details })
 
-const sessionEnded = (id: string): ServerError =>
+export const sessionEnded = (id: string): ServerError =>
   new ServerError(
     'session_ended',
     `Session ${id} has ended. Stop working, and tell your user. They can begin a new one.`,

@@ -1,0 +1,159 @@
+// recover_state: an agent that begins, or has lost its memory, finds the session to go on in. The session is chosen before the call is
+// attached to one: otherwise a fresh session would stay open beside it.
+
+import { isoTime } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isOpen, openStatuses } from '../../domain/supervision.ts'
+import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import { sessionEnded } from '../sessions/create-supervised-sessions.ts'
+import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import { isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import type { AgentDesk } from './agent-desk.ts'
+import type { AnswerCall, Attached } from './answer-call.ts'
+
+interface RecoverDeps {
+  answerCall: AnswerCall
+  takeStep: TakeStep
+  sessions: Pick<SupervisedSessions, 'attach'>
+  store: Pick<Store, 'waits' | 'supervised' | 'sessions'>
+}
+
+const MOST_LISTED = 100
+const MOST_TITLE_CHARS = 200
+
+export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_state'> {
+  const { answerCall, takeStep, sessions, store } = deps
+
+  /** Throws `session_ended`: who was stopped does not go on. */
+  async function named(agent: AgentIdentity, id: string): Promise<SupervisedSession> {
+    const found = await store.sessions.get(id)
+    const isTheirs =
+      found !== null &&
+      isSupervisedSession(found) &&
+      found.supervision.workspaceRoot === agent.workspaceRoot &&
+      (found.owner === agent.owner || found.supervision.tokenId === agent.tokenId)
+    if (!isTheirs)
+      throw new ServerError('record_not_found', `There is no session ${JSON.stringify(id)} to recover here.`)
+    if (found.supervision.status === 'terminated') throw sessionEnded(id)
+    return found
+  }
+
+  /** The sessions that calls of this agent go to now. With a connection it is one at most, perhaps one that has ended. */
+  async function ownOf({ tokenId, workspaceRoot, connectionId }: AgentIdentity): Promise<SupervisedSession[]> {
+    const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_LISTED })
+    return ofToken
+      .filter(isSupervisedSession)
+      .filter(({ supervision }) =>
+        connectionId === null ? isOpen(supervision) : supervision.connectionId === connectionId,
+      )
+  }
+
+  /** The latest interrupted session of this owner in this workspace, or the latest with something pending. */
+  async function latest(agent: AgentIdentity, own: SupervisedSession | undefined): Promise<SupervisedSession | null> {
+    if (own?.supervision.status === 'interrupted') return own
+    const { workspaceRoot } = agent
+    const here = { owner: own?.owner ?? agent.owner, workspaceRoot, limit: MOST_LISTED }
+    const [interrupted] = await store.supervised.sessions({ ...here, statuses: ['interrupted'] })
+    if (interrupted !== undefined && isSupervisedSession(interrupted)) return interrupted
+    const others = await store.supervised.sessions({ ...here, statuses: openStatuses })
+    for (const one of others) if (isSupervisedSession(one) && (await pendingOf(one.id)).length > 0) return one
+    return null
+  }
+
+  /** The agent goes on in its old session, with this token and connection. One that it has just begun is not needed then. */
+  async function goOn(agent: AgentIdentity, own: readonly SupervisedSession[], id: string): Promise<Attached> {
+    const { tokenId, connectionId } = agent
+    for (const { id: otherId, supervision } of own) {
+      if (otherId === id || supervision.connectionId !== connectionId) continue
+      const ends = supervision.lastRun === null && isOpen(supervision) ? { status: 'terminated' as const } : {}
+      await takeStep(otherId, () => ({ result: null, supervision: { ...ends, connectionId: null } }))
+    }
+    await sessions.attach({ ...agent, sessionId: id })
+    const { session } = await takeStep(id, ({ at }) => ({
+      result: null,
+      supervision: { updatedAt: at, tokenId, ...(connectionId === null ? {} : { connectionId }) },
+    }))
+    return { session, comesBack: true }
+  }
+
+  /** The session that the call belongs to, and the one to recover; null: there is none. */
+  async function choose(agent: AgentIdentity, wanted: string | undefined) {
+    const asUsual = async (target: SupervisedSession | null) => ({
+      target,
+      attached: { session: await sessions.attach(agent), comesBack: false },
+    })
+    const own = await ownOf(agent)
+    const [first] = own
+    const isHeld = first?.supervision.status === 'terminated' || first?.supervision.status === 'paused'
+    // Who was stopped or paused here does not go on elsewhere. Attaching refuses it, and says so if there are several.
+    if (wanted === undefined && (isHeld || own.length > 1)) return asUsual(null)
+    const target = wanted === undefined ? await latest(agent, first) : await named(agent, wanted)
+    if (target?.supervision.status === 'interrupted') return { target, attached: await goOn(agent, own, target.id) }
+    // Another window may work in it, so a window of its own only learns what is pending.
+    if (target === null || (wanted === undefined && agent.connectionId !== null)) return asUsual(target)
+    const session = await sessions.attach({ ...agent, sessionId: target.id })
+    return { target, attached: { session, comesBack: false } }
+  }
+
+  const pendingOf = async (sessionId: string): Promise<SupervisedWait[]> =>
+    (await store.waits.list({ sessionId, isWaiting: true, limit: MOST_LISTED }))
+      .filter(isSupervised)
+      .filter((wait) => isWaiting(wait) && wait.wait !== 'alert')
+
+  async function hasTasks({ owner, supervision: { workspaceRoot: root } }: SupervisedSession): Promise<boolean> {
+    const query = { kind: 'task', workspace: { owner, root }, isWaiting: true, limit: 1 } as const
+    return (await store.supervised.instructions(query)).length > 0
+  }
+
+  async function view({ id, supervision }: SupervisedSession): Promise<Record<string, unknown>> {
+    const waiting = await pendingOf(id)
+    const [last = null] = await store.supervised.checkpoints({ sessionId: id, limit: 1 })
+    return {
+      status: 'recovered',
+      session_id: id,
+      pending_requests: waiting.map(requestView),
+      last_checkpoint:
+        last === null ? null : { checkpoint_id: last.id, label: last.label, created_at: isoTime(last.createdAt) },
+      progress_snapshot: supervision.progressSnapshot ?? [],
+      // Those that wait come with the answer, as with every other.
+      pending_tasks: [],
+    }
+  }
+
+  return {
+    recover_state(call, input) {
+      let target: SupervisedSession | null = null
+      const attach = async (agent: AgentIdentity): Promise<Attached> => {
+        const chosen = await choose(agent, input.session_id)
+        target = chosen.target
+        return chosen.attached
+      }
+      const work = async ({ session }: { session: SupervisedSession }) => {
+        const found = target ?? ((await hasTasks(session)) ? session : null)
+        return found === null ? { status: 'clean' } : view(found)
+      }
+      return answerCall(call, 'recover_state', { ...input }, work, 'model', attach)
+    },
+  }
+}
+
+const requestView = (wait: SupervisedWait) => ({
+  request_id: wait.id,
+  type: wait.wait === 'approval' ? wait.kind : wait.wait,
+  title: titleOf(wait),
+  created_at: isoTime(wait.createdAt),
+})
+
+function titleOf(wait: SupervisedWait): string {
+  switch (wait.wait) {
+    case 'approval':
+      return wait.title
+    case 'prompt':
+      return wait.promptText.slice(0, MOST_TITLE_CHARS)
+    case 'instruction':
+      return wait.message.slice(0, MOST_TITLE_CHARS)
+    case 'alert':
+      return 'The agent is silent.'
+  }
+}
