@@ -97,8 +97,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     onError,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
-  const modern = (responseMode: 'auto' | 'sse') =>
-    createMcpHandler(createServer, {
+  const modern = (responseMode: 'auto' | 'sse', only?: string) =>
+    createMcpHandler(() => createServer(only), {
       legacy: 'reject',
       responseMode,
       // Our own layer keeps streams alive.
@@ -108,9 +108,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     })
   // The stream of a call is opened at once, because hosts give up on one whose first byte takes a minute. Everything else is answered
   // at once and needs no stream.
-  const streaming = modern('sse')
+  const streaming = new Map(options.tools.map(({ name }) => [name, modern('sse', name)]))
   const plain = modern('auto')
-  const names = new Set(options.tools.map(({ name }) => name))
 
   async function handle(request: Request, reply: Reply): Promise<void> {
     const principal = agentOf(request)
@@ -122,7 +121,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     if (!(await isLegacyRequest(web, body))) {
       const connectionId = bridge ?? ids.uuid()
       callers.set(web, { principal, ...place, era: 'modern', connectionId, isLasting: bridge !== null })
-      const handler = names.has(calledTool(body) ?? '') ? streaming : plain
+      const handler = streaming.get(calledTool(body) ?? '') ?? plain
       return await sendWebResponse(await handler.fetch(web, { parsedBody: body }), request, reply)
     }
     const session = await sessionOf(web, body, principal.tokenId, bridge)
@@ -191,7 +190,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
         // The SDK sends an answer a few steps after the tool gave it.
         await new Promise<void>((resolve) => clock.soon(resolve))
       }
-      await Promise.all([streaming.close(), plain.close(), sessions.closeAll()])
+      await Promise.all([...[...streaming.values(), plain].map((handler) => handler.close()), sessions.closeAll()])
     },
   }
 }

@@ -39,10 +39,13 @@ export interface ServerCallbacks {
   call(tool: McpTool, input: unknown, agent: McpAgent, context: ServerContext): Promise<CallToolResult>
 }
 
-export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks): () => McpServer {
+/** Makes a server with all tools, or with one: a server lives as long as its call, and the other tools would only take memory. */
+type CreateServer = (only?: string) => McpServer
+
+export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks): CreateServer {
   const { version, instructions, tools, resources, log, extension } = parts
   const schemas = tools.map((tool) => ({ tool, inputSchema: unchecked(tool.input) }))
-  return () => {
+  return (only) => {
     const server = new McpServer(
       { name: 'quarterdeck', title: 'Quarterdeck', version },
       {
@@ -56,6 +59,7 @@ export function createServerFactory(parts: ServerParts, { agentOf, call }: Serve
       },
     )
     for (const { tool, inputSchema } of schemas) {
+      if (only !== undefined && tool.name !== only) continue
       const { title, description, annotations } = tool
       server.registerTool(
         tool.name,
