@@ -1,9 +1,9 @@
 // Measures the figures that the project promises, compares them with a floor in the same run, and writes them to RESULTS.md.
-//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile] [--seconds 5] [--json out.json]
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile,supervision] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
-// A partial run prints its table and does not change RESULTS.md. Exit code 1: a target was missed; 2: nothing was measured.
+// A partial run prints its table and changes no more of RESULTS.md than the section about supervision, if it measured that. Exit code 1: a target was missed; 2: nothing was measured.
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,10 +16,14 @@ import type { Scenario } from './scenarios/scenario.ts'
 import { sessions } from './scenarios/sessions.ts'
 import { idle, start } from './scenarios/start-and-idle.ts'
 import { streams } from './scenarios/streams.ts'
+import { supervision } from './scenarios/supervision.ts'
 import { latency, slowDisk } from './scenarios/token-delay.ts'
 import { openStage, type Stage } from './stage.ts'
 
-const scenarios: readonly Scenario[] = [full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile]
+const scenarios: readonly Scenario[] = [
+  ...[full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile],
+  supervision,
+]
 /** Share of one core. The work of the system for us (interrupts, writing back) stays below it. */
 const NOTABLE_NOISE = 0.15
 const root = join(import.meta.dirname, '..')
@@ -53,10 +57,26 @@ async function main(): Promise<void> {
   const conditions = conditionsOf(stage.remarks, seconds)
   say(`\n${conditions.join('\n')}\n\n${textTable(figures)}`)
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ conditions, figures }, null, 2)}\n`)
-  if (chosen.length === scenarios.length)
-    writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(conditions, figures))
+  writeResults(conditions, figures, chosen)
   if (figures.some((figure) => figure.outcome === 'missed')) process.exitCode = 1
 }
+
+function writeResults(conditions: readonly string[], figures: readonly Figure[], chosen: readonly Scenario[]): void {
+  const path = join(import.meta.dirname, 'RESULTS.md')
+  const [main = '', kept = ''] = readFileSync(path, 'utf8').split(SUPERVISION)
+  const isOurs = ({ scenario }: Figure): boolean => scenario === supervision.name
+  const rest =
+    chosen.length === scenarios.length
+      ? page(
+          conditions,
+          figures.filter((one) => !isOurs(one)),
+        )
+      : main
+  const own = chosen.includes(supervision) ? `\n\n${section(conditions, figures.filter(isOurs))}` : kept
+  writeFileSync(path, own === '' ? rest : `${rest.trimEnd()}\n\n${SUPERVISION}${own}`)
+}
+
+const SUPERVISION = '## Supervision'
 
 function choose(only: string | undefined): readonly Scenario[] {
   if (only === undefined) return scenarios
@@ -120,6 +140,14 @@ ${conditions.map((condition) => `- ${condition}`).join('\n')}
 ${markdownTable(figures)}
 `
 }
+
+const section = (conditions: readonly string[], figures: readonly Figure[]): string =>
+  `Agents that work elsewhere. Written by \`npm run bench -- --only supervision\`.
+
+${conditions.map((condition) => `- ${condition}`).join('\n')}
+
+${markdownTable(figures)}
+`
 
 if (import.meta.main) {
   await main().catch((error: unknown) => {
