@@ -2,17 +2,25 @@
 // one whole session. `docs/cli.md` describes the format.
 
 import { z } from 'zod'
-import { parseUuid } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
 import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { risks } from '../../../domain/tool-settings.ts'
-import { type Approval, approvalStatuses, type ClientCall, type Wait } from '../../../domain/wait.ts'
+import { type Approval, approvalStatuses, type ClientCall, isSupervised, type Wait } from '../../../domain/wait.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import {
+  alert,
+  instructionWait,
+  prompt,
+  supervisedApprovalSchema,
+  supervisionSchema,
+  withoutAgent,
+} from './archived-supervision.ts'
+import { count, time, uuid, waitBase } from './archived-wait.ts'
 
 /** 2: sessions have `activeAgent` and `waits`, messages have `lane`. Archives of version 1 are read as they are. */
 const ARCHIVE_VERSION = 2
@@ -51,7 +59,7 @@ export function readArchiveHeader(line: string): void {
 /** Throws with the number of the line and what is wrong with it. */
 export function readArchiveLine(line: string, lineNumber: number): ArchivedSession {
   const parsed = sessionLine.safeParse(parseJson(line))
-  if (parsed.success) return parsed.data
+  if (parsed.success) return withoutAgent(parsed.data)
   const [issue] = parsed.error.issues
   const path = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.')
   throw new CliError(exitCodes.usage.code, `Line ${lineNumber}: ${path}: ${issue?.message ?? 'is not a session'}.`, [
@@ -67,9 +75,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const uuid = z.string().refine((text) => parseUuid(text) === text, 'expected a UUID in lower case')
-const time = z.number().int().nonnegative()
-const count = z.number().int().nonnegative()
 const object = z.record(z.string(), z.unknown())
 
 const session: z.ZodType<SessionRecord> = z
@@ -90,6 +95,7 @@ const session: z.ZodType<SessionRecord> = z
     state: z.unknown().optional(),
     unlisted: z.boolean(),
     label: z.string().exactOptional(),
+    supervision: supervisionSchema.exactOptional(),
   })
   .transform(({ state, ...rest }) => ({ ...rest, state }))
 
@@ -147,26 +153,11 @@ const entry: z.ZodType<StoredEntry> = z.strictObject({
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })
 
-const waitBase = {
-  id: uuid,
-  sessionId: uuid,
-  owner: z.string().min(1),
-  agent: z.string().min(1),
-  runId: uuid,
-  callId: z.string(),
-  tool: z.string().min(1),
-  arguments: z.string(),
-  lane: z.string().nullable(),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  continuationRunId: uuid.nullable(),
-}
-
 const approval: z.ZodType<Approval> = z.strictObject({
   ...waitBase,
   wait: z.literal('approval'),
   status: z.enum(approvalStatuses),
-  kind: z.enum(['tool_call', 'question']),
+  kind: z.enum(['tool_call', 'question', 'diff', 'permission', 'policy']),
   title: z.string(),
   description: z.string(),
   action: z.string().exactOptional(),
@@ -191,9 +182,11 @@ const approval: z.ZodType<Approval> = z.strictObject({
   messageRefs: z.record(z.string(), z.string()),
   decidedAt: time.nullable(),
   decidedBy: z.string().nullable(),
+  decidedVia: z.string().exactOptional(),
   reason: z.string().nullable(),
   editedArguments: z.string().nullable(),
   consumedAt: time.nullable(),
+  supervised: supervisedApprovalSchema.exactOptional(),
 })
 
 const clientCall: z.ZodType<ClientCall> = z.strictObject({
@@ -204,7 +197,7 @@ const clientCall: z.ZodType<ClientCall> = z.strictObject({
   answeredAt: time.nullable(),
 })
 
-const wait: z.ZodType<Wait> = z.union([approval, clientCall])
+const wait: z.ZodType<Wait> = z.union([approval, clientCall, prompt, instructionWait, alert])
 
 const sessionLine: z.ZodType<ArchivedSession> = z
   .strictObject({
@@ -220,11 +213,15 @@ const sessionLine: z.ZodType<ArchivedSession> = z
       problem('runs', 'one belongs to another session')
     if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
     const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
-    if (value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
+    // The runs in the log of an agent elsewhere are no runs of ours.
+    const isElsewhere = value.session.supervision !== undefined
+    if (!isElsewhere && value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
       problem('entries', 'one belongs to an unknown run')
     const waits = value.waits ?? []
-    if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || !runs.has(runId)))
+    if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || (!isElsewhere && !runs.has(runId))))
       problem('waits', 'one belongs to another session or an unknown run')
+    if (waits.some((one) => isSupervised(one) !== isElsewhere)) problem('waits', 'one is of another kind of session')
+    if (isElsewhere) return
     // Nobody could answer it, and it would never end.
     if (waits.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
       problem('waits', 'one is pending on a run that has ended')

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { createAskOperator } from '../../../supervision/desk/ask-operator.ts'
+import { createPrompts } from '../../../supervision/prompts/create-prompts.ts'
+import { createRecords } from '../../../supervision/records/records.ts'
+import { agentIn, ann, callOf, openDesk } from '../../../supervision/testing/open-desk.ts'
+import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
+import { createTestIo } from '../../testing/test-io.ts'
+import { exportSessions } from './export.ts'
+import { importSessions } from './import.ts'
+
+type Desk = ReturnType<typeof openDesk>
+
+async function exported({ store }: Desk): Promise<string> {
+  const io = createTestIo({})
+  await exportSessions({ read: (look) => look(store) }, [], {}, io)
+  return io.printed()
+}
+
+async function imported(archive: string): Promise<Desk> {
+  const desk = openDesk()
+  const io = createTestIo({ stdin: archive })
+  expect([await importSessions(desk.store, '-', io), io.complained()]).toEqual([0, 'Imported 1 session.\n'])
+  return desk
+}
+
+/** An agent that has asked what to do, and wants to write a file. */
+async function asked() {
+  const desk = openDesk()
+  const root = makeWorkspace()
+  const call = callOf(agentIn(root))
+  const records = createRecords({ waits: desk.store.waits, log: desk.log })
+  const prompts = createPrompts({ ...desk.parts, records })
+  const timeouts = { promptSeconds: 1_800, waitSeconds: 0 }
+  const { forward_prompt } = createAskOperator({ ...desk.parts, prompts, timeouts })
+  void desk.tools.ask_approval(call, { title: 'A change', file_path: 'a.txt', diff: 'new\n' })
+  const approval = await desk.nextWaiting()
+  return { desk, call, approval, prompt: () => void forward_prompt(call, { prompt_text: 'Go on?' }) }
+}
+
+test('a session of an agent elsewhere is imported as interrupted, and nothing in it waits', async () => {
+  const { desk, approval, prompt } = await asked()
+  prompt()
+  while ((await desk.waiting()).length < 2) await new Promise<void>((resolve) => void setImmediate(resolve))
+  await desk.sessions.steer(ann, approval.sessionId, 'Use tabs.')
+  const other = await imported(await exported(desk))
+
+  const { supervision } = await other.sessions.get(approval.sessionId)
+  expect(supervision).toMatchObject({ status: 'interrupted', openRun: null, connectionId: null, spawned: null })
+  expect(await other.waiting()).toEqual([])
+  const records = await other.store.waits.list({ sessionId: approval.sessionId, limit: 9 })
+  expect(records.map(({ wait, status }) => [wait, status]).sort()).toEqual([
+    ['approval', 'interrupted'],
+    ['prompt', 'interrupted'],
+  ])
+  const events = await other.events(approval.sessionId)
+  const types = events.map(({ type }) => type)
+  expect(types.filter((type) => type === 'RUN_STARTED').length).toBe(
+    types.filter((type) => type === 'RUN_FINISHED' || type === 'RUN_ERROR').length,
+  )
+  // An export of the import says the same.
+  const again = await imported(await exported(other))
+  expect(await again.events(approval.sessionId)).toEqual(events)
+})
+
+test('a terminated one stays terminated, and a change that was approved is not written by another server', async () => {
+  const { desk, approval } = await asked()
+  await desk.approvals.decide(ann, approval.id, { decision: 'approve' })
+  await desk.sessions.terminate(ann, approval.sessionId)
+  const other = await imported(await exported(desk))
+
+  expect((await other.sessions.get(approval.sessionId)).supervision.status).toBe('terminated')
+  expect(await other.store.waits.list({ sessionId: approval.sessionId, limit: 9 })).toMatchObject([
+    { status: 'interrupted', decidedBy: 'ann', decidedVia: 'ctl' },
+  ])
+  expect(await other.store.supervised.unapplied(9)).toEqual([])
+})

@@ -1,0 +1,175 @@
+// What an archive says about a session of an agent elsewhere. Its process, its connection and the bytes of its changes stay behind, so it
+// is imported as one that has ended: nothing in it waits, and nothing is written any more.
+
+import { z } from 'zod'
+import {
+  operationalModes,
+  type ProgressItem,
+  type Supervision,
+  supervisedStatuses,
+} from '../../../domain/supervision.ts'
+import {
+  type Alert,
+  type Approval,
+  type InstructionWait,
+  isSupervised,
+  isWaiting,
+  type Prompt,
+  promptTypes,
+  type SupervisedWait,
+  type Wait,
+} from '../../../domain/wait.ts'
+import type { ImportSession } from '../../../store/ports/sessions.ts'
+import { count, time, waitBase } from './archived-wait.ts'
+
+const text = z.string().nullable()
+const progress: z.ZodType<ProgressItem[] | null> = z
+  .array(z.strictObject({ label: z.string(), status: z.enum(['done', 'in_progress', 'pending']) }))
+  .nullable()
+
+export const supervisionSchema: z.ZodType<Supervision> = z.strictObject({
+  status: z.enum(supervisedStatuses),
+  version: count,
+  host: z.string(),
+  workspaceRoot: z.string().min(1),
+  channelId: text,
+  mode: z.enum(operationalModes),
+  title: text,
+  prompt: text,
+  updatedAt: time,
+  terminatedAt: time.nullable(),
+  lastTool: text,
+  nudgeCount: count,
+  silence: z.strictObject({ ms: z.number(), seenAt: time }).nullable(),
+  stallPaused: z.boolean(),
+  progressSnapshot: progress,
+  tokenId: z.string(),
+  connectionId: text,
+  openRun: text,
+  lastRun: text,
+  continuesAlone: count,
+  givenInstructions: z.array(z.string()),
+  openNudge: text,
+  restoredFrom: text,
+  spawned: z.strictObject({ pid: z.number().int(), startedAt: z.number() }).nullable(),
+})
+
+const askedElsewhere = { host: z.string(), contentKey: z.string(), returnedAt: time.nullable() }
+
+export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervised']>> = z.strictObject({
+  ...askedElsewhere,
+  change: z
+    .strictObject({
+      path: z.string(),
+      kind: z.enum(['create', 'modify', 'delete']),
+      addedLines: count,
+      removedLines: count,
+      warnings: z.array(z.string()),
+      protectedBecause: text,
+      hasHiddenText: z.boolean(),
+    })
+    .nullable(),
+  mayForce: z.boolean(),
+  isEdited: z.boolean(),
+  appliedAt: time.nullable(),
+  decisions: z.array(z.strictObject({ by: z.string(), via: z.string(), at: time, force: z.boolean() })).exactOptional(),
+  notApplied: z.string().exactOptional(),
+})
+
+const decided = {
+  messageRefs: z.record(z.string(), z.string()),
+  decidedAt: time.nullable(),
+  decidedBy: text,
+  decidedVia: z.string().exactOptional(),
+  reason: text,
+}
+
+export const prompt: z.ZodType<Prompt> = z.strictObject({
+  ...waitBase,
+  ...decided,
+  wait: z.literal('prompt'),
+  status: z.enum(['pending', 'decided', 'interrupted']),
+  supervised: z.strictObject(askedElsewhere),
+  promptText: z.string(),
+  promptType: z.enum(promptTypes),
+  elapsedSeconds: z.number().nullable(),
+  actionsTaken: z.number().nullable(),
+  decision: z.enum(['continue', 'refine', 'stop']).nullable(),
+  instruction: text,
+})
+
+export const instructionWait: z.ZodType<InstructionWait> = z.strictObject({
+  ...waitBase,
+  ...decided,
+  wait: z.literal('instruction'),
+  status: z.enum(['pending', 'resumed', 'timeout', 'interrupted']),
+  supervised: z.strictObject(askedElsewhere),
+  message: z.string(),
+  timeoutSeconds: z.number(),
+  instruction: text,
+})
+
+export const alert: z.ZodType<Alert> = z.strictObject({
+  ...waitBase,
+  ...decided,
+  // An alert is about no call.
+  tool: z.string(),
+  wait: z.literal('alert'),
+  status: z.enum(['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed']),
+  supervised: z.strictObject({ host: z.string() }),
+  lastTool: text,
+  lastActivityAt: time,
+  idleSeconds: z.number(),
+  nudgeCount: count,
+  nudgeMessage: text,
+  lastNudgeAt: time.nullable(),
+  nudgedBy: text,
+  progressSnapshot: progress,
+})
+
+type Imported = Omit<ImportSession, 'type'>
+
+/** The session as it is imported: one that was open is interrupted. A session of our own agents stays as it is. */
+export function withoutAgent(archived: Imported): Imported {
+  const { session, entries, waits = [] } = archived
+  const { supervision } = session
+  if (supervision === undefined) return archived
+  const { status, updatedAt, openRun, lastRun, terminatedAt } = supervision
+  const last = entries.at(-1)
+  const end = { type: 'RUN_ERROR', message: 'The session was moved.', code: 'interrupted', timestamp: updatedAt }
+  return {
+    ...archived,
+    session: {
+      ...session,
+      supervision: {
+        ...supervision,
+        status: status === 'terminated' ? status : 'interrupted',
+        terminatedAt: terminatedAt ?? updatedAt,
+        openRun: null,
+        lastRun: openRun ?? lastRun,
+        connectionId: null,
+        spawned: null,
+        stallPaused: false,
+        givenInstructions: [],
+        openNudge: null,
+      },
+    },
+    // Every run in the log has its end.
+    entries:
+      openRun === null || last === undefined
+        ? entries
+        : [...entries, { seq: last.seq + 1, runId: last.runId, kind: 'event', data: JSON.stringify(end) }],
+    waits: waits.map((wait) => (isSupervised(wait) ? settled(wait, updatedAt) : wait)),
+  }
+}
+
+function settled(wait: SupervisedWait, at: number): Wait {
+  if (wait.wait === 'alert') return isWaiting(wait) ? { ...wait, status: 'dismissed', decidedAt: at } : wait
+  if (isWaiting(wait)) return { ...wait, status: 'interrupted', decidedAt: at }
+  if (wait.wait !== 'approval' || wait.kind !== 'diff') return wait
+  // The bytes are not in the archive.
+  if (wait.status === 'approved') return { ...wait, status: 'interrupted' }
+  const { appliedAt, notApplied = 'The session was moved before the change was written.' } = wait.supervised
+  const isUnwritten = wait.status === 'consumed' && appliedAt === null
+  return isUnwritten ? { ...wait, supervised: { ...wait.supervised, notApplied } } : wait
+}
