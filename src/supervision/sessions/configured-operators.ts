@@ -17,6 +17,8 @@ export function configuredOperators(
     (isLocal(name) ? operators.find(({ local }) => local) : undefined)
   // The settings put this one in where nobody is named.
   const isOpenToAll = isSole && operators.every(({ name }) => name === LOCAL_USER)
+  // `local_user` and `operator` are the same person, whichever of the two names is in the list.
+  const hasLocal = isSole || operators.some(({ name }) => isLocal(name))
   return {
     personOf: (name) => named(name)?.name ?? name,
     isAdmin: (name) => named(name)?.admin === true || (isSole && (named(name) !== undefined || isLocal(name))),
@@ -26,6 +28,6 @@ export function configuredOperators(
       const isMeant = (to: string): boolean => to === person.name || to === person.group
       return escalation.some(({ afterMs, to }) => waitedMs >= afterMs && to.some(isMeant))
     },
-    isKnown: (name) => isOpenToAll || named(name) !== undefined || (isSole && isLocal(name)),
+    isKnown: (name) => isOpenToAll || named(name) !== undefined || (hasLocal && isLocal(name)),
   }
 }

@@ -308,4 +308,5 @@ test('without a list of operators every name may own sessions, with one only tho
   expect(known(person('ann'))).toEqual(['ann', 'local_user'])
   expect(known(person('ann'), person('bob'))).toEqual(['ann'])
   expect(known(person('ann', true), person('bob'))).toEqual(['ann', 'local_user'])
+  expect(known(person('ann'), person('operator'))).toEqual(['ann', 'local_user'])
 })
