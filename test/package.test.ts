@@ -93,6 +93,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     ...files('schema/*.json'),
     ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
     'dist/index.js',
+    'dist/cli/commands/hook/main.js',
     'dist/cli/main.js',
     'dist/client/client.js',
     'dist/files/reader/child/main.js',

@@ -85,6 +85,13 @@ function codeIn(body: string): unknown {
   }
 }
 
+/** The transport of 2024: they only say where to go. */
+const MOVED = ['GET /sse', 'POST /sse', 'GET /messages', 'POST /messages']
+
+/** The door of MCP answers in JSON-RPC, which has numbers for codes. */
+const inItsShape = ({ path }: RouteRow, answer: string): string =>
+  ['/mcp', '/sse', '/messages'].includes(path) ? answer.replace(/ \w+$/, ' -32000') : answer
+
 const label = ({ method, path }: RouteRow): string => `${method} ${path}`
 
 describe('without a credential', () => {
@@ -95,14 +102,14 @@ describe('without a credential', () => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
-    const open = new Set(['GET /', 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready'])
+    const open = new Set(['GET /', 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)
     const closed = table.filter((row) => !open.has(label(row)))
     const ask = async (headers: Record<string, string>) =>
       Object.fromEntries(
         await Promise.all(closed.map(async (row) => [label(row), await answerOf(server, requestTo(row), headers)])),
       )
-    const expected = Object.fromEntries(closed.map((row) => [label(row), '401 unauthorized']))
+    const expected = Object.fromEntries(closed.map((row) => [label(row), inItsShape(row, '401 unauthorized')]))
     expect(await ask({})).toEqual(expected)
     // A credential in the wrong place does not count.
     expect(await ask({ Cookie: `token=${tokens.user}`, 'X-Api-Key': tokens.user })).toEqual(expected)
@@ -121,14 +128,13 @@ describe('without a credential', () => {
     const asOperator = await Promise.all(
       operators.map((row) => answerOf(server, requestTo(row), bearer(tokens.operator))),
     )
-    // The operator gets past the guard. Then a made-up id is 404, and the body, the input of a run, does not describe a token.
-    const refused: Record<string, string> = {
-      'DELETE /grants/:id': '404 grant_not_found',
-      'DELETE /tokens/:id': '404 token_not_found',
-      'POST /tokens': '400 invalid_request',
-    }
-    const served = operators.map((row) => refused[label(row)] ?? '200')
-    expect([asUser, asOperator]).toEqual([operators.map(() => '403 forbidden'), served])
+    expect(asUser).toEqual(operators.map(() => '403 forbidden'))
+    // The operator gets past the guard. Then a made-up id is not found or not an id, and the body, the input of a run, is not what a
+    // route that changes something wants.
+    const isPast = operators.map(({ method }) =>
+      method === 'GET' ? /^200|^404 |^400 malformed_id/ : /^400 (invalid_request|malformed_id)|^404 /,
+    )
+    expect(asOperator.filter((answer, i) => !isPast[i]?.test(answer))).toEqual([])
     expect(await answerOf(server, { path: '/capabilities' }, bearer(tokens.bob))).toBe('200')
 
     print(
@@ -281,7 +287,7 @@ describe('other people’s pages', () => {
     const table = await routeTable()
     const ask = (headers: Record<string, string>) =>
       Promise.all(table.map((row) => answerOf(server, requestTo(row), headers)))
-    const all = (answer: string) => table.map(() => answer)
+    const all = (answer: string) => table.map((row) => inItsShape(row, answer))
 
     expect(await ask({ Host: `evil.example:${server.port}` })).toEqual(all('421 host_not_allowed'))
     expect(await ask({ Host: 'localhost:1' })).toEqual(all('421 host_not_allowed'))

@@ -46,6 +46,9 @@ const settings: SupervisionSettings = {
     { name: 'operator', admin: true },
     { name: 'eve', admin: false },
     { name: 'grace', admin: false },
+    // They own the tokens of the agents in `open-mcp-door.ts`.
+    { name: 'ada', admin: false },
+    { name: 'bob', admin: false },
   ].map((one) => ({ ...one, slack: null, console: null, local: false, group: null })),
   maxConcurrentSessions: 100,
   timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },
