@@ -72,6 +72,8 @@ async function bundle(options: RolldownOptions): Promise<void> {
   const bundled = await rolldown({
     cwd: root,
     platform: 'node',
+    // Its usual entry loads its parts with a require that no bundler can follow.
+    resolve: { alias: { 'jsonc-parser': join(packages, 'jsonc-parser/lib/esm/main.js') } },
     logLevel: 'warn',
     checks: { ineffectiveDynamicImport: false },
     ...input,
