@@ -27,7 +27,7 @@ const kinds = [
 ] as const
 
 /** In seconds there is time for one of them. */
-const chosen = fromEnvironment('ROUNDS', 8) > 8 ? kinds : kinds.slice(0, 1)
+const chosen = fromEnvironment('ROUNDS', 6) > 6 ? kinds : kinds.slice(0, 1)
 
 test.each(chosen)(
   'kill -9 at each step of writing a change ($kind)',

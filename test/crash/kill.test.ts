@@ -13,7 +13,7 @@ import { seedLog } from './support/seed-log.ts'
 import { openYard } from './support/start-server.ts'
 import { until, within } from './support/until.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', 8)
+const ROUNDS = fromEnvironment('ROUNDS', 6)
 const CLIENTS = fromEnvironment('CLIENTS', 40)
 const SEED = fromEnvironment('SEED', 20_261_115)
 const MANY = fromEnvironment('MANY', 150)

@@ -45,7 +45,7 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'opens-unsynced',
-    seed: 140,
+    seed: 437,
     bug: 'what a killed process wrote and did not sync is shown by the next one as if it were safe',
     foundBy: ['views', 'acknowledged', 'deletions'],
     faults(faults) {
