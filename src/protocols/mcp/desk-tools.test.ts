@@ -15,7 +15,7 @@ test.each([
 ])('approve_tool answers in nothing but the text that a permission prompt is read from: %j', async (decided, text) => {
   const desk = { approve_tool: async () => decided } as unknown as AgentDesk
   const context = {
-    agent: { principal: { owner: 'ann', tokenId: 't' }, workspace: '/work/shop', client: null },
+    agent: { principal: { owner: 'ann', tokenId: 't' }, workspace: '/srv/shop', client: null },
     meta: {},
   } as unknown as McpCallContext
   const tool = createDeskTools(desk).find(({ name }) => name === 'approve_tool')

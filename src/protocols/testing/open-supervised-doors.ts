@@ -139,7 +139,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
   const { elsewhere } = made
   if (elsewhere === undefined) throw new Error('the routes were not made')
 
-  const agent = agentIn('/work/shop', { owner: 'local_user' })
+  const agent = agentIn('/srv/shop', { owner: 'local_user' })
   return {
     ...doors,
     elsewhere,

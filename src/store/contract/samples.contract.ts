@@ -217,7 +217,7 @@ export const supervisionSample: Supervision = {
   status: 'active',
   version: 0,
   host: 'claude-code',
-  workspaceRoot: '/work/shop',
+  workspaceRoot: '/srv/shop',
   channelId: null,
   mode: 'remote',
   title: null,

@@ -124,7 +124,7 @@ const checkpoint = (sessionId: string, values: Partial<Checkpoint> = {}): Checkp
   sessionId,
   owner: 'ann',
   label: 'before the refactoring',
-  workspaceRoot: '/work/shop',
+  workspaceRoot: '/srv/shop',
   manifest: 'c'.repeat(64),
   files: 12,
   bytes: 3_000,
@@ -151,7 +151,7 @@ const everything = async (store: Store, id: string) => ({
   feed: await store.feed.items(0, 100),
   steering: await store.supervised.instructions({ sessionId: id, limit: 100 }),
   checkpoints: await store.supervised.checkpoints({ limit: 100 }),
-  pin: await store.supervised.pin('/work/shop'),
+  pin: await store.supervised.pin('/srv/shop'),
 })
 
 export function describeSupervision(open: OpenStore): void {
@@ -244,7 +244,7 @@ export function describeSupervision(open: OpenStore): void {
       expect(await found({})).toEqual([b.id, c.id, a.id])
       expect(await found({ limit: 1 })).toEqual([b.id])
       expect(await found({ owner: 'ann' })).toEqual([b.id, a.id])
-      expect(await found({ workspaceRoot: '/work/shop' })).toEqual([c.id, a.id])
+      expect(await found({ workspaceRoot: '/srv/shop' })).toEqual([c.id, a.id])
       expect(await found({ tokenId: 'b' })).toEqual([b.id])
       expect(await found({ statuses: ['interrupted'] })).toEqual([c.id])
       expect(await found({ owner: 'eve', statuses: ['active'] })).toEqual([])
@@ -289,7 +289,7 @@ export function describeSupervision(open: OpenStore): void {
         proposals: [{ approvalId: question.id, diff: 'd', after: null }],
         instructions: [instruction(session)],
         checkpoints: [checkpoint(id)],
-        pin: { workspaceRoot: '/work/shop', sha256: 'a', text: '{}', at: NOW, by: 'ann' },
+        pin: { workspaceRoot: '/srv/shop', sha256: 'a', text: '{}', at: NOW, by: 'ann' },
         entries: [event('RUN_STARTED')],
         runId: newId(),
         audit: [newAudit('ann')],
@@ -475,7 +475,7 @@ export function describeSupervision(open: OpenStore): void {
       await done(store, step(one.id, 1, { instructions: [steering, task] }))
       const ofWorkspace = {
         kind: 'task',
-        workspace: { owner: 'ann', root: '/work/shop' },
+        workspace: { owner: 'ann', root: '/srv/shop' },
         isWaiting: true,
         limit: 10,
       } as const
@@ -483,7 +483,7 @@ export function describeSupervision(open: OpenStore): void {
       expect(await store.supervised.instructions({ sessionId: one.id, isWaiting: true, limit: 10 })).toEqual([steering])
       expect(await store.supervised.instructions(ofWorkspace)).toEqual([task])
       expect(
-        await store.supervised.instructions({ ...ofWorkspace, workspace: { owner: 'eve', root: '/work/shop' } }),
+        await store.supervised.instructions({ ...ofWorkspace, workspace: { owner: 'eve', root: '/srv/shop' } }),
       ).toEqual([])
 
       await done(store, step(two.id, 1, { deliver: [task.id, newId()] }))
@@ -539,7 +539,7 @@ export function describeSupervision(open: OpenStore): void {
       const { store, reopen } = await openForTest(open)
       const { id } = await opened(store)
       const pin = (text: string) => ({
-        workspaceRoot: '/work/shop',
+        workspaceRoot: '/srv/shop',
         sha256: `hash of ${text}`,
         text,
         at: NOW,
@@ -549,7 +549,7 @@ export function describeSupervision(open: OpenStore): void {
       await done(store, step(id, 2, { pin: pin('two') }))
 
       for await (const current of beforeAndAfter(store, reopen)) {
-        expect(await current.supervised.pin('/work/shop')).toEqual(pin('two'))
+        expect(await current.supervised.pin('/srv/shop')).toEqual(pin('two'))
         expect(await current.supervised.pin('/work')).toBe(null)
       }
     })

@@ -4,7 +4,7 @@ import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 
 test('a call belongs to a session of its own, is activity and stands in the log', async () => {
   const desk = openDesk()
-  const agent = agentIn('/work/shop')
+  const agent = agentIn('/srv/shop')
 
   const first = await desk.answerCall(callOf(agent), 'heartbeat', { note: 1 }, async () => ({ acknowledged: true }))
   const second = await desk.answerCall(callOf(agent), 'remote_log', {}, async () => ({ posted: false }))

@@ -13,7 +13,7 @@ function openAsking(options: Parameters<typeof openDesk>[0] = {}) {
   return { ...opened, prompts, records, desk: createAskOperator({ ...opened.parts, prompts, timeouts }) }
 }
 
-const agent = agentIn('/work/here')
+const agent = agentIn('/srv/here')
 const call = (values = {}) => callOf(agent, values)
 
 test('the agent waits until its operator answers, and gets the same answer by id ever after', async () => {
@@ -223,7 +223,7 @@ test('an answer is not given to an agent in another folder', async () => {
   const { desk, waiting } = openAsking()
   await desk.forward_prompt(call({ signal: AbortSignal.abort() }), { prompt_text: 'Go on?' })
   const [prompt] = await waiting()
-  const elsewhere = agentIn('/work/there', { tokenId: 'another', connectionId: 'another' })
+  const elsewhere = agentIn('/srv/there', { tokenId: 'another', connectionId: 'another' })
 
   const { answer } = await desk.forward_prompt(callOf(elsewhere), { prompt_id: prompt?.id ?? '' })
   expect(answer).toMatchObject({ status: 'error', error_code: 'request_not_found' })

@@ -16,7 +16,7 @@ function openReports(options: Parameters<typeof openDesk>[0] = {}) {
   return { ...opened, prompts, desk: { ...asking, ...reports, ...recovers } }
 }
 
-const agent = agentIn('/work/here')
+const agent = agentIn('/srv/here')
 const call = callOf(agent)
 const done = { label: 'Read', status: 'done' } as const
 

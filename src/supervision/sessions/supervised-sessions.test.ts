@@ -6,7 +6,7 @@ import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { configuredOperators } from './configured-operators.ts'
 import type { AgentIdentity } from './supervised-sessions.ts'
 
-const here = agentIn('/work/here')
+const here = agentIn('/srv/here')
 const window = (connectionId: string | null, values: Partial<AgentIdentity> = {}) => ({
   ...here,
   connectionId,
@@ -23,7 +23,7 @@ test('two windows of one host are two sessions, and a window keeps its own', asy
   expect(first).toMatchObject({
     owner: 'ann',
     agent: 'claude-code',
-    supervision: { status: 'active', workspaceRoot: '/work/here' },
+    supervision: { status: 'active', workspaceRoot: '/srv/here' },
   })
 })
 
@@ -46,7 +46,7 @@ test('a session of another owner or another workspace is not found', async () =>
   const foreign = { sessionId, tokenId: 'token-eve', owner: 'eve' }
 
   await expect(sessions.attach(window('x', foreign))).rejects.toMatchObject({ code: 'session_not_found' })
-  await expect(sessions.attach(window('x', { sessionId, workspaceRoot: '/work/there' }))).rejects.toMatchObject({
+  await expect(sessions.attach(window('x', { sessionId, workspaceRoot: '/srv/there' }))).rejects.toMatchObject({
     code: 'session_not_found',
   })
 })
@@ -122,7 +122,7 @@ test('an admin hands a session over with what is pending, and its agent token st
 test('a created session that nobody connects to ends, a silent one is interrupted, one with a stream is not', async () => {
   const { sessions, clock } = openDesk()
   const created = await sessions.create(ann, {
-    workspaceRoot: '/work/here',
+    workspaceRoot: '/srv/here',
     host: 'claude',
     prompt: 'Go',
     tokenId: 't',
@@ -180,7 +180,7 @@ test('a session opens only in a workspace of the settings, and has its channel u
   const forbidden = (what: string) => new ServerError('forbidden', what)
   const workspaces: Workspaces = {
     find(path) {
-      if (path !== '/work/here') throw forbidden('workspace')
+      if (path !== '/srv/here') throw forbidden('workspace')
       return { path, id: null, channelId: 'C1', label: null }
     },
     checkChannel(channelId) {
@@ -235,10 +235,10 @@ test('a window whose session was interrupted comes back to it', async () => {
 test('a call for another folder does not belong to the open session of its token', async () => {
   const { sessions } = openDesk()
   const first = await sessions.attach(window(null))
-  const other = await sessions.attach(window(null, { workspaceRoot: '/work/here/sub' }))
+  const other = await sessions.attach(window(null, { workspaceRoot: '/srv/here/sub' }))
 
   expect(other.id).not.toBe(first.id)
-  expect(other.supervision.workspaceRoot).toBe('/work/here/sub')
+  expect(other.supervision.workspaceRoot).toBe('/srv/here/sub')
   expect((await sessions.attach(window(null))).id).toBe(first.id)
 })
 
@@ -271,7 +271,7 @@ test.each(['', ' \n', 'x'.repeat(4_001)])(
   async (text) => {
     const { sessions, store } = openDesk()
     const { id } = await sessions.attach(window('a'))
-    const spawned = { workspaceRoot: '/work/here', host: 'claude', prompt: 'Go', tokenId: 't' }
+    const spawned = { workspaceRoot: '/srv/here', host: 'claude', prompt: 'Go', tokenId: 't' }
     const refused = { code: 'invalid_request', message: expect.stringMatching(/of 1 to \d+ characters/) }
 
     await expect(sessions.steer(ann, id, text)).rejects.toMatchObject(refused)

@@ -16,7 +16,7 @@ const settings: StallSettings = {
   maxRetries: 3,
   defaultMessage: 'Go on, please.',
 }
-const agent = agentIn('/work/here')
+const agent = agentIn('/srv/here')
 const call = callOf(agent)
 
 function openWatched(options: Parameters<typeof openDesk>[0] & { way?: string | null } = {}) {

@@ -40,7 +40,7 @@ export const elsewhereMutants: readonly Mutant[] = [
       busy(world)
       Object.assign(world, { maxOpen: 2, reopens: 0.4 })
       world.windows = [0, 1, 2].map((i) => ({
-        ...{ name: `w${i}`, tokenId: 'token-shared', workspaceRoot: '/work/shop', hasConnection: true, calls: 20 },
+        ...{ name: `w${i}`, tokenId: 'token-shared', workspaceRoot: '/srv/shop', hasConnection: true, calls: 20 },
       }))
     },
     store: (store) => stepping(store, ({ maxOpen: _, ...step }) => step),

@@ -221,7 +221,7 @@ describe('a supervised session', () => {
     const supervision = {
       session_id: id,
       owner_user_id: 'local_user',
-      workspace_root: '/work/shop',
+      workspace_root: '/srv/shop',
       status: 'active',
       host: 'claude-code',
       mode: 'remote',

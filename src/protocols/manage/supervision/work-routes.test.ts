@@ -110,7 +110,7 @@ describe('POST /sessions/{id}/run', () => {
 describe('POST /sessions', () => {
   test('says how to set up a host if there is none, and who may start agents', async () => {
     await using doors = await openSupervisedDoors()
-    const body = { prompt: 'Do it.', workspace: '/work/shop' }
+    const body = { prompt: 'Do it.', workspace: '/srv/shop' }
 
     expect(await refusalOf(await doors.post('/sessions', body, asEve))).toEqual({ status: 409, code: 'conflict' })
     expect((await doors.post('/sessions', body, asLocalUser)).status).toBe(403)
