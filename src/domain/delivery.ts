@@ -14,3 +14,15 @@ export interface Delivery {
   /** Epoch ms of the next try; 0: at once. */
   nextTryAt: number
 }
+
+/** Something that a channel remembers for itself: the message that begins a session's thread, a subscription. */
+export interface ChannelNote {
+  /** Name of the channel. */
+  channel: string
+  key: string
+  /** Id of the session with which the note is removed; null: it is about none. */
+  session: string | null
+  value: string
+  /** Epoch ms of the last change. */
+  at: number
+}

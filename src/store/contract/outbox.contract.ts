@@ -6,11 +6,14 @@ import type { Store } from '../store.ts'
 import {
   beforeAndAfter,
   commit,
+  create,
   done,
   newApproval,
+  newSession,
   type OpenStore,
   openForTest,
   refusal,
+  remove,
   waitingSession,
 } from './samples.contract.ts'
 
@@ -137,6 +140,44 @@ export function describeOutbox(open: OpenStore): void {
       await done(store, settle(2, { type: 'given_up' }))
 
       expect(await waiting(store)).toEqual({ items: [], summary: 1 })
+    })
+
+    test('shows items once more, with the numbers that they had', async () => {
+      const { store } = await openForTest(open)
+      await done(store, take({ upTo: 3, items: items(1, 3) }))
+      await done(store, settle(1, delivered()))
+      await done(store, settle(2, delivered()))
+      await done(store, { type: 'replay_deliveries', channel: 'slack', items: items(2, 3) })
+      expect([await store.outbox.cursor('slack'), await waiting(store)]).toEqual([3, { items: [2, 3], summary: 0 }])
+
+      await done(store, { type: 'replay_deliveries', channel: 'slack', items: items(1, 300) })
+      expect(await waiting(store)).toMatchObject({ summary: 300 - OUTBOX_ITEMS })
+    })
+
+    test('keeps the notes of a channel, and removes those about a session with the session', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      await done(store, create(session))
+      const note = (key: string, value: string, about: string | null = null, channel = 'slack') =>
+        done(store, { type: 'note_for_channel', channel, key, value, session: about, at: 7 })
+      await note('b', 'first')
+      await note('b', 'second')
+      await note('a', 'thread', session.id)
+      await note('a', 'another channel', null, 'push')
+      await note('c', 'gone')
+      await done(store, { type: 'note_for_channel', channel: 'slack', key: 'c', value: null })
+
+      const after = await reopen()
+      expect(await after.outbox.notes('slack')).toEqual([
+        { channel: 'slack', key: 'a', session: session.id, value: 'thread', at: 7 },
+        { channel: 'slack', key: 'b', session: null, value: 'second', at: 7 },
+      ])
+      expect(await after.outbox.note('push', 'a')).toMatchObject({ value: 'another channel' })
+      await done(after, remove(session.id))
+      expect([await after.outbox.note('slack', 'a'), await after.outbox.notes('slack')]).toMatchObject([
+        null,
+        [{ key: 'b' }],
+      ])
     })
 
     test('remembers with an approval which message announced it, and tells nobody', async () => {

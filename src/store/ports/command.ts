@@ -5,7 +5,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { AddAudit } from './audit.ts'
 import type { AddFile } from './files.ts'
-import type { SettleDelivery, TakeDeliveries } from './outbox.ts'
+import type { NoteForChannel, ReplayDeliveries, SettleDelivery, TakeDeliveries } from './outbox.ts'
 import type {
   AcceptRun,
   AppendEntries,
@@ -50,6 +50,8 @@ export type Command =
   | AddAudit
   | TakeDeliveries
   | SettleDelivery
+  | ReplayDeliveries
+  | NoteForChannel
 
 export type Result =
   | {

@@ -1,6 +1,6 @@
 // The outbox: what each channel still has to show its operators. It survives restarts, so nothing is lost while a channel is down.
 
-import type { Delivery } from '../../domain/delivery.ts'
+import type { ChannelNote, Delivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 
 export interface OutboxReads {
@@ -8,6 +8,9 @@ export interface OutboxReads {
   cursor(channel: string): Promise<number | null>
   /** What the channel still has to show, oldest first: at most `OUTBOX_ITEMS` items, and one summary. */
   deliveries(channel: string): Promise<Delivery[]>
+  note(channel: string, key: string): Promise<ChannelNote | null>
+  /** All notes of a channel, in the order of their keys. */
+  notes(channel: string): Promise<ChannelNote[]>
 }
 
 /** Items that wait for one channel. While there are more, a summary counts them. */
@@ -41,3 +44,18 @@ export interface SettleDelivery {
     | { type: 'failed'; nextTryAt: number }
     | { type: 'given_up' }
 }
+
+/**
+ * Synced. Shows these items once more, as far as there is room, whether or not they were delivered. The rest is counted in the summary.
+ * They keep their numbers, so that whoever got them before can tell.
+ */
+export interface ReplayDeliveries {
+  type: 'replay_deliveries'
+  channel: string
+  items: readonly FeedItem[]
+}
+
+/** Synced. Writes a note of a channel, or removes it. */
+export type NoteForChannel =
+  | ({ type: 'note_for_channel' } & ChannelNote)
+  | { type: 'note_for_channel'; channel: string; key: string; value: null }

@@ -5,7 +5,7 @@ import type { Command } from '../ports/command.ts'
 import type { RenewLease } from '../ports/runs.ts'
 import { acceptRun } from './accept-run.ts'
 import { feedItems } from './feed-items.ts'
-import { settleDelivery, takeDeliveries } from './outbox-rules.ts'
+import { noteForChannel, replayDeliveries, settleDelivery, takeDeliveries } from './outbox-rules.ts'
 import type { Change, Decision, Rule } from './rows.ts'
 import { appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './run-rules.ts'
 import {
@@ -69,6 +69,10 @@ function ruleOf(command: Command): Rule<Decision> {
       return takeDeliveries(command)
     case 'settle_delivery':
       return settleDelivery(command)
+    case 'replay_deliveries':
+      return replayDeliveries(command)
+    case 'note_for_channel':
+      return withoutRows([noteForChannel(command)])
     case 'add_audit':
       return withoutRows([{ write: 'add_audit', records: command.audit }])
     case 'renew_lease':

@@ -2,7 +2,14 @@
 
 import type { Delivery } from '../../domain/delivery.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { OUTBOX_ITEMS, type SettleDelivery, type TakeDeliveries } from '../ports/outbox.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+import {
+  type NoteForChannel,
+  OUTBOX_ITEMS,
+  type ReplayDeliveries,
+  type SettleDelivery,
+  type TakeDeliveries,
+} from '../ports/outbox.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
 
 export function* takeDeliveries({ channel, after, upTo, items, skipped }: TakeDeliveries): Rule<Decision> {
@@ -10,14 +17,39 @@ export function* takeDeliveries({ channel, after, upTo, items, skipped }: TakeDe
   if (cursor !== after) {
     throw new ServerError('conflict', `Channel ${JSON.stringify(channel)} is at ${cursor} and not at ${after}.`)
   }
+  return done([
+    { write: 'put_outbox_cursor', channel, n: upTo },
+    ...placed(channel, deliveries, items, { count: skipped, at: upTo }),
+  ])
+}
+
+export function* replayDeliveries({ channel, items }: ReplayDeliveries): Rule<Decision> {
+  const { deliveries } = yield* ask('outbox', channel)
+  const waiting = new Set(deliveries.map(({ n }) => n))
+  const again = items.filter(({ n }) => !waiting.has(n))
+  return done(placed(channel, deliveries, again, { count: 0, at: 0 }))
+}
+
+/** As many of the items as there is room for. The summary counts the others, and those that were skipped. */
+function placed(
+  channel: string,
+  deliveries: readonly Delivery[],
+  items: readonly FeedItem[],
+  skipped: { count: number; at: number },
+): Change[] {
   const summary = deliveries.find(({ item }) => item === null)
-  const room = summary === undefined && skipped === 0 ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
-  const changes: Change[] = [{ write: 'put_outbox_cursor', channel, n: upTo }]
-  for (const item of items.slice(0, room)) changes.push(put({ ...fresh, channel, n: item.n, item, count: 1 }))
+  const room = summary === undefined && skipped.count === 0 ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
+  const changes = items.slice(0, room).map((item) => put({ ...fresh, channel, n: item.n, item, count: 1 }))
   const left = items.slice(room)
-  const count = left.length + skipped
-  if (count > 0) changes.push(put(withMore(summary, channel, left[0]?.n ?? upTo, count)))
-  return done(changes)
+  const count = left.length + skipped.count
+  return count === 0 ? changes : [...changes, put(withMore(summary, channel, left[0]?.n ?? skipped.at, count))]
+}
+
+export const noteForChannel = (command: NoteForChannel): Change => {
+  const { channel, key } = command
+  if (command.value === null) return { write: 'remove_note', channel, key }
+  const { session, value, at } = command
+  return { write: 'put_note', note: { channel, key, session, value, at } }
 }
 
 export function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision> {

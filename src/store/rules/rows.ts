@@ -5,7 +5,7 @@
 // on a store that waits for each answer.
 
 import type { AuditRecord } from '../../domain/audit.ts'
-import type { Delivery } from '../../domain/delivery.ts'
+import type { ChannelNote, Delivery } from '../../domain/delivery.ts'
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
@@ -121,6 +121,9 @@ export type Change =
   /** Inserts it, or replaces the one with its channel and number. */
   | { write: 'put_delivery'; delivery: Delivery }
   | { write: 'remove_delivery'; channel: string; n: number }
+  /** Inserts it, or replaces the one with its channel and key. */
+  | { write: 'put_note'; note: ChannelNote }
+  | { write: 'remove_note'; channel: string; key: string }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
   | { write: 'renew_lease'; owner: string; until: number }
   /** Ends the leases of all owners but this one. */

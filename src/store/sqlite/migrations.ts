@@ -268,6 +268,18 @@ const migrations: readonly string[] = [
     by TEXT NOT NULL
   ) STRICT;
   `,
+  // What channels remember for themselves. A note about a session goes with the session.
+  `
+  CREATE TABLE channel_notes (
+    channel TEXT NOT NULL,
+    key TEXT NOT NULL,
+    session TEXT,
+    value TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (channel, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX channel_notes_session ON channel_notes (session) WHERE session IS NOT NULL;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

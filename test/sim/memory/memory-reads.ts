@@ -251,6 +251,8 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     outbox: {
       cursor: (channel) => state.outboxes.get(channel)?.cursor ?? null,
       deliveries: (channel) => state.outboxes.get(channel)?.deliveries ?? [],
+      note: (channel, key) => state.notes.find((one) => one.channel === channel && one.key === key) ?? null,
+      notes: (channel) => state.notes.filter((one) => one.channel === channel).sort((a, b) => (a.key < b.key ? -1 : 1)),
     },
 
     audit: {

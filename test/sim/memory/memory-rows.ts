@@ -1,7 +1,7 @@
 // Reads rows for the rules and writes their changes. A state depends only on the commands that were applied to it, so the objects
 // of a command are never changed.
 
-import type { Delivery } from '../../../src/domain/delivery.ts'
+import type { ChannelNote, Delivery } from '../../../src/domain/delivery.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
 import type { RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
@@ -132,6 +132,7 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'bury_session': {
       const session = sessionOf(state, change.session.id)
       erase(state, session)
+      removeNotes(state, ({ session: id }) => id === change.session.id)
       const { label: _, supervision: __, ...rest } = session.record
       session.record = {
         ...rest,
@@ -148,6 +149,7 @@ export function writeRow(state: MemoryState, change: Change): void {
     }
     case 'remove_session':
       erase(state, sessionOf(state, change.session.id))
+      removeNotes(state, ({ session: id }) => id === change.session.id)
       state.sessions.delete(change.session.id)
       return
 
@@ -236,6 +238,13 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'remove_delivery':
       changeOutbox(state, change.channel, change.n, null)
       return
+    case 'put_note':
+      removeNotes(state, ({ channel, key }) => channel === change.note.channel && key === change.note.key)
+      state.notes.push(change.note)
+      return
+    case 'remove_note':
+      removeNotes(state, ({ channel, key }) => channel === change.channel && key === change.key)
+      return
 
     case 'add_audit':
       for (const record of change.records) {
@@ -262,6 +271,10 @@ export function writeRow(state: MemoryState, change: Change): void {
     default:
       unreachable(change)
   }
+}
+
+function removeNotes(state: MemoryState, isGone: (note: ChannelNote) => boolean): void {
+  state.notes = state.notes.filter((note) => !isGone(note))
 }
 
 /** Puts the delivery in the place of the one with this number; null removes that. */

@@ -2,7 +2,7 @@
 // (`memory-disk.ts`).
 
 import type { AuditEntry } from '../../../src/domain/audit.ts'
-import type { Delivery } from '../../../src/domain/delivery.ts'
+import type { ChannelNote, Delivery } from '../../../src/domain/delivery.ts'
 import type { FeedItem } from '../../../src/domain/feed.ts'
 import type { FileRecord } from '../../../src/domain/file.ts'
 import type { Grant } from '../../../src/domain/grant.ts'
@@ -43,6 +43,8 @@ export interface MemoryState {
   feed: { item: FeedItem; batch: number }[]
   /** By the name of the channel. */
   outboxes: Map<string, { cursor: number; deliveries: Delivery[] }>
+  /** What channels remember for themselves. */
+  notes: ChannelNote[]
 }
 
 export interface MemorySession {
@@ -79,6 +81,7 @@ export const createMemoryState = (): MemoryState => ({
   batches: 0,
   feed: [],
   outboxes: new Map(),
+  notes: [],
 })
 
 export const nameOf = (owner: string, name: string): string => JSON.stringify([owner, name])

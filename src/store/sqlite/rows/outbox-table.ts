@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Delivery } from '../../../domain/delivery.ts'
+import type { ChannelNote, Delivery } from '../../../domain/delivery.ts'
 import type { Row } from './rows.ts'
 
-/** What channels still have to show, and how far each has looked at the feed. */
+/** What channels still have to show, how far each has looked at the feed, and what each remembers for itself. */
 export interface OutboxTable {
   cursor(channel: string): number | null
   /** Oldest first. */
@@ -10,6 +10,13 @@ export interface OutboxTable {
   putCursor(channel: string, n: number): void
   put(delivery: Delivery): void
   remove(channel: string, n: number): void
+  note(channel: string, key: string): ChannelNote | null
+  /** In the order of their keys. */
+  notes(channel: string): ChannelNote[]
+  putNote(note: ChannelNote): void
+  removeNote(channel: string, key: string): void
+  /** Removes the notes about this session. */
+  forgetSession(sessionId: string): void
 }
 
 export function createOutboxTable(db: DatabaseSync): OutboxTable {
@@ -21,6 +28,13 @@ export function createOutboxTable(db: DatabaseSync): OutboxTable {
       'INSERT OR REPLACE INTO outbox (channel, n, item, count, attempts, next_try_at) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     remove: db.prepare('DELETE FROM outbox WHERE channel = ? AND n = ?'),
+    note: db.prepare('SELECT * FROM channel_notes WHERE channel = ? AND key = ?'),
+    notes: db.prepare('SELECT * FROM channel_notes WHERE channel = ? ORDER BY key'),
+    putNote: db.prepare(
+      'INSERT OR REPLACE INTO channel_notes (channel, key, session, value, at) VALUES (?, ?, ?, ?, ?)',
+    ),
+    removeNote: db.prepare('DELETE FROM channel_notes WHERE channel = ? AND key = ?'),
+    forgetSession: db.prepare('DELETE FROM channel_notes WHERE session = ?'),
   }
   return {
     cursor(channel) {
@@ -33,8 +47,24 @@ export function createOutboxTable(db: DatabaseSync): OutboxTable {
       sql.put.run(channel, n, item === null ? null : JSON.stringify(item), count, attempts, nextTryAt)
     },
     remove: (channel, n) => void sql.remove.run(channel, n),
+    note(channel, key) {
+      const row = sql.note.get(channel, key)
+      return row === undefined ? null : toNote(row)
+    },
+    notes: (channel) => sql.notes.all(channel).map(toNote),
+    putNote: ({ channel, key, session, value, at }) => void sql.putNote.run(channel, key, session, value, at),
+    removeNote: (channel, key) => void sql.removeNote.run(channel, key),
+    forgetSession: (sessionId) => void sql.forgetSession.run(sessionId),
   }
 }
+
+const toNote = (row: Row): ChannelNote => ({
+  channel: String(row.channel),
+  key: String(row.key),
+  session: row.session === null ? null : String(row.session),
+  value: String(row.value),
+  at: Number(row.at),
+})
 
 const toDelivery = (row: Row): Delivery => ({
   channel: String(row.channel),

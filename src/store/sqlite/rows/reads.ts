@@ -33,6 +33,8 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     outbox: {
       cursor: async (channel) => outbox.cursor(channel),
       deliveries: async (channel) => outbox.deliveries(channel),
+      note: async (channel, key) => outbox.note(channel, key),
+      notes: async (channel) => outbox.notes(channel),
     },
     audit: createAuditReads(db),
   }

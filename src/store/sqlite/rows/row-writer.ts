@@ -63,6 +63,7 @@ export function createRowWriter(
         const id = sid(change.session.id)
         sessions.eraseContent(id)
         sessions.bury(id, change.at)
+        outbox.forgetSession(change.session.id)
         writer.trimTail()
         state.drop(change.session.id)
         return
@@ -71,6 +72,7 @@ export function createRowWriter(
         const id = sid(change.session.id)
         sessions.eraseContent(id)
         sessions.remove(id)
+        outbox.forgetSession(change.session.id)
         session.found(change.session.id, null)
         state.drop(change.session.id)
         return
@@ -151,6 +153,12 @@ export function createRowWriter(
         return
       case 'remove_delivery':
         outbox.remove(change.channel, change.n)
+        return
+      case 'put_note':
+        outbox.putNote(change.note)
+        return
+      case 'remove_note':
+        outbox.removeNote(change.channel, change.key)
         return
 
       case 'add_audit':
