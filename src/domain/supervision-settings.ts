@@ -1,3 +1,5 @@
+import type { NotifySettings } from './channel-settings.ts'
+
 /** What the server's settings say about agents that work elsewhere, and about the people who command them. Complete and checked. */
 export interface SupervisionSettings {
   /** Agents may work in every folder below this one. Null: only in `workspaces`. */
@@ -62,6 +64,9 @@ export interface OperatorSettings {
   /** May decide for every owner and hand sessions over. */
   admin: boolean
   group: string | null
+  /** Topic of ntfy that reaches this person. */
+  ntfy: string | null
+  notify: NotifySettings
 }
 
 export interface EscalationSettings {

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
 
 import { describe, expect, test } from 'vitest'
+import { testOperator } from '../../domain/testing/test-operator.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import { type ResolveInput, resolveSettings } from './resolve-settings.ts'
 import type { ServerSettings } from './server-settings.ts'
@@ -34,7 +35,7 @@ const mistakes = (given: Given): string[] => {
 const noSupervision: ServerSettings['supervision'] = {
   defaultWorkspaceRoot: null,
   workspaces: [],
-  operators: [{ name: 'local_user', slack: null, console: null, local: true, admin: true, group: null }],
+  operators: [testOperator({ name: 'local_user', local: true, admin: true })],
   escalation: [],
   quorum: 1,
   maxConcurrentSessions: 3,
@@ -52,6 +53,14 @@ const noSupervision: ServerSettings['supervision'] = {
   slack: { channelId: null, channels: [] },
   modes: { agentMaySet: true },
   ipcName: null,
+}
+
+const noChannels: ServerSettings['channels'] = {
+  publicUrl: null,
+  slack: { detail: 'standard', apiUrl: 'https://slack.com/api/' },
+  ntfy: { url: 'https://ntfy.sh' },
+  webPush: { contact: null },
+  webhooks: [],
 }
 
 describe('settings', () => {
@@ -97,6 +106,7 @@ describe('settings', () => {
         tls: null,
         open: false,
         supervision: noSupervision,
+        channels: noChannels,
       },
       warnings: [],
     })
@@ -163,6 +173,7 @@ open: true
         tls: { cert: '/etc/q/tls/cert.pem', key: '/abs/key.pem' },
         open: true,
         supervision: noSupervision,
+        channels: noChannels,
       },
       warnings: [],
     })

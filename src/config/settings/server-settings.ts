@@ -1,3 +1,4 @@
+import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import type { LogLevel, Protocol } from './setting-values.ts'
 
@@ -68,4 +69,5 @@ export interface ServerSettings {
   tls: { cert: string; key: string } | null
   open: boolean
   supervision: SupervisionSettings
+  channels: ChannelSettings
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { validationSchema } from '../source/schema-key.ts'
+import { channelTable } from './channel-settings.ts'
 import { flagName } from './setting.ts'
 import { settingKeys, settings } from './settings.ts'
 import { supervisionTable } from './supervision-settings.ts'
@@ -15,6 +16,7 @@ const onlyInFile = [
   'commands',
   'slack.channel_id',
   'slack.channels',
+  ...Object.keys(channelTable),
 ]
 
 describe('the table of settings', () => {
@@ -38,9 +40,11 @@ describe('the table of settings', () => {
     expect(settingKeys.filter((key) => settings[key].env.length === 0)).toEqual(onlyInFile)
   })
 
-  test('gives every setting a flag, except the secrets and those about agents that work elsewhere', () => {
+  test('gives every setting a flag, except the secrets and those about agents elsewhere and their operators', () => {
     expect(settingKeys.filter((key) => settings[key].flag === null)).toEqual(
-      settingKeys.filter((key) => settings[key].secret || Object.hasOwn(supervisionTable, key)),
+      settingKeys.filter(
+        (key) => settings[key].secret || Object.hasOwn(supervisionTable, key) || Object.hasOwn(channelTable, key),
+      ),
     )
   })
 

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { durationExpectation } from '../source/duration.ts'
 import { count } from '../source/schema-key.ts'
+import { channelTable } from './channel-settings.ts'
 import { type Setting, setting } from './setting.ts'
 import {
   hostAddress,
@@ -360,6 +361,7 @@ const table = {
     env: ['QUARTERDECK_OPEN'],
   }),
   ...supervisionTable,
+  ...channelTable,
 }
 
 /** The value of each setting, by its key in quarterdeck.yaml. */

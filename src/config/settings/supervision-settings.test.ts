@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import { testOperator } from '../../domain/testing/test-operator.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import { resolveSettings } from './resolve-settings.ts'
 import type { CodeSettings } from './settings.ts'
@@ -20,7 +21,7 @@ function mistakes(yaml: string): string[] {
   return []
 }
 
-const nobody = { slack: null, console: null, local: false, admin: false, group: null }
+const { name: _, ...nobody } = testOperator({ name: '' })
 
 describe('the settings about agents that work elsewhere', () => {
   test('can all be written in quarterdeck.yaml, with paths relative to the file', () => {
@@ -62,7 +63,7 @@ ipc_name: desk
         { path: '/srv/blog', id: null, channelId: null, label: null },
       ],
       operators: [
-        { name: 'ada', slack: 'U1', console: 'ada@work', local: true, admin: true, group: null },
+        { ...nobody, name: 'ada', slack: 'U1', console: 'ada@work', local: true, admin: true },
         { ...nobody, name: 'ben', group: 'night' },
         { ...nobody, name: 'U9', slack: 'U9' },
       ],
@@ -211,6 +212,10 @@ describe('every setting about agents elsewhere', () => {
     'operators.local': people,
     'operators.admin': people,
     'operators.group': people,
+    'operators.ntfy': null,
+    'operators.notify.kinds': null,
+    'operators.notify.quietHours': null,
+    'operators.notify.digestMs': null,
     'escalation.afterMs': people,
     'escalation.to': people,
     quorum: 'supervision/approvals/decide-elsewhere.ts',

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { SupervisionSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { durationExpectation } from '../source/duration.ts'
 import { count, text } from '../source/schema-key.ts'
+import { notifySettings } from './channel-values.ts'
 import { setting } from './setting.ts'
 import { span } from './setting-values.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
@@ -63,7 +64,7 @@ export const supervisionTable = {
   operators: setting<OperatorsValue>({
     schema: operators(),
     description:
-      'People who decide: a list with `name`, `slack`, `console`, `local`, `admin` and `group`; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
+      'People who decide: a list with `name`, `slack`, `ntfy`, `notify`, `console`, `local`, `admin` and `group`; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
     expected: 'a list of operators, each with a name, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
     default: { people: [], escalation: [], quorum: 1 },
@@ -250,6 +251,16 @@ export function assembleSupervision(read: Read, localUser: string): SupervisionS
   }
 }
 
+const nobody = {
+  slack: null,
+  console: null,
+  local: false,
+  admin: false,
+  group: null,
+  ntfy: null,
+  notify: notifySettings(undefined),
+}
+
 function allOperators(
   people: OperatorsValue['people'],
   slackIds: readonly string[],
@@ -257,11 +268,11 @@ function allOperators(
 ): OperatorsValue['people'] {
   const inSlack = [...new Set(slackIds)]
     .filter((id) => !people.some(({ slack }) => slack === id))
-    .map((id) => ({ name: id, slack: id, console: null, local: false, admin: false, group: null }))
+    .map((id) => ({ ...nobody, name: id, slack: id }))
   const all = [...people, ...inSlack]
   const [only] = all
   if (only === undefined) {
-    return [{ name: localUser, slack: null, console: null, local: true, admin: true, group: null }]
+    return [{ ...nobody, name: localUser, local: true, admin: true }]
   }
   return all.length === 1 ? [{ ...only, local: true }] : all
 }

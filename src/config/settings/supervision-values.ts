@@ -5,6 +5,7 @@ import { splitCommandLine } from '../../domain/command-line.ts'
 import type { EscalationSettings, OperatorSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { duration } from '../source/duration.ts'
 import { count, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { notify, notifySettings, ntfyTopic } from './channel-values.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const ALIAS = /^[a-z0-9][a-z0-9_-]{0,31}$/
@@ -67,6 +68,13 @@ const operator = () =>
     local: key(z.boolean(), 'Whether this person decides at a terminal of this machine.', true).optional(),
     admin: key(z.boolean(), 'Whether this person may decide for every owner and hand sessions over.', true).optional(),
     group: key(name(), 'Group that an escalation can name.', 'night', NAME_TEXT).optional(),
+    ntfy: key(
+      ntfyTopic(),
+      'Topic of ntfy that reaches this person. Whoever knows its name can read it, so make it long.',
+      'ada-7f3kq9',
+      'up to 64 letters, digits, - and _',
+    ).optional(),
+    notify: key(notify(), 'How this person is told by ntfy and Web Push.', { quiet_hours: '22:00-07:00' }).optional(),
   })
 
 const escalationStep = () =>
@@ -87,7 +95,7 @@ const people = () =>
     .min(1)
     .superRefine((list, context) => {
       const report = reporter(context)
-      for (const one of ['name', 'slack', 'console'] as const) reportTwins(list, one, report)
+      for (const one of ['name', 'slack', 'console', 'ntfy'] as const) reportTwins(list, one, report)
       const locals = list.flatMap(({ local }, index) => (local === true ? [index] : []))
       for (const index of locals.slice(1)) {
         report([index, 'local'], 'only one operator can be local, because one passphrase guards this machine.')
@@ -120,6 +128,8 @@ export const operators = () =>
           local: one.local ?? false,
           admin: one.admin ?? false,
           group: one.group ?? null,
+          ntfy: one.ntfy ?? null,
+          notify: notifySettings(one.notify),
         })),
         escalation: escalation
           .map(({ after, to }) => ({ afterMs: after * 1000, to }))

@@ -10,6 +10,7 @@ import { createSystemClock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import { testOperator } from '../../domain/testing/test-operator.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
@@ -49,7 +50,7 @@ const settings: SupervisionSettings = {
     // They own the tokens of the agents in `open-mcp-door.ts`.
     { name: 'ada', admin: false },
     { name: 'bob', admin: false },
-  ].map((one) => ({ ...one, slack: null, console: null, local: false, group: null })),
+  ].map(testOperator),
   maxConcurrentSessions: 100,
   timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },
   stall: { enabled: true, inactivityMs: 300_000, escalationMs: 120_000, maxRetries: 3, nudgeMessage: 'Go on.' },

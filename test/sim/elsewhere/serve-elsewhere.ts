@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
 import type { Ids } from '../../../src/domain/ids.ts'
 import type { Logger } from '../../../src/domain/logger.ts'
+import { testOperator } from '../../../src/domain/testing/test-operator.ts'
 import { createFeed } from '../../../src/engine/feed.ts'
 import type { SessionLog } from '../../../src/log/session-log.ts'
 import type { Wake } from '../../../src/log/wake.ts'
@@ -52,7 +53,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
         commands: {},
       },
       ...{ slack: { channelId: null, channels: [] }, modes: { agentMaySet: true }, ipcName: null },
-      operators: [{ name: 'ann', slack: null, console: null, local: true, admin: true, group: null }],
+      operators: [testOperator({ name: 'ann', local: true, admin: true })],
       maxConcurrentSessions: world.maxOpen,
       timeouts: world.timeouts,
       stall: { ...world.stall, enabled: true, nudgeMessage: 'Go on.' },

@@ -1,0 +1,13 @@
+import type { OperatorSettings } from '../supervision-settings.ts'
+
+/** An operator of whom the settings say nothing but the name. */
+export const testOperator = (values: Partial<OperatorSettings> & { name: string }): OperatorSettings => ({
+  slack: null,
+  console: null,
+  local: false,
+  admin: false,
+  group: null,
+  ntfy: null,
+  notify: { kinds: ['approval', 'prompt', 'wait', 'stall'], quietHours: null, digestMs: null },
+  ...values,
+})
