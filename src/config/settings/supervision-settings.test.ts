@@ -234,7 +234,7 @@ describe('every setting about agents elsewhere', () => {
     'slack.channelId': null,
     'slack.channels': rooms,
     'modes.agentMaySet': desk,
-    ipcName: 'app.ts',
+    ipcName: 'start/open-server.ts',
   }
 
   test('is read by a part of the server', () => {

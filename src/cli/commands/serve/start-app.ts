@@ -1,6 +1,6 @@
-import type { AppOptions } from '../../../app.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
+import type { AppOptions } from '../../../start/app-options.ts'
 import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import { giveMemoryBack } from './give-memory-back.ts'

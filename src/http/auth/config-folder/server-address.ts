@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
 import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
 
-interface ServerAddress {
+export interface ServerAddress {
   /** Null if no server wrote its address, or if the file cannot be trusted. Means nothing while nobody holds the lock of the data directory. */
   read(): string | null
   /** Only the holder of the lock may call it, and `forget`. If it cannot be stored, people have to give the address themselves. */

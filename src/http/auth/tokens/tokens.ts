@@ -82,7 +82,7 @@ export interface AgentPlaces {
 export type WriteAudit = (record: AuditRecord) => Promise<unknown>
 
 /** The tokens are read and checked. Nothing has been written yet. */
-interface ReadTokens extends Tokens {
+export interface ReadTokens extends Tokens {
   /** False: nobody will have a token after `begin`. */
   hasAny(make: boolean): boolean
   /**

@@ -1,0 +1,39 @@
+import type { ServerSettings } from '../config/settings/server-settings.ts'
+import type { AgentDefinition } from '../domain/agent.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Middleware } from '../engine/middleware/middleware.ts'
+import type { Terminal } from '../operators/bell/create-bell.ts'
+import type { StrayErrors } from '../tools/function/stray-errors.ts'
+import type { Tool } from '../tools/tool.ts'
+
+export interface AppOptions {
+  agents: readonly AgentDefinition[]
+  settings: ServerSettings
+  /** Where the log, the files and the lock live. */
+  dataDir: string
+  /** Where tokens are kept, as hashes. Left out: nowhere, and `OpenApp.tokens.operatorToken` lives in memory alone. */
+  configDir?: string
+  /** Make tokens when none are kept yet, because somebody is there to see them once. */
+  makeTokens?: boolean
+  version: string
+  log: Logger
+  /** Ends the process when the disk cannot sync: nothing can be promised then. */
+  exit: (code: number) => never
+  clock?: Clock
+  /** Finds the tool call that an uncaught error belongs to. */
+  strays?: StrayErrors
+  /** Tools given in code, by agent, beside those of the agent files. */
+  tools?: Readonly<Record<string, readonly Tool[]>>
+  middleware?: readonly Middleware[]
+  /** In front of every path, like `/agent`. */
+  basePath?: string
+  /** Serves what the MCP conformance suite looks for, to callers without a token. Only for tests, and only on loopback. */
+  conformanceFixtures?: boolean
+  /** The terminal that the server runs in, for the bell. Left out: it runs in none. */
+  terminal?: Terminal
+  /** Opens the local socket of `quarterdeck ctl`; `env` says where. Needs `configDir`. Left out: there is none. */
+  localSocket?: { env: Readonly<Record<string, string | undefined>> }
+  /** Counts the starts in one process: function modules are loaded anew for each number. */
+  reload?: number
+}

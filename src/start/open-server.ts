@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { errorShapes } from '../create-routes.ts'
+import type { ByteBudget } from '../domain/byte-budget.ts'
+import { createAuth } from '../http/auth/auth.ts'
+import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import type { Tokens } from '../http/auth/tokens/tokens.ts'
+import { createTempFolder } from '../http/body/temp-file.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
+import type { Door, Route } from '../http/route.ts'
+import type { ListenTarget } from '../http/server/listen.ts'
+import { createHttpServer, type HttpServer } from '../http/server/server.ts'
+import type { ServerState } from '../http/server-state.ts'
+import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
+import type { AppOptions } from './app-options.ts'
+import { conformanceAgent } from './conformance-fixtures.ts'
+import type { Prepared } from './prepare-app.ts'
+
+interface ServerParts {
+  routes: readonly Route[]
+  tokens: Tokens
+  state: ServerState
+  metrics: Metrics
+  room: ByteBudget
+  /** Tells commands on this machine where the server is. Null: nobody is told. */
+  published: Pick<ServerAddress, 'tell'> | null
+}
+
+interface OpenServer {
+  http: HttpServer
+  /** Null: it has no port. */
+  address: { host: string; port: number } | null
+  /** The URL that reaches it from this machine. Null: it has no port. */
+  localAddress: string | null
+}
+
+/** Opens the port, if there is one, and the local socket. `undo` closes both. */
+export async function openServer(
+  options: AppOptions,
+  prepared: Prepared,
+  parts: ServerParts,
+  where: ListenTarget | 'mounted' | null,
+  undo: AsyncDisposableStack,
+): Promise<OpenServer> {
+  const { tls, basePath } = prepared
+  const http = createServer(options, prepared, parts)
+  const address = where === null || where === 'mounted' ? null : await http.listen(where)
+  undo.defer(() => http.close({ drainMs: 0 }))
+  const localAddress =
+    address === null ? null : localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath
+  if (localAddress !== null) parts.published?.tell(localAddress, options.log)
+  await openLocalSocket(options, http)
+  return { http, address, localAddress }
+}
+
+function createServer(
+  { settings, dataDir, log, conformanceFixtures = false }: AppOptions,
+  { basePath, guard, tls, clock, ids }: Prepared,
+  { routes, tokens, state, metrics, room }: ServerParts,
+): HttpServer {
+  return createHttpServer({
+    routes,
+    basePath,
+    auth: createAuth({
+      tokens: () => tokens.current(),
+      tokenRequired: settings.auth.required,
+      insecure: settings.auth.insecure,
+      ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),
+      clock,
+    }),
+    guard,
+    log,
+    clock,
+    ids,
+    metrics,
+    doors: settings.protocols satisfies readonly Door[],
+    state,
+    tempFolder: createTempFolder(join(dataDir, 'spool')),
+    room,
+    errorShapes,
+    limits: {
+      connections: 2 * settings.limits.activeRuns + 1_000,
+      bodyBytes: settings.limits.bodyBytes,
+      postsPerMinute: settings.limits.postsPerMinute,
+      streamsPerUser: settings.limits.streams,
+    },
+    ...(tls === null ? {} : { tls }),
+  })
+}
+
+async function openLocalSocket(
+  { localSocket, configDir, dataDir, settings }: AppOptions,
+  http: HttpServer,
+): Promise<void> {
+  if (localSocket === undefined || configDir === undefined) return
+  const { ipcName } = settings.supervision
+  const place = findCtlPlace({ env: localSocket.env, configDir, dataDir, ipcName, platform: process.platform })
+  await openCtlSocket(place, http.listenLocal)
+}
