@@ -4,10 +4,10 @@ import { type Instruction, isOpen, openStatuses } from '../../domain/supervision
 import type { Store } from '../../store/store.ts'
 import { activity } from '../desk/answer-call.ts'
 import type { AskPermission } from '../desk/approve-tool.ts'
-import { about, hookConnection } from '../sessions/create-supervised-sessions.ts'
+import { hookConnection } from '../sessions/attach-agent.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
-import { isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { HookAgent, HookDesk, HookReply } from './hook-desk.ts'
 
 interface HookDeskDeps {

@@ -1,4 +1,3 @@
-import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
@@ -10,24 +9,24 @@ import {
   type OperationalMode,
   openStatuses,
   type SupervisedStatus,
-  type Supervision,
 } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { createAttachAgent, sessionEnded } from './attach-agent.ts'
 import { checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
-import {
-  channelOf,
-  type Operators,
-  refuseForeignCommand,
-  refuseUnknownOwner,
-  refuseWithoutAdmin,
-  viaOf,
-} from './may-command.ts'
+import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
+import { createOpenSession } from './open-session.ts'
 import { noticeEvent } from './session-events.ts'
-import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
-import { isSupervisedSession, type SessionNow, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
-import { createTurns } from './turns.ts'
+import type { SupervisedSessions } from './supervised-sessions.ts'
+import {
+  about,
+  isSupervisedSession,
+  type SessionNow,
+  type Step,
+  type SupervisedSession,
+  type TakeStep,
+} from './take-step.ts'
 
 interface SessionsDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
@@ -55,13 +54,6 @@ export type ModeChanged = (change: {
   by: string
 }) => void
 
-const HOOK = 'hook:'
-/** The connection of a session that begins with a hook. */
-export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
-  `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
-const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
-const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
-
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
 /** A session without a stream and without a call for this long is interrupted, unless it is paused. */
@@ -72,7 +64,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
   /** How many connections of each session are open in this process. */
   const present = new Map<string, number>()
-  const attaching = createTurns()
+  const openSession = createOpenSession({ log, clock, ids, maxOpen })
 
   async function find(sessionId: string): Promise<SupervisedSession> {
     const session = await store.sessions.get(sessionId)
@@ -80,93 +72,6 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       throw sessionNotFound(sessionId)
     }
     return session
-  }
-
-  async function openNew(
-    owner: string,
-    values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
-  ) {
-    const at = clock.now()
-    const supervision: Supervision = { ...emptySupervision, ...values, updatedAt: at }
-    const session: SupervisedSession = {
-      id: ids.uuid(),
-      owner,
-      agent: supervision.host,
-      activeAgent: null,
-      status: 'active',
-      createdAt: at,
-      lastActivity: at,
-      terminatedAt: null,
-      lastTool: null,
-      metadata: {},
-      alias: null,
-      messageCount: 0,
-      state: undefined,
-      unlisted: false,
-      supervision,
-    }
-    const audit = [about(session, at, owner, { what: 'opened', workspace: supervision.workspaceRoot })]
-    const done = await log.commit({
-      type: 'supervise',
-      sessionId: session.id,
-      now: at,
-      create: session,
-      maxOpen,
-      audit,
-    })
-    return done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
-  }
-
-  /** The agent is back, or here for the first time. */
-  async function wakeUp(session: SupervisedSession): Promise<SupervisedSession> {
-    const { status } = session.supervision
-    if (status === 'terminated') throw sessionEnded(session.id)
-    if (status === 'active' || status === 'paused') return session
-    const woken = await takeStep(session.id, ({ session: { supervision }, at }) =>
-      supervision.status === 'created' || supervision.status === 'interrupted'
-        ? { result: null, supervision: { status: 'active', updatedAt: at } }
-        : { result: null },
-    )
-    return woken.session
-  }
-
-  async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
-    const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
-    // At each call, because a restart can narrow the settings while a token or a session of before is still good.
-    refuseUnknownOwner(operators, owner)
-    const workspace = deps.workspaces.find(workspaceRoot)
-    if (agent.channelId !== null) deps.workspaces.checkChannel(agent.channelId)
-    const channelId = agent.channelId ?? workspace.channelId
-    const title = workspace.label
-    if (sessionId !== null) {
-      const named = await store.sessions.get(sessionId)
-      const isTheirs =
-        named !== null &&
-        isSupervisedSession(named) &&
-        named.supervision.workspaceRoot === workspaceRoot &&
-        (named.supervision.tokenId === tokenId || named.owner === owner)
-      if (!isTheirs) throw sessionNotFound(sessionId)
-      return wakeUp(named)
-    }
-    const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OPEN })
-    const here = ofToken.filter(isSupervisedSession)
-    const open = here.filter(({ supervision }) => isOpen(supervision))
-    if (connectionId !== null) {
-      // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
-      const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
-      if (mine !== undefined) return wakeUp(mine)
-      // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
-      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
-      if (hooked !== undefined && others.length === 0) {
-        return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
-      }
-      return openNew(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
-    }
-    const [first] = open
-    if (open.length > 1) throw severalSessions(open)
-    return first === undefined
-      ? openNew(owner, { workspaceRoot, host, tokenId, channelId, title, status: 'active' })
-      : wakeUp(first)
   }
 
   /** Changes the status for an operator, and says so in the log and the trail. */
@@ -229,9 +134,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 
   return {
-    // Calls of a new connection that come at the same time open one session, not several.
-    attach: (agent) =>
-      attaching(JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId]), () => attach(agent)),
+    attach: createAttachAgent({ store, takeStep, openSession, operators, workspaces: deps.workspaces }),
     arrive(sessionId) {
       present.set(sessionId, (present.get(sessionId) ?? 0) + 1)
       let isHere = true
@@ -245,7 +148,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     },
     async create(by, { owner = by.user, prompt, title = null, channelId = null, restoredFrom = null, ...values }) {
       if (title !== null) checkText(title, 'title', MOST_TITLE_CHARS)
-      return openNew(owner, { ...values, prompt, title, channelId, restoredFrom, status: 'created' })
+      return openSession(owner, { ...values, prompt, title, channelId, restoredFrom, status: 'created' })
     },
     get: find,
     async list({ owner, statuses, limit }) {
@@ -362,54 +265,4 @@ function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
     events: [noticeEvent(ids.uuid(), 'interrupted', { reason }, at)],
     audit: [about(session, at, 'server', { what: 'interrupted', reason })],
   }
-}
-
-export const about = (
-  { id, agent }: Pick<SupervisedSession, 'id' | 'agent'>,
-  at: number,
-  by: string,
-  details: AuditRecord['details'],
-): AuditRecord => ({ at, kind: 'supervised', by, session: id, run: null, agent, tool: '', call: null, details })
-
-export const sessionEnded = (id: string): ServerError =>
-  new ServerError(
-    'session_ended',
-    `Session ${id} has ended. Stop working, and tell your user. They can begin a new one.`,
-    { details: { session_id: id } },
-  )
-
-const severalSessions = (open: readonly SupervisedSession[]): ServerError => {
-  const listed = open.map(({ id, supervision }) => `${id} (${supervision.title ?? supervision.host})`)
-  return new ServerError(
-    'conflict',
-    `This token has several open sessions. Say which one you mean with session_id: ${listed.join(', ')}.`,
-    { details: { sessions: open.map(({ id }) => id) } },
-  )
-}
-
-const emptySupervision: Supervision = {
-  status: 'active',
-  version: 0,
-  host: '',
-  workspaceRoot: '',
-  channelId: null,
-  mode: 'remote',
-  title: null,
-  prompt: null,
-  updatedAt: 0,
-  terminatedAt: null,
-  lastTool: null,
-  nudgeCount: 0,
-  silence: null,
-  stallPaused: false,
-  progressSnapshot: null,
-  tokenId: '',
-  connectionId: null,
-  openRun: null,
-  lastRun: null,
-  continuesAlone: 0,
-  givenInstructions: [],
-  openNudge: null,
-  restoredFrom: null,
-  spawned: null,
 }

@@ -1,5 +1,6 @@
 // How a supervised session changes: somebody reads it as it is now, decides on a step, and the store takes the whole step or nothing.
 
+import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
@@ -115,6 +116,14 @@ export function createTakeStep({ store, log, clock, ids, maxOpen }: StepDeps): T
 
 export const isSupervisedSession = (session: SessionRecord): session is SupervisedSession =>
   session.supervision !== undefined
+
+/** An entry of the audit trail about a session. */
+export const about = (
+  { id, agent }: Pick<SupervisedSession, 'id' | 'agent'>,
+  at: number,
+  by: string,
+  details: AuditRecord['details'],
+): AuditRecord => ({ at, kind: 'supervised', by, session: id, run: null, agent, tool: '', call: null, details })
 
 const isEmpty = ({ result: _, ...changes }: Step<unknown>): boolean =>
   Object.values(changes).every((value) => value === undefined || Object.keys(value).length === 0)

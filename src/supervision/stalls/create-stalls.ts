@@ -8,10 +8,9 @@ import type { Alert, SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
-import { about } from '../sessions/create-supervised-sessions.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
-import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { about, type SessionNow, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { Nudge, PushNudge, StallSettings, Stalls } from './stalls.ts'
 
 interface StallsDeps {

@@ -1,0 +1,104 @@
+// Which session a call of an agent elsewhere belongs to.
+
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { isOpen } from '../../domain/supervision.ts'
+import type { Store } from '../../store/store.ts'
+import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { type Operators, refuseUnknownOwner } from './may-command.ts'
+import type { OpenSession } from './open-session.ts'
+import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
+import { isSupervisedSession, type SupervisedSession, type TakeStep } from './take-step.ts'
+import { createTurns } from './turns.ts'
+
+interface AttachDeps {
+  store: Pick<Store, 'sessions' | 'supervised'>
+  takeStep: TakeStep
+  openSession: OpenSession
+  operators: Operators
+  workspaces: Workspaces
+}
+
+const MOST_OF_TOKEN = 1_000
+
+const HOOK = 'hook:'
+/** The connection of a session that begins with a hook. */
+export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+  `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
+const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
+const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
+
+export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'] {
+  const { store, takeStep, openSession, operators, workspaces } = deps
+  const attaching = createTurns()
+
+  /** The agent is back, or here for the first time. */
+  async function wakeUp(session: SupervisedSession): Promise<SupervisedSession> {
+    const { status } = session.supervision
+    if (status === 'terminated') throw sessionEnded(session.id)
+    if (status === 'active' || status === 'paused') return session
+    const woken = await takeStep(session.id, ({ session: { supervision }, at }) =>
+      supervision.status === 'created' || supervision.status === 'interrupted'
+        ? { result: null, supervision: { status: 'active', updatedAt: at } }
+        : { result: null },
+    )
+    return woken.session
+  }
+
+  async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
+    const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
+    // At each call, because a restart can narrow the settings while a token or a session of before is still good.
+    refuseUnknownOwner(operators, owner)
+    const workspace = workspaces.find(workspaceRoot)
+    if (agent.channelId !== null) workspaces.checkChannel(agent.channelId)
+    const channelId = agent.channelId ?? workspace.channelId
+    const title = workspace.label
+    if (sessionId !== null) {
+      const named = await store.sessions.get(sessionId)
+      const isTheirs =
+        named !== null &&
+        isSupervisedSession(named) &&
+        named.supervision.workspaceRoot === workspaceRoot &&
+        (named.supervision.tokenId === tokenId || named.owner === owner)
+      if (!isTheirs) throw sessionNotFound(sessionId)
+      return wakeUp(named)
+    }
+    const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OF_TOKEN })
+    const here = ofToken.filter(isSupervisedSession)
+    const open = here.filter(({ supervision }) => isOpen(supervision))
+    if (connectionId !== null) {
+      // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
+      const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
+      if (mine !== undefined) return wakeUp(mine)
+      // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
+      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
+      if (hooked !== undefined && others.length === 0) {
+        return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
+      }
+      return openSession(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
+    }
+    const [first] = open
+    if (open.length > 1) throw severalSessions(open)
+    return first === undefined
+      ? openSession(owner, { workspaceRoot, host, tokenId, channelId, title, status: 'active' })
+      : wakeUp(first)
+  }
+
+  // Calls of a new connection that come at the same time open one session, not several.
+  return (agent) => attaching(JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId]), () => attach(agent))
+}
+
+export const sessionEnded = (id: string): ServerError =>
+  new ServerError(
+    'session_ended',
+    `Session ${id} has ended. Stop working, and tell your user. They can begin a new one.`,
+    { details: { session_id: id } },
+  )
+
+const severalSessions = (open: readonly SupervisedSession[]): ServerError => {
+  const listed = open.map(({ id, supervision }) => `${id} (${supervision.title ?? supervision.host})`)
+  return new ServerError(
+    'conflict',
+    `This token has several open sessions. Say which one you mean with session_id: ${listed.join(', ')}.`,
+    { details: { sessions: open.map(({ id }) => id) } },
+  )
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../domain/clock.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Supervision } from '../../domain/supervision.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import { about, isSupervisedSession, type SupervisedSession } from './take-step.ts'
+
+interface OpenDeps {
+  log: Pick<SessionLog, 'commit'>
+  clock: Clock
+  ids: Ids
+  /** `max_concurrent_sessions`. */
+  maxOpen: number
+}
+
+/** Opens a new session of an agent elsewhere. Throws `limit` when too many are open. */
+export type OpenSession = (
+  owner: string,
+  values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
+) => Promise<SupervisedSession>
+
+export function createOpenSession({ log, clock, ids, maxOpen }: OpenDeps): OpenSession {
+  return async (owner, values) => {
+    const at = clock.now()
+    const supervision: Supervision = { ...emptySupervision, ...values, updatedAt: at }
+    const session: SupervisedSession = {
+      id: ids.uuid(),
+      owner,
+      agent: supervision.host,
+      activeAgent: null,
+      status: 'active',
+      createdAt: at,
+      lastActivity: at,
+      terminatedAt: null,
+      lastTool: null,
+      metadata: {},
+      alias: null,
+      messageCount: 0,
+      state: undefined,
+      unlisted: false,
+      supervision,
+    }
+    const audit = [about(session, at, owner, { what: 'opened', workspace: supervision.workspaceRoot })]
+    const done = await log.commit({
+      type: 'supervise',
+      sessionId: session.id,
+      now: at,
+      create: session,
+      maxOpen,
+      audit,
+    })
+    return done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
+  }
+}
+
+const emptySupervision: Supervision = {
+  status: 'active',
+  version: 0,
+  host: '',
+  workspaceRoot: '',
+  channelId: null,
+  mode: 'remote',
+  title: null,
+  prompt: null,
+  updatedAt: 0,
+  terminatedAt: null,
+  lastTool: null,
+  nudgeCount: 0,
+  silence: null,
+  stallPaused: false,
+  progressSnapshot: null,
+  tokenId: '',
+  connectionId: null,
+  openRun: null,
+  lastRun: null,
+  continuesAlone: 0,
+  givenInstructions: [],
+  openNudge: null,
+  restoredFrom: null,
+  spawned: null,
+}
