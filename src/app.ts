@@ -3,6 +3,7 @@
 // concrete parts and wires them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createChannels } from './create-channels.ts'
 import { createRoutes } from './create-routes.ts'
 import { createServices } from './create-services.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
@@ -18,6 +19,7 @@ import type { Door, Route } from './http/route.ts'
 import type { ListenTarget } from './http/server/listen.ts'
 import { createServerState } from './http/server-state.ts'
 import { lockDataDir } from './open-store.ts'
+import type { OperatorChannel } from './operators/operator.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
 import { earlyRoutes } from './start/early-routes.ts'
@@ -27,6 +29,7 @@ import { openServer } from './start/open-server.ts'
 import { type Prepared, prepareApp } from './start/prepare-app.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
+import { createLateReach } from './supervision/reach.ts'
 
 /** One is started once, by `open`, `mount` or `listen`. */
 export interface App {
@@ -136,7 +139,8 @@ async function startApp(
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
   const whenOpen = Promise.withResolvers<Store>()
-  const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise })
+  let channels: readonly OperatorChannel[] = []
+  const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise, channels: () => channels })
   const room = createByteBudget(READERS_BYTES, clock)
   const serverParts = { routes: early, tokens, state, metrics, room, published }
   const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
@@ -148,6 +152,7 @@ async function startApp(
   })
   if (!tokens.current().some(({ role }) => role === 'operator')) log.warn(noOperatorToken(dataDir))
   const wiring = { settings, fileKeys, dataDir, basePath, version, ids }
+  const reach = createLateReach()
   const services = await createServices(
     {
       ...wiring,
@@ -159,7 +164,7 @@ async function startApp(
       middleware: options.middleware ?? [],
       workspaces,
       tidy: () => work.tidy(),
-      ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
+      reach,
       ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
       clock,
       log,
@@ -174,6 +179,11 @@ async function startApp(
     },
     undo,
   )
+  const { terminal } = options
+  const channelParts = { settings, services, work, store, sessionLog, clock, log }
+  const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
+  channels = opened.list
+  reach.open(opened.reach)
   const routes = guardDecisions(
     createRoutes({ ...wiring, services, work, early, tokens }),
     createRequirePassphrase(passphrase),

@@ -1,14 +1,11 @@
-// What the doors stand on: files, engine, supervision and the channels to operators, wired on an open store. A new operator channel
-// is a folder in `operators/` and one line here.
+// What the doors stand on: files, engine and supervision, wired on an open store.
 
 import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Clock } from './domain/clock.ts'
-import type { FeedItem, PersonWait } from './domain/feed.ts'
 import { fileLimits } from './domain/file.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
-import { visibleText } from './domain/visible-text.ts'
 import { createEngine, type EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import { createFeed, type Feed } from './engine/feed.ts'
@@ -22,10 +19,6 @@ import { createFileReader } from './files/reader/create-file-reader.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { Wake } from './log/wake.ts'
-import { createBell, type Terminal } from './operators/bell/create-bell.ts'
-import type { CreateChannel } from './operators/operator.ts'
-import { createOutbox } from './operators/outbox.ts'
-import { createIsShownHere } from './operators/shown-here.ts'
 import type { Connections } from './outgoing/connections.ts'
 import type { ProxyVariables } from './outgoing/proxy-choice.ts'
 import { createDeskTools, deskInstructions } from './protocols/mcp/desk-tools.ts'
@@ -43,8 +36,7 @@ import { createNoteShown, type NoteShown } from './supervision/approvals/note-sh
 import { createReadDiff, type ReadDiff } from './supervision/approvals/read-diff.ts'
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
-import type { ModeChanged } from './supervision/sessions/create-supervised-sessions.ts'
-import { createExplainMode, type Surface, surfacesOf } from './supervision/sessions/mode-surfaces.ts'
+import type { Reach } from './supervision/reach.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
 import type { Nudge } from './supervision/stalls/stalls.ts'
 import type { Workspaces } from './supervision/workspace/allowed-workspace.ts'
@@ -76,8 +68,7 @@ interface ServiceParts {
   connections: Connections
   fileKeys: FileKeys
   middleware: readonly Middleware[]
-  /** The terminal that the server runs in. Left out: it runs in none. */
-  terminal?: Terminal
+  reach: Reach
   workspaces: Workspaces
   /** Once an hour. */
   tidy: () => Promise<void>
@@ -90,10 +81,6 @@ interface ServiceParts {
   ids: Ids
   log: Logger
 }
-
-/** A new channel is a line here. */
-const operatorChannels = ({ terminal }: Pick<ServiceParts, 'terminal'>): readonly CreateChannel[] =>
-  terminal === undefined ? [] : [createBell(terminal)]
 
 /** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
 export async function createServices(parts: ServiceParts, undo: AsyncDisposableStack): Promise<Services> {
@@ -142,39 +129,12 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     workspaces: parts.workspaces,
     serverPaths: agents.map(({ definition }) => definition.directory),
     push: async (nudge) => pushNudge(mcp, elsewhere.sessions, nudge),
-    postLog: null,
-    explainMode: (mode) => createExplainMode(configured)(mode),
-    onMode: announceMode,
+    reach: parts.reach,
     isConnected: (connectionId) => mcp.isOpen(connectionId),
   })
   undo.defer(() => elsewhere.close())
   const approvals = createApprovals({ ...supervision, waits: engine.waits, elsewhere: elsewhere.approvals })
   undo.defer(() => approvals.close())
-  const find = async (item: FeedItem): Promise<PersonWait | null> => {
-    const wait = item.kind === 'wait' ? await store.waits.get(item.id) : null
-    return wait === null || wait.wait === 'client_call' ? null : wait
-  }
-  const channels = operatorChannels(parts).map((create) => create({ approvals, find }))
-  // `quarterdeck ctl` is always there.
-  const configured = new Set<Surface>(['local', ...channels.map(({ surface }) => surface)])
-  const modeOf = async (sessionId: string) => (await store.sessions.get(sessionId))?.supervision?.mode ?? null
-  const outbox = createOutbox({
-    channels,
-    isShownHere: createIsShownHere({ configured, find, modeOf }),
-    feed,
-    store: store.outbox,
-    log: sessionLog,
-    clock,
-    logger: log,
-  })
-  undo.defer(() => outbox.close())
-  /** Said where the questions are not shown any more, so that nobody waits for them there in vain. */
-  function announceMode({ session: { id, supervision }, from, to, by }: Parameters<ModeChanged>[0]): void {
-    const now = surfacesOf(to, configured)
-    const left = surfacesOf(from, configured).filter((surface) => !now.includes(surface))
-    const name = visibleText(supervision.title ?? supervision.host)
-    outbox.announce(left, `${name} (${id}): ${visibleText(by)} changed the mode from ${from} to ${to}.`)
-  }
   const janitor = createJanitor({
     engine,
     files,

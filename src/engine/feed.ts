@@ -7,6 +7,8 @@ import type { FeedReads } from '../store/ports/feed.ts'
 export interface Feed {
   /** The number of the newest item; 0 when there was none. */
   head(): Promise<number>
+  /** The number of the oldest item that can be read; one more than `head` when there is none. */
+  oldest(): Promise<number>
   /** Throws `events_gone` when items after this number were removed, or when the number was never given out. */
   assertKept(after: number): Promise<void>
   /**
@@ -87,6 +89,7 @@ export function createFeed({ store, wake }: { store: FeedReads; wake: Wake }): F
 
   return {
     head: () => store.head(),
+    oldest: () => store.oldest(),
     assertKept,
     follow,
     items,

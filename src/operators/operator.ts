@@ -2,6 +2,7 @@
 
 import type { Delivery } from '../domain/delivery.ts'
 import type { FeedItem, PersonWait } from '../domain/feed.ts'
+import type { SessionRecord } from '../domain/session.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 
@@ -11,8 +12,14 @@ export interface OperatorChannel {
   readonly name: string
   /** The mode of a supervised session says which surfaces show its questions. */
   readonly surface: Surface
+  /** The chat room behind it: it shows only sessions that report there. Left out: it shows those of every room. */
+  readonly room?: string
   /** Whether the channel shows this change. Called once for each item of the feed, in order. */
   concerns(item: FeedItem): boolean
+  /** From when on (epoch ms) it shows what this session asks, as `escalation` of the settings says; null: never. Left out: at once. */
+  asksFrom?(item: FeedItem, session: SessionRecord): number | null
+  /** Epoch ms before which a delivery is held: quiet hours, or the time of the next digest. Left out: it is shown at once. */
+  notBefore?(delivery: Delivery, now: number): number
   /**
    * Shows one change, or brings a message up to date that showed an earlier one. Resolves when the service has taken it. Gives
    * what the channel needs to find the message again (it is kept in `Approval.messageRefs` under the channel's name), or null.
@@ -22,8 +29,12 @@ export interface OperatorChannel {
    * other error is tried again. Rejects soon after the signal aborts.
    */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<string | null>
+  /** Shows everything that is due in one message, under the promises of `deliver`. Left out: each is delivered by itself. */
+  deliverTogether?(deliveries: readonly Delivery[], signal: AbortSignal): Promise<void>
   /** Tells something that is no item of the feed, such as a change of a mode. It may get lost. Left out: the channel tells nothing. */
   announce?(text: string): void
+  /** Why nobody is reached here just now, with how to mend it; null: it works. Left out: it always does. */
+  trouble?(): string | null
   /** Takes no more answers, and ends its connections. */
   close(): Promise<void>
 }
@@ -32,7 +43,7 @@ export interface OperatorChannel {
 export interface OperatorDesk {
   approvals: Pick<Approvals, 'get' | 'decide'>
   /** The record behind an item, of whatever kind; null if it is gone or the item is about something else. */
-  find(item: FeedItem): Promise<PersonWait | null>
+  find(item: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonWait | null>
 }
 
 export type CreateChannel = (desk: OperatorDesk) => OperatorChannel

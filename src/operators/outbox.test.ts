@@ -5,9 +5,9 @@ import { silentLogger } from '../domain/logger.ts'
 import { createFeed } from '../engine/feed.ts'
 import { createTestClock, openLog } from '../log/testing/open-log.ts'
 import { createLocalWake } from '../log/wake.ts'
-import { accept, create, finish, newSession } from '../store/contract/samples.contract.ts'
+import { accept, create, finish, newApproval, newSession } from '../store/contract/samples.contract.ts'
 import { FEED_MS } from '../store/ports/feed.ts'
-import type { OperatorDesk } from './operator.ts'
+import type { OperatorChannel, OperatorDesk } from './operator.ts'
 import { createOutbox } from './outbox.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
 
@@ -34,6 +34,23 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
     onTestFinished(close)
     return { channel, close }
   }
+  /** A channel with further parts of the outbox. */
+  const openWith = (
+    more: Partial<Parameters<typeof createOutbox>[0]>,
+    change = (channel: OperatorChannel): OperatorChannel => channel,
+  ) => {
+    const feed = createFeed({ store: store.feed, wake })
+    const channel = createRecordingChannel(desk)
+    const channels = [change(channel)]
+    const outbox = createOutbox({ channels, feed, store: store.outbox, log, clock, logger: silentLogger, ...more })
+    onTestFinished(async () => {
+      feed.close()
+      const closed = outbox.close()
+      await clock.advance(10)
+      await closed
+    })
+    return channel
+  }
   /** Lets everything happen that needs no more than some milliseconds. */
   const settle = async () => {
     for (let i = 0; i < 12; i += 1) await clock.advance(2)
@@ -42,11 +59,11 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
     for (let i = 0; i < count; i += 1) void log.commit(create(newSession(values)))
     await settle()
   }
-  return { clock, log, store, open, settle, newSessions }
+  return { clock, log, store, open, openWith, settle, newSessions }
 }
 
 describe('the outbox', () => {
-  test('brings what happens from now on to a new channel, and what it is told by then is in the store', async () => {
+  test('brings what happens from now on to a new channel, and then it is in the store that it was told', async () => {
     const { open, settle, newSessions, store } = openOutbox()
     await newSessions(2)
     const { channel } = open()
@@ -55,6 +72,43 @@ describe('the outbox', () => {
 
     expect(channel.messages()).toEqual(['session active', 'session active', 'session active'])
     expect([await store.outbox.cursor('recording'), await store.outbox.deliveries('recording')]).toEqual([5, []])
+  })
+
+  test('brings what waits already to a new channel, and only that', async () => {
+    const { openWith, settle, newSessions, log, store } = openOutbox()
+    const taken = log.commit(accept(newSession()))
+    await settle()
+    const run = (await taken).run ?? expect.fail('the run was not taken')
+    const [over, waits] = [newApproval(run), newApproval(run)]
+    void log.commit(finish(run, { status: 'waiting', waits: [over, waits] }))
+    await settle()
+    const channel = openWith({ stillWaits: async ({ id }) => id === waits.id })
+    await settle()
+    await newSessions(1)
+
+    expect(channel.messages()).toEqual(['wait pending', 'session active'])
+    expect(await store.outbox.cursor('recording')).toBe(await store.feed.head())
+  })
+
+  test('holds what a channel shows later, and shows together what is due then', async () => {
+    const { openWith, settle, newSessions, clock } = openOutbox()
+    const together: number[][] = []
+    let opensAt = Number.POSITIVE_INFINITY
+    openWith({ shownFrom: async () => 5 }, (channel) => ({
+      ...channel,
+      notBefore: () => opensAt,
+      deliverTogether: async (deliveries) => void together.push(deliveries.map(({ n }) => n)),
+    }))
+    await settle()
+    await newSessions(3)
+    expect(together).toEqual([])
+    opensAt = clock.now() + 60_000
+    await newSessions(1)
+    await clock.advance(60_000)
+    await settle()
+    await newSessions(1)
+
+    expect(together).toEqual([[1, 2, 3, 4], [5]])
   })
 
   test('asks the channel what concerns it', async () => {

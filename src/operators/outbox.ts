@@ -11,8 +11,8 @@ import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 import { DeliveryFailed, type OperatorChannel } from './operator.ts'
-import { planDeliveries, retryDelay } from './schedule.ts'
-import type { IsShownHere } from './shown-here.ts'
+import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
+import type { ShownFrom } from './shown-from.ts'
 
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
@@ -23,8 +23,10 @@ export interface Outbox {
 
 interface OutboxDeps {
   channels: readonly OperatorChannel[]
-  /** Left out: every channel shows everything that concerns it. */
-  isShownHere?: IsShownHere
+  /** Left out: every channel shows everything that concerns it, at once. */
+  shownFrom?: ShownFrom
+  /** Whether the record of an item still waits for a person. Left out: a new channel is told only what happens from now on. */
+  stillWaits?: (item: FeedItem) => Promise<boolean>
   feed: Feed
   store: OutboxReads
   log: Pick<SessionLog, 'commit'>
@@ -38,8 +40,9 @@ const DELIVERY_MS = 30_000
 const CURSOR_EVERY = 1_000
 /** After a failure of the store. */
 const AGAIN_MS = 1_000
+const READ_LIMIT = 256
 
-/** Starts at once. A channel that is new begins with what happens from now on. */
+/** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const closing = new AbortController()
   const working = deps.channels.map((channel) => {
@@ -58,29 +61,64 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 }
 
+/** An item, and when it may be shown. */
+interface Wanted {
+  item: FeedItem
+  /** Epoch ms. */
+  from: number
+}
+
 /** Writes to the outbox what the channel has to show. Resolves when the signal aborts or the feed is closed; never rejects. */
 async function takeFromFeed(
-  { feed, store, log, clock, logger, isShownHere = async () => true }: OutboxDeps,
+  { feed, store, log, clock, logger, shownFrom = async () => 0, stillWaits }: OutboxDeps,
   channel: OperatorChannel,
   onTaken: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   let stored: number | null = null
 
-  async function take(upTo: number, items: readonly FeedItem[], skipped = 0): Promise<void> {
-    await log.commit({ type: 'take_deliveries', channel: channel.name, after: stored, upTo, items, skipped })
+  async function take(upTo: number, wanted: readonly Wanted[], skipped = 0): Promise<void> {
+    const items = wanted.map(({ item }) => item)
+    const notBefore = Object.fromEntries(wanted.map(({ item, from }) => [item.n, from]))
+    await log.commit({ type: 'take_deliveries', channel: channel.name, after: stored, upTo, items, notBefore, skipped })
     stored = upTo
     onTaken()
   }
 
+  async function wantedOf(items: readonly FeedItem[]): Promise<Wanted[]> {
+    const wanted: Wanted[] = []
+    for (const item of items) {
+      const from = channel.concerns(item) ? await shownFrom(channel, item) : null
+      if (from !== null) wanted.push({ item, from })
+    }
+    return wanted
+  }
+
+  /** What waited before the channel was there, as far as the feed still knows it. One item for each record, the newest. */
+  async function waitingAlready(head: number): Promise<Wanted[]> {
+    if (stillWaits === undefined) return []
+    const newest = new Map<string, FeedItem>()
+    let place = (await feed.oldest()) - 1
+    while (place < head) {
+      const items = await feed.items(place, READ_LIMIT)
+      for (const item of items) if (item.kind === 'wait' && item.n <= head) newest.set(item.id, item)
+      place = items.at(-1)?.n ?? head
+    }
+    const waiting: FeedItem[] = []
+    for (const item of newest.values()) if (await stillWaits(item)) waiting.push(item)
+    return wantedOf(waiting.sort((a, b) => a.n - b.n))
+  }
+
   async function follow(): Promise<void> {
     stored = await store.cursor(channel.name)
-    if (stored === null) await take(await feed.head(), [])
+    if (stored === null) {
+      const head = await feed.head()
+      await take(head, await waitingAlready(head))
+    }
     const from = stored ?? 0
     for await (const items of feed.follow(from, signal)) {
       const upTo = items.at(-1)?.n ?? from
-      const wanted: FeedItem[] = []
-      for (const item of items) if (channel.concerns(item) && (await isShownHere(channel, item))) wanted.push(item)
+      const wanted = await wantedOf(items)
       if (wanted.length > 0 || upTo - (stored ?? 0) >= CURSOR_EVERY) await take(upTo, wanted)
     }
   }
@@ -108,6 +146,11 @@ async function takeFromFeed(
   }
 }
 
+interface Tried {
+  delivery: Delivery
+  outcome: SettleDelivery['outcome']
+}
+
 /** Delivers what is in the outbox of a channel, as `schedule.ts` says. */
 function createSender({ store, log, clock, logger }: OutboxDeps, channel: OperatorChannel, signal: AbortSignal) {
   const inFlight = new Map<number, Promise<void>>()
@@ -119,12 +162,13 @@ function createSender({ store, log, clock, logger }: OutboxDeps, channel: Operat
     resume()
   }
 
-  /** Resolves when the delivery was tried and what became of it is written. Never rejects. */
-  async function attempt(delivery: Delivery): Promise<void> {
-    const outcome = await outcomeOf(delivery)
-    if (outcome === null) return
-    // Written again until it works: a delivery that is done must not be tried once more.
-    while (!signal.aborted && !(await settle(delivery, outcome))) await sleep(clock, AGAIN_MS, signal)
+  /** Resolves when the deliveries were tried and what became of them is written. Never rejects. */
+  async function attempt(deliveries: readonly Delivery[]): Promise<void> {
+    const tried = await outcomesOf(deliveries)
+    for (const { delivery, outcome } of tried) {
+      // Written again until it works: a delivery that is done must not be tried once more.
+      while (!signal.aborted && !(await settle(delivery, outcome))) await sleep(clock, AGAIN_MS, signal)
+    }
   }
 
   async function settle({ n }: Delivery, outcome: SettleDelivery['outcome']): Promise<boolean> {
@@ -138,40 +182,62 @@ function createSender({ store, log, clock, logger }: OutboxDeps, channel: Operat
     }
   }
 
-  /** Null: the server stops, and the delivery is tried again after its restart. */
-  async function outcomeOf(delivery: Delivery): Promise<SettleDelivery['outcome'] | null> {
+  /** Empty: the server stops, and the deliveries are tried again after its restart. */
+  async function outcomesOf(deliveries: readonly Delivery[]): Promise<Tried[]> {
     const late = new AbortController()
     const cancelTimer = clock.after(DELIVERY_MS, () => late.abort())
     const end = AbortSignal.any([signal, late.signal])
     try {
-      const ref = await unlessAborted(channel.deliver(delivery, end), end)
-      return { type: 'delivered', count: delivery.count, ref }
+      const ref = await unlessAborted(show(deliveries, end), end)
+      return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
     } catch (error) {
-      if (signal.aborted) return null
-      const { giveUp, retryAfterMs } = error instanceof DeliveryFailed ? error : { giveUp: false, retryAfterMs: 0 }
-      const failures = delivery.attempts + 1
-      const delay = retryDelay(failures, retryAfterMs)
-      const fields = { channel: channel.name, n: delivery.n, failures, error }
-      if (giveUp) logger.warn('a channel gave up a delivery', fields)
-      else logger.warn('a delivery failed and is tried again', { ...fields, retry_ms: delay })
-      return giveUp ? { type: 'given_up' } : { type: 'failed', nextTryAt: clock.now() + delay }
+      return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
     } finally {
       cancelTimer()
     }
   }
 
+  async function show(deliveries: readonly Delivery[], end: AbortSignal): Promise<string | null> {
+    const [only] = deliveries
+    if (channel.deliverTogether !== undefined) {
+      await channel.deliverTogether(deliveries, end)
+      return null
+    }
+    return only === undefined ? null : channel.deliver(only, end)
+  }
+
+  function failed(delivery: Delivery, error: unknown): SettleDelivery['outcome'] {
+    const { giveUp, retryAfterMs } = error instanceof DeliveryFailed ? error : { giveUp: false, retryAfterMs: 0 }
+    const failures = delivery.attempts + 1
+    const delay = retryDelay(failures, retryAfterMs)
+    const fields = { channel: channel.name, n: delivery.n, failures, error }
+    if (giveUp) logger.warn('a channel gave up a delivery', fields)
+    else logger.warn('a delivery failed and is tried again', { ...fields, retry_ms: delay })
+    return giveUp ? { type: 'given_up' } : { type: 'failed', nextTryAt: clock.now() + delay }
+  }
+
+  const notBefore = (delivery: Delivery, now: number): number => channel.notBefore?.(delivery, now) ?? 0
+  const planOf = (deliveries: readonly Delivery[]): Plan =>
+    (channel.deliverTogether === undefined ? planDeliveries : planTogether)(
+      deliveries,
+      new Set(inFlight.keys()),
+      clock.now(),
+      notBefore,
+    )
+  const groupsOf = (due: readonly Delivery[]): (readonly Delivery[])[] =>
+    channel.deliverTogether === undefined ? due.map((one) => [one]) : due.length === 0 ? [] : [due]
+
   async function run(): Promise<void> {
     while (!signal.aborted) {
       hasNews = false
       const deliveries = await store.deliveries(channel.name).catch(() => null)
-      const plan = deliveries === null ? null : planDeliveries(deliveries, new Set(inFlight.keys()), clock.now())
-      for (const delivery of plan?.due ?? []) {
-        const { n } = delivery
-        const trying = attempt(delivery).then(() => {
-          inFlight.delete(n)
+      const plan = deliveries === null ? null : planOf(deliveries)
+      for (const group of groupsOf(plan?.due ?? [])) {
+        const trying = attempt(group).then(() => {
+          for (const { n } of group) inFlight.delete(n)
           look()
         })
-        inFlight.set(n, trying)
+        for (const { n } of group) inFlight.set(n, trying)
       }
       if (hasNews || signal.aborted) continue
       const waitMs = plan === null ? AGAIN_MS : plan.waitMs

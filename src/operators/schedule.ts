@@ -26,15 +26,43 @@ export interface Plan {
  * One delivery at a time for each session, the oldest first, so that a session's changes are shown in order. Summaries are about no
  * session and have a lane of their own.
  */
-export function planDeliveries(deliveries: readonly Delivery[], inFlight: ReadonlySet<number>, now: number): Plan {
+export function planDeliveries(
+  deliveries: readonly Delivery[],
+  inFlight: ReadonlySet<number>,
+  now: number,
+  notBefore: HeldUntil = () => 0,
+): Plan {
   const lanes = new Map<string, Delivery>()
   for (const delivery of deliveries) {
     const lane = delivery.item?.sessionId ?? ''
     if (!lanes.has(lane)) lanes.set(lane, delivery)
   }
   const ready = [...lanes.values()].filter(({ n }) => !inFlight.has(n))
-  const waitOf = ({ nextTryAt }: Delivery) => Math.min(Math.max(nextTryAt - now, 0), LONGEST_WAIT_MS)
-  const due = ready.filter((one) => waitOf(one) === 0).slice(0, Math.max(MAX_IN_FLIGHT - inFlight.size, 0))
-  const later = ready.map(waitOf).filter((ms) => ms > 0)
-  return { due, waitMs: later.length === 0 ? null : Math.min(...later) }
+  const { due, waitMs } = divide(ready, now, notBefore)
+  return { due: due.slice(0, Math.max(MAX_IN_FLIGHT - inFlight.size, 0)), waitMs }
+}
+
+/** Everything that is due at once. Only one such message is under way at a time, so the order of each session is kept. */
+export function planTogether(
+  deliveries: readonly Delivery[],
+  inFlight: ReadonlySet<number>,
+  now: number,
+  notBefore: HeldUntil = () => 0,
+): Plan {
+  return inFlight.size > 0 ? { due: [], waitMs: null } : divide(deliveries, now, notBefore)
+}
+
+/** Epoch ms before which a channel holds a delivery. */
+type HeldUntil = (delivery: Delivery, now: number) => number
+
+function divide(ready: readonly Delivery[], now: number, notBefore: HeldUntil): Plan {
+  const waits = ready.map((one) => {
+    const at = Math.max(one.nextTryAt, notBefore(one, now))
+    return { one, ms: Math.min(Math.max(at - now, 0), LONGEST_WAIT_MS) }
+  })
+  const later = waits.filter(({ ms }) => ms > 0).map(({ ms }) => ms)
+  return {
+    due: waits.filter(({ ms }) => ms === 0).map(({ one }) => one),
+    waitMs: later.length === 0 ? null : Math.min(...later),
+  }
 }

@@ -3,7 +3,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { OperationalMode } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
 import type { SupervisedWait } from '../domain/wait.ts'
 import type { Feed } from '../engine/feed.ts'
@@ -22,7 +21,7 @@ import { createAutoApproved } from './desk/auto-approved.ts'
 import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
 import { createWorkJudge } from './desk/judge-work.ts'
 import { createRecoverState } from './desk/recover-state.ts'
-import { createReports, type PostLog } from './desk/report.ts'
+import { createReports } from './desk/report.ts'
 import { createWaitFor } from './desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
 import { proposeChange } from './diffs/propose-change.ts'
@@ -30,10 +29,11 @@ import { createHookDesk } from './hooks/create-hook-desk.ts'
 import type { HookDesk } from './hooks/hook-desk.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
 import type { Prompts } from './prompts/prompts.ts'
+import type { Reach } from './reach.ts'
 import { createRecords, type Records } from './records/records.ts'
 import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
 import { configuredOperators } from './sessions/configured-operators.ts'
-import { createSupervisedSessions, type ModeChanged } from './sessions/create-supervised-sessions.ts'
+import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
 import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
 import { createTakeStep, type TakeStep } from './sessions/take-step.ts'
@@ -80,10 +80,7 @@ interface ElsewhereDeps {
   push: PushNudge
   /** Whether a stream of this connection is open. Left out: none ever is. */
   isConnected?: (connectionId: string) => boolean
-  postLog: PostLog | null
-  explainMode: (mode: OperationalMode) => string | null
-  /** Told after each change of a mode. */
-  onMode?: ModeChanged
+  reach: Reach
   /** The files of the workspaces. Left out: the real ones. */
   files?: WorkspaceFiles
 }
@@ -95,7 +92,7 @@ interface WorkspaceFiles {
 }
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
-  const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, postLog, explainMode } = deps
+  const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
   const { isConnected = () => false } = deps
   const maxOpen = settings.maxConcurrentSessions
   const shared = { store, log, clock, ids, logger }
@@ -106,7 +103,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
     ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
-    ...(deps.onMode === undefined ? {} : { onMode: deps.onMode }),
+    onMode: reach.modeChanged,
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
@@ -148,7 +145,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createCheckAutoApprove(asking),
       ...createAskOperator(asking),
       ...createRecoverState(asking),
-      ...createReports({ ...asking, stallsEnabled: enabled, postLog, explainMode }),
+      ...createReports({ ...asking, stallsEnabled: enabled, reach }),
     },
     hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),
     async expire(wait) {

@@ -21,7 +21,7 @@ export interface RecordingChannel extends OperatorChannel {
 }
 
 export function createRecordingChannel(
-  { approvals }: OperatorDesk,
+  { approvals, find }: OperatorDesk,
   { name = 'recording', concerns = () => true }: { name?: string; concerns?: (item: FeedItem) => boolean } = {},
 ): RecordingChannel {
   const eve = { user: 'eve', role: 'operator' } as const
@@ -61,7 +61,7 @@ export function createRecordingChannel(
       } finally {
         underWay.set(lane, (underWay.get(lane) ?? 1) - 1)
       }
-      const shown = item?.kind === 'wait' ? await approvals.get(eve, item.id) : null
+      const shown = item === null ? null : await find(item)
       // Named after the delivery, so that the same one that comes again replaces its message.
       const ref = shown?.messageRefs[name] ?? `message ${n}`
       messages.set(ref, item === null ? `${count} more` : `${item.kind} ${item.status}`)

@@ -21,6 +21,7 @@ import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
+import { createLateReach } from '../../supervision/reach.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
@@ -107,8 +108,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
       serverPaths: [],
-      postLog: null,
-      explainMode: () => null,
+      reach: createLateReach(),
       push: async (nudge) => {
         nudges.push(nudge)
         return null

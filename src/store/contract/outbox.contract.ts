@@ -66,13 +66,13 @@ export function describeOutbox(open: OpenStore): void {
       const { store, reopen } = await openForTest(open)
       expect([await store.outbox.cursor('slack'), await store.outbox.deliveries('slack')]).toEqual([null, []])
       await done(store, take({ upTo: 3 }))
-      await done(store, take({ after: 3, upTo: 9, items: [item(5), item(8)] }))
+      await done(store, take({ after: 3, upTo: 9, items: [item(5), item(8)], notBefore: { 5: 60 } }))
       await done(store, take({ channel: 'push', upTo: 5, items: [item(5)] }))
       await done(store, settle(8, { type: 'failed', nextTryAt: 77 }))
 
       const fresh = { count: 1, attempts: 0, nextTryAt: 0 }
       const expected: Delivery[] = [
-        { ...fresh, channel: 'slack', n: 5, item: item(5) },
+        { ...fresh, channel: 'slack', n: 5, item: item(5), nextTryAt: 60 },
         { ...fresh, channel: 'slack', n: 8, item: item(8), attempts: 1, nextTryAt: 77 },
       ]
       for await (const current of beforeAndAfter(store, reopen)) {

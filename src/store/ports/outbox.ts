@@ -27,6 +27,8 @@ export interface TakeDeliveries {
   after: number | null
   upTo: number
   items: readonly FeedItem[]
+  /** Epoch ms before which an item is not tried, by its number. Left out: at once. */
+  notBefore?: Readonly<Record<number, number>>
   /** Items that can no longer be read, because the feed has removed them. */
   skipped: number
 }

@@ -12,14 +12,14 @@ import {
 } from '../ports/outbox.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
 
-export function* takeDeliveries({ channel, after, upTo, items, skipped }: TakeDeliveries): Rule<Decision> {
+export function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
   if (cursor !== after) {
     throw new ServerError('conflict', `Channel ${JSON.stringify(channel)} is at ${cursor} and not at ${after}.`)
   }
   return done([
     { write: 'put_outbox_cursor', channel, n: upTo },
-    ...placed(channel, deliveries, items, { count: skipped, at: upTo }),
+    ...placed(channel, deliveries, items, { count: skipped, at: upTo }, notBefore),
   ])
 }
 
@@ -36,10 +36,14 @@ function placed(
   deliveries: readonly Delivery[],
   items: readonly FeedItem[],
   skipped: { count: number; at: number },
+  notBefore: TakeDeliveries['notBefore'] = {},
 ): Change[] {
   const summary = deliveries.find(({ item }) => item === null)
   const room = summary === undefined && skipped.count === 0 ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
-  const changes = items.slice(0, room).map((item) => put({ ...fresh, channel, n: item.n, item, count: 1 }))
+  const changes = items.slice(0, room).map((item) => {
+    const nextTryAt = notBefore[item.n] ?? 0
+    return put({ ...fresh, channel, n: item.n, item, count: 1, nextTryAt })
+  })
   const left = items.slice(room)
   const count = left.length + skipped.count
   return count === 0 ? changes : [...changes, put(withMore(summary, channel, left[0]?.n ?? skipped.at, count))]

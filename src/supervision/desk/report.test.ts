@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createPrompts } from '../prompts/create-prompts.ts'
+import { createLateReach } from '../reach.ts'
 import { createRecords } from '../records/records.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
@@ -11,7 +12,7 @@ function openReports(options: Parameters<typeof openDesk>[0] = {}) {
   const records = createRecords({ waits: opened.store.waits, log: opened.log })
   const prompts = createPrompts({ ...opened.parts, records })
   const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
-  const reports = createReports({ ...opened.parts, stallsEnabled: true, postLog: null, explainMode: () => null })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: createLateReach() })
   const recovers = createRecoverState(opened.parts)
   return { ...opened, prompts, desk: { ...asking, ...reports, ...recovers } }
 }

@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { ProgressItem } from '../../domain/supervision.ts'
+import type { Reach } from '../reach.ts'
 import { progressEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
@@ -15,13 +16,10 @@ interface ReportDeps {
   sessions: Pick<SupervisedSessions, 'setMode'>
   /** Whether somebody watches for silence. */
   stallsEnabled: boolean
-  /** Posts a line to the session's channel. Null: none is configured. */
-  postLog: PostLog | null
-  /** What the mode means here, in a sentence; null: exactly what its name says. */
-  explainMode: (mode: SupervisedSession['supervision']['mode']) => string | null
+  reach: Pick<Reach, 'postLog' | 'explainMode'>
 }
 
-/** Resolves with the message's id at the channel, or null if the session has no channel. */
+/** Resolves with the message's id at the channel, or null if the session has no channel, or it does not answer. */
 export type PostLog = (
   session: SupervisedSession,
   line: { level: string; message: string; thread: string | null },
@@ -34,7 +32,7 @@ const MOST_PROGRESS = 100
 const MOST_LABEL_CHARS = 200
 
 export function createReports(deps: ReportDeps): Reports {
-  const { answerCall, takeStep, sessions, stallsEnabled, postLog, explainMode } = deps
+  const { answerCall, takeStep, sessions, stallsEnabled, reach } = deps
 
   return {
     heartbeat: (call, input) =>
@@ -62,14 +60,14 @@ export function createReports(deps: ReportDeps): Reports {
         if (message.trim() === '' || [...message].length > MOST_LOG_CHARS) {
           throw new ServerError('invalid_request', `message needs 1 to ${MOST_LOG_CHARS} characters.`)
         }
-        const ts = postLog === null ? null : await postLog(session, { level, message, thread })
+        const ts = await reach.postLog(session, { level, message, thread })
         return { posted: ts !== null, ts }
       }),
 
     set_operational_mode: (call, { mode }) =>
       answerCall(call, 'set_operational_mode', { mode }, async ({ session }) => {
         const { previous } = await sessions.setMode(null, session.id, mode)
-        const note = explainMode(mode)
+        const note = reach.explainMode(mode, session)
         return { previous_mode: previous, current_mode: mode, ...(note === null ? {} : { note }) }
       }),
   }

@@ -3,6 +3,7 @@ import type { Alert } from '../../domain/wait.ts'
 import { createAskOperator } from '../desk/ask-operator.ts'
 import { createReports } from '../desk/report.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
+import { createLateReach } from '../reach.ts'
 import { createRecords } from '../records/records.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
@@ -25,7 +26,7 @@ function openWatched(options: Parameters<typeof openDesk>[0] & { way?: string | 
   const records = createRecords({ waits: opened.store.waits, log: opened.log })
   const prompts = createPrompts({ ...opened.parts, records })
   const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
-  const reports = createReports({ ...opened.parts, stallsEnabled: true, postLog: null, explainMode: () => null })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: createLateReach() })
   const nudges: Nudge[] = []
   const push = async (nudge: Nudge) => {
     nudges.push(nudge)

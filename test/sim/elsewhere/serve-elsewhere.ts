@@ -14,6 +14,7 @@ import { type AgentsElsewhere, createAgentsElsewhere } from '../../../src/superv
 import { changeDigest } from '../../../src/supervision/diffs/change-digest.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/supervision/diffs/change-writer.ts'
 import type { ChangeRequest, ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
+import { createLateReach } from '../../../src/supervision/reach.ts'
 import { createTurns } from '../../../src/supervision/sessions/turns.ts'
 import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
 import type { EffectivePolicy } from '../../../src/supervision/workspace-policy/effective-policy.ts'
@@ -60,8 +61,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     },
     serverPaths: [],
     push: async () => (random.chance(0.5) ? 'stream' : null),
-    postLog: null,
-    explainMode: () => null,
+    reach: createLateReach(),
     files: {
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),

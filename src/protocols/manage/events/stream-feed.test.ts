@@ -18,6 +18,7 @@ const item = (n: number): FeedItem => ({
 
 /** A feed that gives these batches and then ends as it does when the server stops. */
 const feedOf = (batches: readonly FeedItem[][]): Feed => ({
+  oldest: async () => 1,
   head: async () => 0,
   assertKept: async () => {},
   items: async () => [],

@@ -1,0 +1,73 @@
+// The channels to operators, and the outbox that brings them what waits. A new channel is a folder in `operators/` and one line here.
+
+import type { ServerSettings } from './config/settings/server-settings.ts'
+import type { Services } from './create-services.ts'
+import type { SupervisedWork } from './create-supervised-work.ts'
+import type { Clock } from './domain/clock.ts'
+import type { FeedItem, PersonWait } from './domain/feed.ts'
+import type { Logger } from './domain/logger.ts'
+import { isWaiting } from './domain/wait.ts'
+import type { SessionLog } from './log/session-log.ts'
+import { createBell, type Terminal } from './operators/bell/create-bell.ts'
+import type { Chat } from './operators/chat.ts'
+import { openReach } from './operators/open-reach.ts'
+import type { CreateChannel, OperatorChannel, OperatorDesk } from './operators/operator.ts'
+import { createOutbox } from './operators/outbox.ts'
+import { createShownFrom } from './operators/shown-from.ts'
+import type { Store } from './store/store.ts'
+import type { Reach } from './supervision/reach.ts'
+
+interface ChannelParts {
+  settings: ServerSettings
+  services: Services
+  work: SupervisedWork
+  store: Store
+  sessionLog: SessionLog
+  /** The terminal that the server runs in. Left out: it runs in none. */
+  terminal?: Terminal
+  clock: Clock
+  log: Logger
+}
+
+export interface Channels {
+  reach: Reach
+  list: readonly OperatorChannel[]
+}
+
+/** What is opened here is closed by `undo`. */
+export async function createChannels(parts: ChannelParts, undo: AsyncDisposableStack): Promise<Channels> {
+  const { settings, services, store, sessionLog, clock, log } = parts
+  const find = async ({ kind, id }: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonWait | null> => {
+    const wait = kind === 'wait' ? await store.waits.get(id) : null
+    return wait === null || wait.wait === 'client_call' ? null : wait
+  }
+  const desk: OperatorDesk = { approvals: services.approvals, find }
+  const chat = await openChat(parts)
+  if (chat !== null) undo.defer(() => chat.close())
+  const list = [...(chat?.channels ?? []), ...ownChannels(parts)].map((create) => create(desk))
+  const ownRoom = settings.supervision.slack.channelId
+  const outbox = createOutbox({
+    channels: list,
+    shownFrom: createShownFrom({ channels: list, ownRoom, find, session: (id) => store.sessions.get(id) }),
+    async stillWaits(item) {
+      const wait = await find(item)
+      return wait !== null && isWaiting(wait)
+    },
+    feed: services.feed,
+    store: store.outbox,
+    log: sessionLog,
+    clock,
+    logger: log,
+  })
+  undo.defer(() => outbox.close())
+  chat?.start()
+  return { reach: openReach({ channels: list, outbox, chat, ownRoom }), list }
+}
+
+const ownChannels = ({ terminal }: ChannelParts): readonly CreateChannel[] =>
+  terminal === undefined ? [] : [createBell(terminal)]
+
+/** Slack, where it is configured. Loaded only then. */
+async function openChat(_parts: ChannelParts): Promise<Chat | null> {
+  return null
+}

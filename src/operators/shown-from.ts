@@ -1,0 +1,57 @@
+// Where and when a question is shown: the session's room, its mode, and who is asked when.
+
+import type { FeedItem, PersonWait } from '../domain/feed.ts'
+import type { SessionRecord } from '../domain/session.ts'
+import { type Surface, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
+import type { OperatorChannel } from './operator.ts'
+
+type Place = Pick<OperatorChannel, 'name' | 'surface' | 'room' | 'asksFrom'>
+
+/** From when on (epoch ms) a channel shows an item of the feed that concerns it; null: never. */
+export type ShownFrom = (channel: Place, item: FeedItem) => Promise<number | null>
+
+/** The chat room that a session reports to; null: none. Own agents report to the room of the settings. */
+export const roomOf = ({ supervision }: Pick<SessionRecord, 'supervision'>, ownRoom: string | null): string | null =>
+  supervision?.channelId ?? ownRoom
+
+/** The surfaces on which something can be shown for this session. `quarterdeck ctl` is always there. */
+export function surfacesFor(
+  channels: readonly Place[],
+  session: Pick<SessionRecord, 'supervision'>,
+  ownRoom: string | null,
+): ReadonlySet<Surface> {
+  const here = channels.filter(({ room }) => room === undefined || room === roomOf(session, ownRoom))
+  return new Set<Surface>(['local', ...here.map(({ surface }) => surface)])
+}
+
+interface ShownDeps {
+  channels: readonly Place[]
+  /** The room of sessions that name none. */
+  ownRoom: string | null
+  find: (item: FeedItem) => Promise<PersonWait | null>
+  /** Null: it is gone. */
+  session: (id: string) => Promise<SessionRecord | null>
+}
+
+export function createShownFrom({ channels, ownRoom, find, session: sessionOf }: ShownDeps): ShownFrom {
+  /** A message that is there already is brought up to date, whatever has changed since. */
+  const isThere = async (channel: Place, item: FeedItem): Promise<boolean> =>
+    item.kind === 'wait' && (await find(item))?.messageRefs[channel.name] !== undefined
+
+  return async (channel, item) => {
+    const session = await sessionOf(item.sessionId)
+    if (session === null) return channel.room === undefined ? 0 : null
+    if (channel.room !== undefined && channel.room !== roomOf(session, ownRoom)) {
+      return (await isThere(channel, item)) ? 0 : null
+    }
+    const mode = item.kind === 'wait' ? session.supervision?.mode : undefined
+    const isOff = mode !== undefined && !surfacesNow(mode).includes(channel.surface)
+    if (isOff) return (await isThere(channel, item)) ? 0 : null
+    return channel.asksFrom === undefined ? 0 : channel.asksFrom(item, session)
+
+    function surfacesNow(of: NonNullable<typeof mode>): readonly Surface[] {
+      const risk = item.kind === 'wait' ? item.risk : null
+      return surfacesOf(of, surfacesFor(channels, session ?? {}, ownRoom), risk)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// How supervision reaches people beyond HTTP. The channels to operators stand behind it; they open after the services that they need.
+
+import type { OperationalMode } from '../domain/supervision.ts'
+import type { PostLog } from './desk/report.ts'
+import type { ModeChanged } from './sessions/create-supervised-sessions.ts'
+import type { SupervisedSession } from './sessions/take-step.ts'
+
+export interface Reach {
+  /** Posts a line to the session's chat room. */
+  postLog: PostLog
+  /** Tells the session's chat room something that nobody has to answer. It may get lost; the session's log has it. */
+  tell(session: SupervisedSession, text: string): void
+  /** Tells those who are no longer asked after a change of the mode. */
+  modeChanged: ModeChanged
+  /** What a mode means for this session, if it is not what its name says. */
+  explainMode(mode: OperationalMode, session: SupervisedSession): string | null
+  /** Why nobody can be reached for this session, with how to mend it; null: somebody can. */
+  trouble(session: SupervisedSession): string | null
+  /** The newest messages of operators in a chat room, oldest first. Null: there is no such room. Throws `operator_unreachable`. */
+  recent(room: string, limit: number): Promise<RecentMessages | null>
+}
+
+export interface RecentMessages {
+  messages: readonly { ts: string; user: string; text: string; thread_ts?: string }[]
+  has_more: boolean
+}
+
+/** Reaches nobody until `open` is called. */
+export function createLateReach(): Reach & { open(reach: Reach): void } {
+  let now: Reach | null = null
+  return {
+    open(reach) {
+      now = reach
+    },
+    postLog: async (session, line) => now?.postLog(session, line) ?? null,
+    tell: (session, text) => now?.tell(session, text),
+    modeChanged: (change) => now?.modeChanged(change),
+    explainMode: (mode, session) => now?.explainMode(mode, session) ?? null,
+    trouble: (session) => now?.trouble(session) ?? null,
+    recent: async (room, limit) => now?.recent(room, limit) ?? null,
+  }
+}
