@@ -495,13 +495,27 @@ test('sockets are dropped, refused and let in again', async () => {
   const gone = new Promise((resolve) => client.once('disconnected', resolve))
   slack.dropSockets()
   await gone
-  slack.refuseConnections()
+  slack.takeConnections('refused')
   await expect(client.start()).rejects.toBeUndefined()
   expect(slack.socketCount).toBe(0)
-  slack.refuseConnections(false)
+  slack.takeConnections('accepted')
   await client.start()
   await slack.whenConnected()
   expect(slack.socketCount).toBe(1)
+})
+
+test('a handshake without an answer keeps the client waiting until it gives up', async () => {
+  const { slack, connect } = await open()
+  const client = await connect()
+  slack.dropSockets()
+  await new Promise((resolve) => client.once('disconnected', resolve))
+  slack.takeConnections('unanswered')
+  const starting = client.start()
+  await new Promise((resolve) => client.once('connecting', resolve))
+  void client.disconnect()
+  await client.disconnect()
+  await expect(starting).rejects.toBeUndefined()
+  expect(slack.socketCount).toBe(0)
 })
 
 test('a frozen socket is silent, and what was sent to it comes again on a new one', async () => {

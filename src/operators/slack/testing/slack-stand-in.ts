@@ -61,8 +61,8 @@ export interface SlackStandIn extends Omit<People, 'tell'> {
   dropSockets(): void
   /** The sockets of now are dead: still open, but without pongs or messages. New ones work. */
   freeze(): void
-  /** New sockets are refused, while the Web API works. */
-  refuseConnections(isRefusing?: boolean): void
+  /** What becomes of new sockets from now on, while the Web API works. `unanswered`: the handshake never ends. */
+  takeConnections(how: 'accepted' | 'refused' | 'unanswered'): void
 
   /** Nobody listens on the port any more, and all connections are cut. */
   goDown(): Promise<void>
@@ -110,7 +110,8 @@ export async function createSlackStandIn({
   const people = createPeople({ workspace, hub, responseUrls, clock })
   const uploads = new Map<string, Upload>()
   const tickets = new Set<string>()
-  let isRefusing = false
+  let handshakes: 'accepted' | 'refused' | 'unanswered' = 'accepted'
+  const unanswered = new Set<Socket>()
 
   /** An app is told of everything in its channels, also of what it did itself. */
   function tell(channel: string, event: Record<string, unknown> & { type: string }): void {
@@ -157,9 +158,11 @@ export async function createSlackStandIn({
   const sockets = new WebSocketServer({ noServer: true })
   server.on('upgrade', (request, socket: Socket, head) => {
     const ticket = new URL(request.url ?? '', workspace.baseUrl).searchParams.get('ticket') ?? ''
+    socket.on('error', () => {})
+    if (handshakes === 'unanswered') return void unanswered.add(socket)
     // A ticket opens one socket.
-    if (isRefusing || !tickets.delete(ticket))
-      return void socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n')
+    const isTaken = handshakes === 'accepted' && tickets.delete(ticket)
+    if (!isTaken) return void socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n')
     sockets.handleUpgrade(request, socket, head, (client) => hub.take(client))
   })
   const port = await listen(server, 0)
@@ -168,6 +171,7 @@ export async function createSlackStandIn({
   async function goDown(): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     hub.drop()
+    for (const socket of unanswered) socket.destroy()
     server.closeAllConnections()
     await closed
   }
@@ -231,8 +235,8 @@ export async function createSlackStandIn({
     disconnect: hub.disconnect,
     dropSockets: hub.drop,
     freeze: hub.freeze,
-    refuseConnections(next = true) {
-      isRefusing = next
+    takeConnections(how) {
+      handshakes = how
     },
 
     goDown,
