@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mrkdwn, renderCard, renderCards } from './render-card.ts'
 
-const bell = (name: string) => `<strong class="mention">🔔 @${name}</strong>`
+const ping = (name: string) => `<strong class="mention">PINGS @${name}</strong>`
 
 test.each<[string, string]>([
   ['*bold* _italic_ ~gone~ `code`', '<b>bold</b> <i>italic</i> <s>gone</s> <code>code</code>'],
@@ -22,11 +22,11 @@ test.each<[string, string]>([
 })
 
 test.each<[string, string]>([
-  ['<!channel>', bell('channel')],
-  ['<!here|here> and <@U0ANA>', `${bell('here')} and ${bell('U0ANA')}`],
-  ['```<!everyone>```', `<pre>${bell('everyone')}</pre>`],
-  ['`<@U0ANA|ana>`', `<code>${bell('U0ANA')}</code>`],
-  ['<!subteam^S1|@team>', bell('S1')],
+  ['<!channel>', ping('channel')],
+  ['<!here|here> and <@U0ANA>', `${ping('here')} and ${ping('U0ANA')}`],
+  ['```<!everyone>```', `<pre>${ping('everyone')}</pre>`],
+  ['`<@U0ANA|ana>`', `<code>${ping('U0ANA')}</code>`],
+  ['<!subteam^S1|@team>', ping('S1')],
 ])('a mention is loud, also in code: %j', (text, html) => {
   expect(mrkdwn(text, false)).toBe(html)
 })
@@ -43,7 +43,7 @@ test.each<[string, string]>([
 })
 
 test('a block that is not verbatim makes mentions and links of plain words', () => {
-  expect(mrkdwn('@channel see README.md', true)).toBe(`${bell('channel')} see <span class="link">README.md</span>`)
+  expect(mrkdwn('@channel see README.md', true)).toBe(`${ping('channel')} see <span class="link">README.md</span>`)
   expect(mrkdwn('@channel see README.md', false)).toBe('@channel see README.md')
   expect(mrkdwn('`@channel` ops@here.example', true)).toBe('<code>@channel</code> ops@here.example')
 })
@@ -97,7 +97,7 @@ test('every kind of block is shown', () => {
     files: [{ name: 'a<b.diff', content: Buffer.from('<-x>') }],
   })
   const parts = [
-    `<div class="notice">Notification: notification ${bell('here')}</div>`,
+    `<div class="notice">Notification: notification ${ping('here')}</div>`,
     '<h3>Deploy *now* &lt;!channel&gt; 🔥</h3>',
     '<hr>',
     '<div class="fields"><div><b>Risk</b></div><div>high</div></div></div><span class="button">Open ↗</span>',
@@ -105,8 +105,8 @@ test('every kind of block is shown', () => {
     '<span class="button primary">Accept</span><div class="confirm"><b>Sure?</b><div><b>Critical</b></div>',
     '<div><b>&lt;!channel&gt; *x*</b></div>',
     '<pre>-a\n+b &amp; `c`</pre>',
-    `<blockquote>${bell('channel')}</blockquote>`,
-    `<ul><li><div>${bell('U0ANA')}</div></li></ul>`,
+    `<blockquote>${ping('channel')}</blockquote>`,
+    `<ul><li><div>${ping('U0ANA')}</div></li></ul>`,
     '<div class="broken">unknown block: video</div>',
     '<div class="file"><b>a&lt;b.diff</b><pre>&lt;-x&gt;</pre></div>',
   ]
@@ -116,5 +116,5 @@ test('every kind of block is shown', () => {
 test('a page shows each card under its title', () => {
   const page = renderCards([{ title: 'A & B', message: { text: '*hello*', blocks: [] } }])
   expect(page).toContain('<h2>A &amp; B</h2><article class="card">')
-  expect(page).toContain('<div class="section"><b>hello</b></div>')
+  expect(page).toContain('<div class="section"><div class="main"><b>hello</b></div></div>')
 })

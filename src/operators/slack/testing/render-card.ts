@@ -23,7 +23,9 @@ export function renderCards(cards: readonly Card[]): string {
 
 export function renderCard({ text, blocks, files = [] }: Card['message']): string {
   const body =
-    blocks.length === 0 ? `<div class="section">${mrkdwn(text, false)}</div>` : blocks.map(renderBlock).join('')
+    blocks.length === 0
+      ? `<div class="section"><div class="main">${mrkdwn(text, false)}</div></div>`
+      : blocks.map(renderBlock).join('')
   const notice = blocks.length === 0 ? '' : `<div class="notice">Notification: ${mrkdwn(text, false)}</div>`
   const attached = files.map(
     ({ name, content }) => `<div class="file"><b>${escaped(name)}</b><pre>${escaped(content.toString())}</pre></div>`,
@@ -151,7 +153,7 @@ const linkTo = (url: string, label: string): string =>
   `<span class="link">${label}</span>${label === escaped(url) ? '' : `<span class="target"> → ${escaped(url)}</span>`}`
 
 /** Somebody gets a notification because of this. */
-const badge = (text: string): string => `<strong class="mention">🔔 ${escaped(text)}</strong>`
+const badge = (text: string): string => `<strong class="mention">PINGS ${escaped(text)}</strong>`
 
 /**
  * Slack's own markup. `isParsed`: Slack also makes links of bare addresses and mentions of `@channel`, as it does in blocks unless they
