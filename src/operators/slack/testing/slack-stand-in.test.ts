@@ -176,9 +176,9 @@ test('tokens and scopes are checked before anything else', async () => {
   expect(refused).toMatchObject({
     data: { error: 'missing_scope', needed: 'chat:write', provided: 'commands,files:read' },
   })
-  slack.setToken('bot', 'account_inactive')
+  slack.revokeToken('bot', 'account_inactive')
   expect(await post()).toBe('account_inactive')
-  slack.setToken('bot', 'valid')
+  slack.revokeToken('bot', 'valid')
   await web.auth.revoke()
   expect(await post()).toBe('token_revoked')
   expect(slack.calls('chat.postMessage')).toBe(3)
@@ -495,10 +495,10 @@ test('sockets are dropped, refused and let in again', async () => {
   const gone = new Promise((resolve) => client.once('disconnected', resolve))
   slack.dropSockets()
   await gone
-  slack.takeConnections('refused')
+  slack.refuseConnections()
   await expect(client.start()).rejects.toBeUndefined()
   expect(slack.socketCount).toBe(0)
-  slack.takeConnections('accepted')
+  slack.allowConnections()
   await client.start()
   await slack.whenConnected()
   expect(slack.socketCount).toBe(1)
@@ -509,7 +509,7 @@ test('a handshake without an answer keeps the client waiting until it gives up',
   const client = await connect()
   slack.dropSockets()
   await new Promise((resolve) => client.once('disconnected', resolve))
-  slack.takeConnections('unanswered')
+  slack.refuseConnections('unanswered')
   const starting = client.start()
   await new Promise((resolve) => client.once('connecting', resolve))
   void client.disconnect()
@@ -534,7 +534,7 @@ test('an app token that is no longer valid loses its socket', async () => {
   const { slack, connect } = await open()
   const client = await connect()
   const gone = new Promise((resolve) => client.once('disconnected', resolve))
-  slack.setToken('app', 'token_revoked')
+  slack.revokeToken('app')
   await gone
   await expect(client.start()).rejects.toMatchObject({ data: { error: 'token_revoked' } })
 })

@@ -46,8 +46,8 @@ export interface SlackStandIn extends Omit<People, 'tell'> {
   leave(channel: string, user?: string): void
   archive(channel: string, isArchived?: boolean): void
   setScopes(scopes: readonly string[]): void
-  /** What a token is good for from now on. An app token that is not valid any more loses its sockets. */
-  setToken(which: 'bot' | 'app', state: TokenState): void
+  /** The bot's token if none is named; `valid` makes it good again. An app token that is revoked loses its sockets. */
+  revokeToken(which?: 'bot' | 'app', state?: TokenState): void
 
   /** Resolves when at least so many sockets have got their `hello`. */
   whenConnected(count?: number): Promise<void>
@@ -61,8 +61,9 @@ export interface SlackStandIn extends Omit<People, 'tell'> {
   dropSockets(): void
   /** The sockets of now are dead: still open, but without pongs or messages. New ones work. */
   freeze(): void
-  /** What becomes of new sockets from now on, while the Web API works. `unanswered`: the handshake never ends. */
-  takeConnections(how: 'accepted' | 'refused' | 'unanswered'): void
+  /** New sockets are refused while the Web API works. `unanswered`: their handshake never ends. */
+  refuseConnections(how?: 'refused' | 'unanswered'): void
+  allowConnections(): void
 
   /** Nobody listens on the port any more, and all connections are cut. */
   goDown(): Promise<void>
@@ -105,7 +106,7 @@ export async function createSlackStandIn({
   const botToken = `xoxb-${newSecret()}`
   const appToken = `xapp-1-${newSecret()}`
   const workspace = createSlackWorkspace(clock, identity)
-  const hub = createSocketHub(clock, newSecret)
+  const hub = createSocketHub(clock, newSecret, identity.appId)
   const responseUrls = createResponseUrls(workspace, clock)
   const people = createPeople({ workspace, hub, responseUrls, clock })
   const uploads = new Map<string, Upload>()
@@ -222,7 +223,7 @@ export async function createSlackStandIn({
     setScopes(next) {
       api.scopes = next
     },
-    setToken(which, state) {
+    revokeToken(which = 'bot', state = 'token_revoked') {
       api.tokens[which] = state
       if (which === 'app' && state !== 'valid') hub.disconnect('link_disabled')
     },
@@ -235,8 +236,11 @@ export async function createSlackStandIn({
     disconnect: hub.disconnect,
     dropSockets: hub.drop,
     freeze: hub.freeze,
-    takeConnections(how) {
+    refuseConnections(how = 'refused') {
       handshakes = how
+    },
+    allowConnections() {
+      handshakes = 'accepted'
     },
 
     goDown,

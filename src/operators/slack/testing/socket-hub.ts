@@ -58,7 +58,7 @@ const PING_MS = 10_000
 /** A socket that was told to refresh is closed after this time. */
 const REFRESH_MS = 10_000
 
-export function createSocketHub(clock: Clock, newEnvelopeId: () => string): SocketHub {
+export function createSocketHub(clock: Clock, newEnvelopeId: () => string, appId: string): SocketHub {
   const sockets = new Set<WebSocket>()
   const frozen = new WeakSet<WebSocket>()
   const waiting = new Map<string, Envelope>()
@@ -129,7 +129,7 @@ export function createSocketHub(clock: Clock, newEnvelopeId: () => string): Sock
         JSON.stringify({
           type: 'hello',
           num_connections: sockets.size,
-          connection_info: { app_id: 'A0STANDIN' },
+          connection_info: { app_id: appId },
           debug_info: { host: 'stand-in', build_number: 1, approximate_connection_time: 18_060 },
         }),
       )
