@@ -19,6 +19,8 @@ export const BUNDLED = [
   '@fastify/busboy',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/server',
+  '@slack/socket-mode',
+  '@slack/web-api',
   '@tesseract.js-data/eng',
   'commander',
   'diff',
