@@ -24,6 +24,7 @@ import type { ProxyVariables } from './outgoing/proxy-choice.ts'
 import { createDeskTools, deskInstructions } from './protocols/mcp/desk-tools.ts'
 import { createLaterDoor } from './protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from './protocols/mcp/mcp-door.ts'
+import { createRoomResource } from './protocols/mcp/room-resource.ts'
 import { type Attachments, createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from './protocols/shared/request/file-links.ts'
 import type { Store } from './store/store.ts'
@@ -157,7 +158,10 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     version: parts.version,
     instructions: deskInstructions,
     tools: createDeskTools(elsewhere.desk),
-    resources: [],
+    resources:
+      settings.supervision.slack.channels.length === 0
+        ? []
+        : [createRoomResource({ sessions: elsewhere.sessions, reach: parts.reach })],
     clock,
     ids,
     log,

@@ -54,6 +54,8 @@ export const errorCodes = [
   'session_paused',
   'session_ended',
   'record_decided',
+  'operator_unreachable',
+  'no_channel',
   'restore_unconfirmed',
   'idempotency_mismatch',
   'run_fenced',

@@ -49,6 +49,8 @@ export const statusOf: Record<ErrorCode, number> = {
   session_paused: 409,
   session_ended: 409,
   record_decided: 409,
+  operator_unreachable: 503,
+  no_channel: 409,
   not_approved: 409,
   already_consumed: 409,
   restore_unconfirmed: 409,

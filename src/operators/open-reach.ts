@@ -23,6 +23,7 @@ export function openReach({ channels, outbox, chat, ownRoom }: ReachDeps): Reach
     postLog: async (session, line) => (chat === null ? null : chat.postLog(session, line)),
     tell: (session, text) => chat?.tell(session, text),
     recent: async (room, limit) => (chat === null ? null : chat.recent(room, limit)),
+    roomOf: (session) => (chat === null ? null : roomOf(session, ownRoom)),
     explainMode: (mode, session) => createExplainMode(surfaces(session))(mode),
     /** Said where the questions are not shown any more, so that nobody waits for them there in vain. */
     modeChanged({ session, from, to, by }) {

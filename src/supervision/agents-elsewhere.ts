@@ -36,7 +36,7 @@ import { configuredOperators } from './sessions/configured-operators.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
 import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
-import { createTakeStep, type TakeStep } from './sessions/take-step.ts'
+import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/take-step.ts'
 import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
@@ -99,7 +99,14 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const operators = configuredOperators(settings.operators, settings.escalation)
   const takeStep = createTakeStep({ ...shared, maxOpen })
   const changes = createRecordChanges({ feed, clock, logger })
-  const waitFor = createWaitFor({ changes, clock })
+  const waitFor = createWaitFor({
+    changes,
+    clock,
+    async trouble(sessionId) {
+      const session = await store.sessions.get(sessionId)
+      return session !== null && isSupervisedSession(session) ? reach.trouble(session) : null
+    },
+  })
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
     ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
@@ -124,7 +131,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     writer: createChangeWriter(),
     policies: createPolicyWatch({ clock, log: logger, onChange() {} }),
   }
-  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
+  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: reach.tell })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
   const asking = {

@@ -16,6 +16,8 @@ export interface Reach {
   explainMode(mode: OperationalMode, session: SupervisedSession): string | null
   /** Why nobody can be reached for this session, with how to mend it; null: somebody can. */
   trouble(session: SupervisedSession): string | null
+  /** The chat room that the session reports to; null: none. */
+  roomOf(session: SupervisedSession): string | null
   /** The newest messages of operators in a chat room, oldest first. Null: there is no such room. Throws `operator_unreachable`. */
   recent(room: string, limit: number): Promise<RecentMessages | null>
 }
@@ -37,6 +39,7 @@ export function createLateReach(): Reach & { open(reach: Reach): void } {
     modeChanged: (change) => now?.modeChanged(change),
     explainMode: (mode, session) => now?.explainMode(mode, session) ?? null,
     trouble: (session) => now?.trouble(session) ?? null,
+    roomOf: (session) => now?.roomOf(session) ?? null,
     recent: async (room, limit) => now?.recent(room, limit) ?? null,
   }
 }

@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { operationalModes } from '../../domain/supervision.ts'
-import { visibleText } from '../../domain/visible-text.ts'
 import { promptTypes } from '../../domain/wait.ts'
 import type { AgentCall, AgentDesk, DeskAnswer } from '../../supervision/desk/agent-desk.ts'
+import { agentIdentity } from './agent-identity.ts'
 import type { McpCallContext, McpTool, McpToolAnswer } from './tool-table.ts'
 
 export const deskInstructions =
@@ -220,26 +220,9 @@ function tool<Input>({
   }
 }
 
-const MOST_HOST_CHARS = 64
-
-/** The client says what it likes, and it stands in every record. */
-const hostName = (name: string): string =>
-  visibleText([...name.slice(0, 2 * MOST_HOST_CHARS)].slice(0, MOST_HOST_CHARS).join('')) || 'unknown'
-
-function callOf({ agent, signal, limitMs, progress }: McpCallContext, named: unknown): AgentCall {
-  const { principal, workspace, sessionId, channelId, client, connectionId, isLasting } = agent
-  return {
-    agent: {
-      owner: principal.owner,
-      tokenId: principal.tokenId,
-      workspaceRoot: workspace,
-      channelId,
-      sessionId: typeof named === 'string' ? named : sessionId,
-      connectionId: isLasting ? connectionId : null,
-      host: hostName(client?.name ?? ''),
-    },
-    signal,
-    limitMs,
-    progress,
-  }
-}
+const callOf = ({ agent, signal, limitMs, progress }: McpCallContext, named: unknown): AgentCall => ({
+  agent: agentIdentity(agent, typeof named === 'string' ? named : null),
+  signal,
+  limitMs,
+  progress,
+})

@@ -87,6 +87,8 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   session_paused: later('validation'),
   session_ended: never('validation'),
   record_decided: never('validation'),
+  operator_unreachable: later('internal'),
+  no_channel: never('validation'),
   not_approved: never('validation'),
   already_consumed: never('validation'),
   restore_unconfirmed: never('validation'),

@@ -251,3 +251,24 @@ test('whoever the escalation names may answer a prompt after its time, and the t
   expect((await asked).answer).toMatchObject({ decision: 'stop' })
   expect((await audit()).find(({ kind }) => kind === 'decision')).toMatchObject({ by: 'eve', escalated: true })
 })
+
+test('while nobody can be reached the agent is told so, and its question stays', async () => {
+  const troubles = ['The channel C1 is archived.', null, 'The token was revoked.']
+  const { desk, prompts, nextWaiting, passTime, store } = openAsking({ trouble: () => troubles.shift() ?? null })
+  const { isError, answer } = await desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  const { id } = await nextWaiting()
+  expect({ isError, answer }).toMatchObject({
+    isError: true,
+    answer: { error_code: 'operator_unreachable', id, retry_with: { prompt_id: id } },
+  })
+  expect(String(answer.error_message)).toContain('The channel C1 is archived.')
+  expect(await store.waits.get(id)).toMatchObject({ status: 'pending' })
+
+  const again = desk.forward_prompt(call(), { prompt_id: id })
+  await passTime(10_000)
+  expect((await again).answer).toMatchObject({ error_code: 'operator_unreachable' })
+
+  const third = desk.forward_prompt(call(), { prompt_id: id })
+  await prompts.decide(ann, id, { decision: 'continue' })
+  expect((await third).answer).toMatchObject({ decision: 'continue' })
+})

@@ -87,7 +87,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
 
   /** Waits until the record is answered, at most as long as the host allows. */
   async function answered<T extends Prompt | InstructionWait>(call: OpenCall, record: T, message: string): Promise<T> {
-    const ids = { recordId: record.id, sessionId: record.sessionId }
+    const retryWith = record.wait === 'prompt' ? { prompt_id: record.id } : { wait_id: record.id }
+    const ids = { recordId: record.id, sessionId: record.sessionId, retryWith }
     const stopClock =
       // What expires after the call is for the housekeeping. A timer could not be that long either.
       record.expiresAt === null || record.expiresAt - clock.now() > call.limitMs

@@ -124,7 +124,8 @@ export function createAskedApprovals({ store, takeStep, waitFor, approvals, cloc
               () => void approvals.expire(record).catch(() => {}),
             )
       try {
-        const ids = { recordId: record.id, sessionId: record.sessionId }
+        const retry = record.kind === 'diff' ? { retryWith: { request_id: record.id } } : {}
+        const ids = { recordId: record.id, sessionId: record.sessionId, ...retry }
         const waited = await waitFor(call, ids, message, async () => {
           const now = await get(record.id)
           return now === null || now.status === 'pending' ? null : now

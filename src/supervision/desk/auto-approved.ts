@@ -4,6 +4,7 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { Reach } from '../reach.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import { createPolicySummary, type PolicySummary } from '../workspace-policy/policy-summary.ts'
@@ -22,6 +23,8 @@ interface AutoApprovedDeps {
   clock: Clock
   ids: Ids
   logger: Logger
+  /** Tells the session's chat. Left out: the session's log alone has it. */
+  tell?: Reach['tell']
 }
 
 interface Counted {
@@ -30,16 +33,17 @@ interface Counted {
   cancel: (() => void) | null
 }
 
-export function createAutoApproved({ takeStep, clock, ids, logger }: AutoApprovedDeps): AutoApproved {
+export function createAutoApproved({ takeStep, clock, ids, logger, tell }: AutoApprovedDeps): AutoApproved {
   const counted = new Map<string, Counted>()
 
   async function write(sessionId: string, lines: readonly string[] | null): Promise<void> {
     if (lines === null) return
     try {
-      await takeStep(sessionId, ({ at }) => ({
+      const { session } = await takeStep(sessionId, ({ at }) => ({
         result: null,
         events: [noticeEvent(ids.uuid(), 'auto_approved', { summary: lines.join('\n') }, at)],
       }))
+      tell?.(session, lines.join('\n'))
     } catch (error) {
       // The audit trail has every piece of it.
       logger.warn('a summary of auto-approved work was not written', { session_id: sessionId, error })

@@ -1,20 +1,33 @@
 import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
 import type { AgentCall } from './agent-desk.ts'
 
 /** `pending`: the host's limit comes first. `gone`: the caller has left. Neither decides anything. */
 export type Waited<T> = { type: 'answered'; value: T } | { type: 'pending' } | { type: 'gone' }
 
-/** Looks at the record now and after each change, until `look` gives something. */
+/**
+ * Looks at the record now and after each change, until `look` gives something. Throws `operator_unreachable` when nobody can be asked:
+ * the record goes on waiting, and `retryWith` is what the agent asks again with. Left out: with the same call.
+ */
 export type WaitFor = <T>(
   call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress'>,
-  ids: { recordId: string; sessionId: string },
+  record: { recordId: string; sessionId: string; retryWith?: Readonly<Record<string, string>> },
   message: string,
   look: () => Promise<T | null>,
 ) => Promise<Waited<T>>
 
-export function createWaitFor({ changes, clock }: { changes: RecordChanges; clock: Clock }): WaitFor {
-  return async (call, ids, message, look) => {
+interface WaitDeps {
+  changes: RecordChanges
+  clock: Clock
+  /** Why nobody can be reached for this session; null: somebody can. Left out: somebody always can. */
+  trouble?: (sessionId: string) => Promise<string | null>
+}
+
+const CHECK_MS = 10_000
+
+export function createWaitFor({ changes, clock, trouble = async () => null }: WaitDeps): WaitFor {
+  return async (call, record, message, look) => {
     call.progress(message)
     let hasNews = true
     let isLate = false
@@ -23,7 +36,7 @@ export function createWaitFor({ changes, clock }: { changes: RecordChanges; cloc
       hasNews = true
       resume()
     }
-    const stopWatching = changes.watch(ids, wake)
+    const stopWatching = changes.watch(record, wake)
     const cancelTimer = clock.after(call.limitMs, () => {
       isLate = true
       resume()
@@ -37,8 +50,16 @@ export function createWaitFor({ changes, clock }: { changes: RecordChanges; cloc
         if (call.signal.aborted) return { type: 'gone' }
         if (isLate) return { type: 'pending' }
         if (hasNews) continue
+        const why = await trouble(record.sessionId)
+        if (why !== null) throw unreachableOperator(why, record)
         await new Promise<void>((resolve) => {
-          resume = resolve
+          const cancelCheck = clock.after(CHECK_MS, () => resolve())
+          resume = () => {
+            cancelCheck()
+            resolve()
+          }
+          // It came while the trouble was looked for.
+          if (hasNews || isLate) resume()
         })
       }
     } finally {
@@ -47,4 +68,16 @@ export function createWaitFor({ changes, clock }: { changes: RecordChanges; cloc
       call.signal.removeEventListener('abort', wake)
     }
   }
+}
+
+function unreachableOperator(
+  why: string,
+  { recordId: id, retryWith }: { recordId: string; retryWith?: Readonly<Record<string, string>> },
+): ServerError {
+  const how = retryWith === undefined ? 'Make the same call again' : `Call again with ${JSON.stringify(retryWith)}`
+  return new ServerError(
+    'operator_unreachable',
+    `Your operator cannot be reached just now: ${why} This is no answer: your question is kept and can still be answered. ${how} in a few minutes. Do not go on without the answer.`,
+    { details: { id, ...(retryWith === undefined ? {} : { retry_with: retryWith }) } },
+  )
 }

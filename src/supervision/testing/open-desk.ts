@@ -57,6 +57,8 @@ export interface DeskOptions {
   /** Left out: an agent may work everywhere and report to every channel. */
   workspaces?: Workspaces
   quorum?: number
+  /** Why nobody can be reached. Left out: somebody always can. */
+  trouble?: () => string | null
 }
 
 /** Approvals expire after an hour. */
@@ -95,7 +97,7 @@ export function openDesk(options: DeskOptions = {}) {
     isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
   })
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
-  const waitFor = createWaitFor({ changes, clock })
+  const waitFor = createWaitFor({ changes, clock, trouble: async () => options.trouble?.() ?? null })
 
   const elsewhere = createElsewhereApprovals({ store, takeStep, operators, ids, ...options })
   const approvals = createApprovals({
