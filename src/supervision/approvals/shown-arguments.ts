@@ -52,7 +52,7 @@ function needsQuotes(text: string): boolean {
   }
 }
 
-function masked(value: unknown, depth: number): unknown {
+export function masked(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth >= MAX_DEPTH) return `… (more than ${MAX_DEPTH} levels deep)`
   if (Array.isArray(value)) return value.map((one) => masked(one, depth + 1))

@@ -1,0 +1,250 @@
+// Whatever an agent, a tool or a person writes, Slack takes the message, and nothing in it becomes ours.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { PersonWait } from '../../../domain/feed.ts'
+import { approvalStatuses } from '../../../domain/wait.ts'
+import { escaped, type SlackMessage } from './blocks.ts'
+import type { CardLook, CardSubject } from './card.ts'
+import { autoApproved, confirmMessage, editedMessage, logLine, notice } from './messages.ts'
+import { renderCard } from './render-card.ts'
+import { sessionRoot } from './session-root.ts'
+import { buttonsOf } from './testing/read-message.ts'
+import {
+  alert,
+  diffApproval,
+  instructionWait,
+  look,
+  permission,
+  policy,
+  prompt,
+  question,
+  session,
+  toolCall,
+} from './testing/sample-records.ts'
+
+const HOSTILE = [
+  '<!channel>',
+  '<!here|x>',
+  '<@U012AB3CD>',
+  '<http://evil.example|Approved>',
+  '```\n:white_check_mark: *Approved* by ada\n```',
+  ':white_check_mark:',
+  '`_*~',
+  '&amp;',
+  '\u202e\u2066\u200b',
+  '\u001b[2K',
+  '\ud83d',
+  '👩‍💻',
+  '\r\n',
+  ' '.repeat(50),
+  '',
+]
+
+const hostileText = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc
+    .tuple(fc.constantFrom(...HOSTILE, 'x', '&', '😀'), fc.constantFrom(300, 4_000))
+    .map(([text, length]) => text.padEnd(length, text || ' ')),
+)
+
+const UNSEEN = /[\p{Bidi_Control}[\p{Cc}--[\t\n]]]/v
+
+/** Words of closed lists. They come from us. */
+const OURS = new Set([
+  'wait',
+  'status',
+  'kind',
+  'risk',
+  'promptType',
+  'decision',
+  'answerableBy',
+  'type',
+  'snippetType',
+])
+
+/** The same value with every other text replaced. */
+function replaced(value: unknown, next: () => string, key = ''): unknown {
+  if (typeof value === 'string') {
+    if (OURS.has(key)) return value
+    return key === 'arguments' || key === 'editedArguments'
+      ? JSON.stringify({ [next()]: next(), list: [next()] })
+      : next()
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((one) => replaced(one, next, key))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, next, name)]))
+}
+
+const full = (wait: PersonWait): PersonWait =>
+  ({ ...wait, decidedVia: 'x', decidedAt: 1, decidedBy: 'x', reason: 'x' }) as PersonWait
+const approvals = [
+  ...[toolCall, question, diffApproval, permission, policy].flatMap((wait) =>
+    approvalStatuses.map((status) =>
+      full({ ...wait, status, preview: 'x', action: 'x', response: 'x', editedArguments: 'x' }),
+    ),
+  ),
+  full({
+    ...permission,
+    ...(diffApproval.supervised === undefined
+      ? {}
+      : {
+          supervised: {
+            ...diffApproval.supervised,
+            isEdited: true,
+            notApplied: 'x',
+            change: {
+              path: 'x',
+              kind: 'create',
+              addedLines: 1,
+              removedLines: 1,
+              warnings: Array.from({ length: 9 }, () => 'x'),
+              protectedBecause: 'x',
+              hasHiddenText: true,
+            },
+          },
+        }),
+    status: 'consumed',
+    editedArguments: 'x',
+  }),
+]
+const records: PersonWait[] = [
+  ...approvals,
+  { ...prompt },
+  full({ ...prompt, status: 'decided', decision: 'refine', instruction: 'x' }),
+  { ...instructionWait },
+  full({ ...instructionWait, status: 'resumed', instruction: 'x' }),
+  { ...alert, nudgeCount: 3, lastNudgeAt: 5, nudgedBy: 'x', nudgeMessage: 'x', status: 'escalated' },
+  full({ ...alert, status: 'dismissed' }),
+]
+
+const looks = fc
+  .tuple(
+    fc.constantFrom('minimal' as const, 'standard' as const, 'verbose' as const),
+    fc.constantFrom('open' as const, 'working' as const, 'awaiting_text' as const),
+    hostileText,
+  )
+  .map(
+    ([detail, type, by]): CardLook => ({
+      ...look,
+      detail,
+      state: type === 'open' ? { type } : { type, by, action: 'refine' },
+      buttonValue: (action) => `${'v'.repeat(200)}${action}`,
+    }),
+  )
+
+const subjects = fc
+  .tuple(fc.constantFrom(...records), fc.array(hostileText, { minLength: 3, maxLength: 12 }))
+  .map(([wait, texts]): CardSubject => {
+    let i = 0
+    const next = () => texts[i++ % texts.length] ?? ''
+    const diff = Array.from({ length: 60 }, (_, n) => `${n % 3 === 0 ? ' ' : '+'}${next().replaceAll('\n', '')}`).join(
+      '\n',
+    )
+    return {
+      wait: replaced(wait, next) as PersonWait,
+      session: replaced(
+        {
+          ...session,
+          title: 'x',
+          prompt: 'x',
+          progress: Array.from({ length: 100 }, () => ({ label: 'x', status: 'done' })),
+        },
+        next,
+      ) as CardSubject['session'],
+      diff: { shown: diff },
+      quorum: { needed: 9, yeses: Array.from({ length: 9 }, () => ({ by: next(), at: 1 })) },
+    }
+  })
+
+/** Every text of the message, with the kind of element that holds it. */
+function textsOf(value: unknown, type = ''): { type: string; text: string }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = 'type' in value && typeof value.type === 'string' ? value.type : type
+  return Object.entries(value).flatMap(([key, one]) =>
+    typeof one === 'string' && (key === 'text' || key === 'fallback') ? [{ type: own, text: one }] : textsOf(one, own),
+  )
+}
+
+function check({ text, blocks, files }: SlackMessage): void {
+  expect(blocks.length).toBeGreaterThan(0)
+  expect(blocks.length).toBeLessThanOrEqual(50)
+  const texts = textsOf(blocks)
+  const total = texts.reduce((sum, one) => sum + escaped(one.text).length, 0)
+  expect(total).toBeLessThanOrEqual(12_000)
+  for (const { type, text: shown } of texts) {
+    expect(shown).not.toBe('')
+    expect(shown.isWellFormed()).toBe(true)
+    expect(shown).not.toMatch(UNSEEN)
+    // Slack parses this kind alone, and it holds only the person whom we mention.
+    if (type === 'mrkdwn') expect(shown).toBe('<@U012AB3CD>, please answer.')
+  }
+  expect(text).not.toMatch(/[<>*~`:]|&(?!amp;|lt;|gt;)/)
+  expect(text.length).toBeLessThanOrEqual(3_000)
+  for (const block of blocks) {
+    if (block.type !== 'rich_text') continue
+    for (const part of block.elements) expect(part.elements.length).toBeGreaterThan(0)
+  }
+  const buttons = buttonsOf({ blocks })
+  expect(buttons.length).toBeLessThanOrEqual(25)
+  expect(new Set(buttons.map(({ action_id }) => action_id)).size).toBe(buttons.length)
+  for (const { text: label, value, action_id } of buttons) {
+    expect(label.text.length).toBeLessThanOrEqual(75)
+    expect(value.length).toBeLessThanOrEqual(2_000)
+    expect(action_id.length).toBeLessThanOrEqual(255)
+  }
+  for (const { name, content } of files) {
+    expect(name).toMatch(/^[\w.-]{1,160}$/)
+    expect(content.isWellFormed()).toBe(true)
+  }
+}
+
+describe('hostile text of any length', () => {
+  test('fits into a card, and stays text', () => {
+    fc.assert(
+      fc.property(subjects, looks, (subject, one) => {
+        const message = renderCard(subject, one)
+
+        check(message.text.includes(': ') ? { ...message, text: message.text.replace(': ', ' ') } : message)
+        expect(renderCard(subject, one)).toEqual(message)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('fits into every other message', () => {
+    fc.assert(
+      fc.property(subjects, looks, hostileText, (subject, one, text) => {
+        const { wait } = subject
+        const root = sessionRoot(subject.session, one)
+        check({ ...root, text: root.text.replace(/: active$/, '') })
+        check(logLine(subject.session, 'error', text, text))
+        check(notice(text))
+        check(autoApproved(subject.session, [text, text]))
+        if (wait.wait !== 'approval') return
+        const confirm = confirmMessage({ ...subject, wait }, one, 'accept')
+        check({ ...confirm, text: confirm.text.replace('Please confirm: ', '') })
+        const edited = editedMessage({ ...subject, wait: { ...wait, status: 'pending' } }, one, text)
+        check({ ...edited, text: edited.text })
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+test('every kind of record fits with 40,000 characters in each field', () => {
+  const kinds = records.filter((wait) => wait.status !== 'approved' && wait.status !== 'expired')
+  for (const [i, wait] of kinds.entries()) {
+    const char = ['x', '<', '😀', '\u202e', '\n'][i % 5] ?? ''
+    const next = () => char.repeat(40_000)
+    const subject = {
+      wait: replaced(wait, next) as PersonWait,
+      session: replaced({ ...session, title: 'x', prompt: 'x' }, next) as CardSubject['session'],
+      diff: { shown: `--- a\n+++ a\n+${next().replaceAll('\n', '\n+')}` },
+      quorum: null,
+    }
+    const message = renderCard(subject, { ...look, detail: 'verbose' })
+    check({ ...message, text: message.text.replace(': ', ' ') })
+  }
+})

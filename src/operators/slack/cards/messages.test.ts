@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import {
+  autoApproved,
+  confirmMessage,
+  editedMessage,
+  escalationMessage,
+  logLine,
+  notice,
+  summaryMessage,
+} from './messages.ts'
+import { choicesOf } from './question-choices.ts'
+import { sessionRoot } from './session-root.ts'
+import { buttonsOf, linesOf } from './testing/read-message.ts'
+import { about, alert, diffApproval, look, permission, SMALL_DIFF, session } from './testing/sample-records.ts'
+
+const URL = 'http://127.0.0.1:8000/console'
+
+test('the root of a thread shows host, workspace, owner, status and checklist', () => {
+  const progress = [
+    { label: 'Read', status: 'done' as const },
+    { label: 'Write', status: 'pending' as const },
+  ]
+  const { text, blocks } = sessionRoot(
+    { ...session, title: 'Bugs', prompt: 'Fix all bugs', status: 'paused', progress },
+    { detail: 'standard', link: URL },
+  )
+
+  expect(text).toBe('claude-code in shop: paused')
+  expect(linesOf({ blocks })).toEqual([
+    ':double_vertical_bar: claude-code in shop is paused',
+    'Owner ada · session session-1',
+    '> Bugs',
+    'It was started with:',
+    '> Fix all bugs',
+    '1 of 2 steps done, in the agent’s words:',
+    ':white_check_mark: Read',
+    ':white_large_square: Write',
+    `[Open in the console](${URL})`,
+  ])
+  const long = Array.from({ length: 100 }, (_, i) => ({ label: `Step ${i}`, status: 'pending' as const }))
+  expect(linesOf(sessionRoot({ ...session, progress: long }, { detail: 'standard', link: null })).at(-1)).toBe(
+    '… 80 more',
+  )
+  const short = sessionRoot({ ...session, workspace: null, prompt: 'x' }, { detail: 'minimal', link: null })
+  expect(linesOf(short)).toEqual([':large_green_circle: claude-code is active', 'Owner ada · session session-1'])
+})
+
+test('a summary counts, and says where to look', () => {
+  expect(linesOf(summaryMessage(1_200, URL))).toEqual([
+    `:inbox_tray: 1,200 more items wait for a person. [Open the console](${URL})`,
+  ])
+  expect(linesOf(summaryMessage(1, null))).toEqual([
+    ':inbox_tray: 1 more item waits for a person. Look with: quarterdeck ctl list',
+  ])
+})
+
+test('a line of a log has its level as a sign and as a word', () => {
+  const line = (level: 'info' | 'success' | 'warning' | 'error') => linesOf(logLine(session, level, 'tests pass', 'k'))
+  expect([line('info'), line('success'), line('warning'), line('error')]).toEqual([
+    [':information_source: Info from claude-code: tests pass'],
+    [':white_check_mark: Success from claude-code: tests pass'],
+    [':warning: Warning from claude-code: tests pass'],
+    [':x: Error from claude-code: tests pass'],
+  ])
+  const long = logLine(session, 'info', 'x'.repeat(4_000), 'log/1')
+  expect(linesOf(long).at(-1)).toBe('All of it is in the thread.')
+  expect(long.files).toEqual([{ name: 'log-log_1.txt', content: 'x'.repeat(4_000), snippetType: 'text' }])
+})
+
+test('a notice and a summary of the policy show their text as it is', () => {
+  expect(linesOf(notice('The mode is now *local* :tada:'))).toEqual([':bell: The mode is now *local* :tada:'])
+  expect(notice('<!channel> :tada:').text).toBe('&lt;!channel&gt; ∶tada∶')
+  expect(linesOf(notice(''))).toEqual([':bell: Notice'])
+  expect(linesOf(autoApproved(session, ['2 requests', 'command:npm test']))).toEqual([
+    ':robot_face: Approved by the workspace’s policy, for claude-code',
+    '| 2 requests',
+    '| command:npm test',
+  ])
+})
+
+test('an escalation mentions the channel', () => {
+  expect(linesOf(escalationMessage({ ...about(alert), wait: alert }, 900, URL))).toEqual([
+    '<!channel> An agent needs somebody to look.',
+    ':rotating_light: claude-code in shop is still silent, now for 15 min.',
+    `[Open in the console](${URL})`,
+  ])
+})
+
+test('the second look before a yes names the risk and asks yes or no', () => {
+  const message = confirmMessage({ ...about(diffApproval), wait: diffApproval }, look, 'accept')
+
+  expect(message.text).toBe('Please confirm: Accept · risk high')
+  expect(linesOf(message)).toEqual([
+    ':large_orange_circle: Risk high · Really “Accept”? For claude-code.',
+    'Changes src/sum.ts +1 −1',
+    'Say yes only if you have read all of it, in the card and in its thread.',
+    '[Yes, accept] [No]',
+  ])
+  expect(buttonsOf(message).map(({ action_id, value }) => [action_id, value])).toEqual([
+    ['quarterdeck:confirm:accept', 'r1.confirm:accept.mac'],
+    ['quarterdeck:cancel', 'r1.cancel.mac'],
+  ])
+  expect(linesOf(confirmMessage({ ...about(permission), wait: permission }, look, 'accept'))).toContain('Tool Bash')
+})
+
+test('an edited change is shown again before its yes, also where cards are minimal', () => {
+  const subject = { ...about(diffApproval, SMALL_DIFF), wait: diffApproval }
+  const lines = linesOf(editedMessage(subject, { ...look, detail: 'minimal' }, 'ben'))
+
+  expect(lines[0]).toBe(':pencil2: ben edited it. Nothing is decided yet: look at the new version, then answer.')
+  expect(lines).toEqual(expect.arrayContaining(['| +const b = 2', '[Accept] [Reject]']))
+  expect(lines.join()).not.toContain('please answer')
+})
+
+test('a question with a few allowed values has a whole answer for each', () => {
+  const one = (field: object) => choicesOf({ type: 'object', properties: { go: field } })
+  expect(one({ type: 'boolean' })).toEqual([
+    { label: 'Answer: true', answer: { go: true } },
+    { label: 'Answer: false', answer: { go: false } },
+  ])
+  expect(one({ oneOf: [{ const: 'a', title: 'A' }, { const: 'b' }] }).map(({ answer }) => answer)).toEqual([
+    { go: 'a' },
+    { go: 'b' },
+  ])
+  expect(choicesOf({ enum: [1, 'Reject'] })).toEqual([
+    { label: 'Answer: 1', answer: 1 },
+    { label: 'Answer: Reject', answer: 'Reject' },
+  ])
+  // Too many, too long, alike, or more than one field: the answer must be written.
+  expect(one({ enum: [1, 2, 3, 4, 5, 6] })).toEqual([])
+  expect(one({ enum: ['x'.repeat(100), 'y'] })).toEqual([])
+  expect(one({ enum: ['1', 1] })).toEqual([])
+  expect(choicesOf({ properties: { a: { type: 'boolean' }, b: { type: 'boolean' } } })).toEqual([])
+})

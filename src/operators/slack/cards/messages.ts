@@ -1,0 +1,154 @@
+// Messages that are not cards: summaries, lines of a log, notices, and the second look before a yes.
+
+import type { Alert, Approval } from '../../../domain/wait.ts'
+import { riskPieces, warnings, whatChanges } from './approval-card.ts'
+import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, rich, type SlackMessage } from './blocks.ts'
+import {
+  actions,
+  button,
+  type CardAction,
+  type CardLook,
+  type CardSession,
+  type CardSubject,
+  duration,
+  headline,
+  labelOf,
+} from './card.ts'
+import { renderCard } from './render-card.ts'
+import { notifiedName, shownName, shownProse, wholeText } from './shown-text.ts'
+
+const MOST_TEXT = 3_000
+
+/** In place of items that were too many to post one by one. */
+export function summaryMessage(count: number, url: string | null): SlackMessage {
+  const words = `${count.toLocaleString('en')} more item${count === 1 ? ' waits' : 's wait'} for a person.`
+  const where = url === null ? ' Look with: quarterdeck ctl list' : ' '
+  return {
+    text: words,
+    blocks: rich(
+      line(emoji('inbox_tray'), ' ', bold(words), where, url === null ? null : link(url, 'Open the console')),
+    ),
+    files: [],
+  }
+}
+
+export type LogLevel = 'info' | 'success' | 'warning' | 'error'
+
+const LEVELS: Readonly<Record<LogLevel, { mark: string; word: string }>> = {
+  info: { mark: 'information_source', word: 'Info' },
+  success: { mark: 'white_check_mark', word: 'Success' },
+  warning: { mark: 'warning', word: 'Warning' },
+  error: { mark: 'x', word: 'Error' },
+}
+
+/** What an agent reports with `remote_log`. `key` makes the name of the file, if the text needs one. */
+export function logLine(
+  session: Pick<CardSession, 'agent'>,
+  level: LogLevel,
+  message: string,
+  key: string,
+): SlackMessage {
+  const { mark, word } = LEVELS[level]
+  const shown = shownProse(message, MOST_TEXT)
+  const name = `log-${key.replace(/[^\w-]+/g, '_').slice(-40)}.txt`
+  return {
+    text: `${word} from ${notifiedName(session.agent)}`,
+    blocks: [
+      ...rich(line(emoji(mark), ' ', bold(word), ' from ', code(shownName(session.agent)), ': ', plain(shown.text))),
+      ...(shown.isCut ? rich(line('All of it is in the thread.')) : []),
+    ],
+    files: shown.isCut ? [{ name, content: wholeText(message), snippetType: 'text' }] : [],
+  }
+}
+
+/** Something that people should know, such as a change of a mode. */
+export function notice(text: string): SlackMessage {
+  const shown = shownProse(text, MOST_TEXT).text
+  return {
+    text: notifiedName(text) || 'Notice',
+    blocks: rich(line(emoji('bell'), ' ', shown === '' ? 'Notice' : plain(shown))),
+    files: [],
+  }
+}
+
+/** What the workspace's policy let through. The lines are those of `PolicySummary`. */
+export function autoApproved(session: Pick<CardSession, 'agent'>, lines: readonly string[]): SlackMessage {
+  const shown = shownProse(lines.join('\n'), MOST_TEXT).text
+  return {
+    text: `The policy let work of ${notifiedName(session.agent)} through`,
+    blocks: rich(
+      line(
+        emoji('robot_face'),
+        ' ',
+        bold('Approved by the workspace’s policy'),
+        ', for ',
+        code(shownName(session.agent)),
+      ),
+      preformatted(shown),
+    ),
+    files: [],
+  }
+}
+
+/** An agent is still silent after all nudges. A message of its own, because bringing a card up to date notifies nobody. */
+export function escalationMessage(subject: CardSubject<Alert>, idleSeconds: number, url: string | null): SlackMessage {
+  const text = `${notifiedName(subject.session.agent)} is still silent after all nudges`
+  return {
+    text,
+    blocks: [
+      mrkdwn('<!channel> An agent needs somebody to look.'),
+      ...rich(
+        headline(subject, `is still silent, now for ${duration(idleSeconds)}.`, emoji('rotating_light'), ' '),
+        url === null ? null : line(link(url, 'Open in the console')),
+      ),
+    ],
+    files: [],
+  }
+}
+
+/** Asks the person who wants to accept something dangerous once more. Only they see it. */
+export function confirmMessage(
+  subject: CardSubject<Approval>,
+  look: Pick<CardLook, 'buttonValue'>,
+  action: CardAction,
+): SlackMessage {
+  const { wait, session } = subject
+  const label = labelOf(action)
+  const what =
+    wait.supervised?.change == null ? rich(line(bold('Tool '), code(shownName(wait.tool)))) : whatChanges(wait).blocks
+  return {
+    text: `Please confirm: ${label} · risk ${wait.risk}`,
+    blocks: [
+      ...rich(line(...riskPieces(wait), bold(`Really “${label}”?`), ' For ', code(shownName(session.agent)), '.')),
+      ...warnings(wait).blocks,
+      ...what,
+      ...rich(line('Say yes only if you have read all of it, in the card and in its thread.')),
+      actions(button(look, `confirm:${action}`, `Yes, ${label.toLowerCase()}`), button(look, 'cancel', 'No')),
+    ],
+    files: [],
+  }
+}
+
+/** Shows a change again that an operator has edited, before anybody says yes to it. */
+export function editedMessage(subject: CardSubject<Approval>, look: CardLook, by: string): SlackMessage {
+  const card = renderCard(subject, {
+    ...look,
+    detail: look.detail === 'minimal' ? 'standard' : look.detail,
+    mention: null,
+  })
+  return {
+    text: `${notifiedName(by)} edited it. Nothing is decided yet`,
+    blocks: [
+      ...rich(
+        line(
+          emoji('pencil2'),
+          ' ',
+          bold(shownName(by)),
+          ' edited it. Nothing is decided yet: look at the new version, then answer.',
+        ),
+      ),
+      ...card.blocks,
+    ],
+    files: card.files,
+  }
+}

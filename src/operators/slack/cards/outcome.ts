@@ -1,0 +1,183 @@
+// How a record ended: who decided what, when and where, or why nobody did.
+
+import type { PersonWait } from '../../../domain/feed.ts'
+import { unreachable } from '../../../domain/unreachable.ts'
+import type { Alert, Approval, InstructionWait, Prompt } from '../../../domain/wait.ts'
+import { bold, emoji, type Inline, line, quote, type RichPart, time } from './blocks.ts'
+import type { CardSession } from './card.ts'
+import { notifiedName, shownName, shownProse } from './shown-text.ts'
+
+export interface Outcome {
+  lines: RichPart[]
+  /** For the notification, already escaped. */
+  notified: string
+}
+
+interface Verdict {
+  mark: string
+  /** What was decided, in our own words. */
+  word: string
+  /** What that means, if it needs saying. */
+  more?: (Inline | string)[]
+  /** What the person wrote. */
+  text?: { label: string; text: string } | null
+}
+
+const MOST_TEXT = 1_000
+
+/** Null: it still wants something of a person. */
+export function outcomeOf(wait: PersonWait, session: Pick<CardSession, 'status'>): Outcome | null {
+  const verdict = verdictOf(wait, session)
+  if (verdict === null) return null
+  const { mark, word, more = [], text = null } = verdict
+  const reason = reasonOf(wait)
+  return {
+    lines: [
+      line(emoji(mark), ' ', bold(word), ...byWhom(wait)),
+      ...(more.length === 0 ? [] : [line(...more)]),
+      ...(reason === null ? [] : [line(bold('Reason:')), quote(shownProse(reason, MOST_TEXT).text)]),
+      ...(text === null || text.text === ''
+        ? []
+        : [line(bold(text.label)), quote(shownProse(text.text, MOST_TEXT).text)]),
+    ],
+    notified: `${word}${isPerson(wait.decidedBy) ? ` by ${notifiedName(wait.decidedBy)}` : ''}`,
+  }
+}
+
+function verdictOf(wait: PersonWait, session: Pick<CardSession, 'status'>): Verdict | null {
+  switch (wait.wait) {
+    case 'approval':
+      return approvalVerdict(wait)
+    case 'prompt':
+      return promptVerdict(wait)
+    case 'instruction':
+      return instructionVerdict(wait)
+    case 'alert':
+      return alertVerdict(wait, session)
+    default:
+      return unreachable(wait)
+  }
+}
+
+function approvalVerdict(wait: Approval): Verdict | null {
+  switch (wait.status) {
+    case 'pending':
+      return null
+    case 'approved':
+    case 'consumed':
+      return { mark: 'white_check_mark', word: 'Approved', more: fateOf(wait) }
+    case 'rejected':
+      return { mark: 'x', word: 'Rejected' }
+    case 'answered':
+      return { mark: 'speech_balloon', word: 'Answered', text: { label: 'Answer:', text: wait.response ?? '' } }
+    case 'expired':
+      return {
+        mark: 'hourglass',
+        word: 'Expired',
+        more: ['Nobody answered in time, so it counts as refused. It was not a person’s no.'],
+      }
+    case 'interrupted':
+      return isPerson(wait.decidedBy)
+        ? {
+            mark: 'octagonal_sign',
+            word: 'Approved, but interrupted',
+            more: ['The run ended without making the call.'],
+          }
+        : interrupted()
+    default:
+      return unreachable(wait.status)
+  }
+}
+
+const interrupted = (): Verdict => ({
+  mark: 'octagonal_sign',
+  word: 'Interrupted',
+  more: ['It ended before anybody answered. Nothing was decided.'],
+})
+
+/** What has become of something that was approved. */
+function fateOf({ kind, status, consumedAt, supervised, editedArguments }: Approval): (Inline | string)[] {
+  const edited = supervised?.isEdited === true || editedArguments !== null ? ['As an operator edited it. '] : []
+  const force = supervised?.mayForce === true ? ['It may overwrite the file even if that has changed. '] : []
+  return [...edited, ...force, ...used()]
+
+  function used(): (Inline | string)[] {
+    if (kind !== 'diff') return status !== 'consumed' || consumedAt === null ? [] : ['Used ', time(consumedAt), '.']
+    if (supervised?.notApplied !== undefined)
+      return ['Not written: ', shownProse(supervised.notApplied, MOST_TEXT).text]
+    if (typeof supervised?.appliedAt === 'number') return ['Written ', time(supervised.appliedAt), '.']
+    return [status === 'consumed' ? 'It is being written.' : 'The agent has not written it yet.']
+  }
+}
+
+function promptVerdict({ status, decision, decidedBy, instruction }: Prompt): Verdict | null {
+  if (status === 'pending') return null
+  if (status === 'interrupted' || decision === null) return interrupted()
+  const marks = { continue: 'arrow_forward', refine: 'pencil2', stop: 'octagonal_sign' }
+  const words = { continue: 'Continue', refine: 'Refine', stop: 'Stop' }
+  const goesOn = decision === 'continue' ? 'so it goes on by itself' : 'so the agent was told to stop'
+  return {
+    mark: marks[decision],
+    word: words[decision],
+    ...(isPerson(decidedBy) ? {} : { more: [`Nobody answered in time, ${goesOn}.`] }),
+    text: instruction === null ? null : { label: 'Instruction:', text: instruction },
+  }
+}
+
+function instructionVerdict({ status, instruction }: InstructionWait): Verdict | null {
+  switch (status) {
+    case 'pending':
+      return null
+    case 'interrupted':
+      return interrupted()
+    case 'timeout':
+      return { mark: 'hourglass', word: 'Timed out', more: ['Nobody answered in time, and the agent knows.'] }
+    case 'resumed':
+      if (instruction === null) return { mark: 'arrow_forward', word: 'Resumed' }
+      return instruction === 'stop'
+        ? { mark: 'octagonal_sign', word: 'Stop' }
+        : { mark: 'arrow_forward', word: 'Resumed', text: { label: 'Instruction:', text: instruction } }
+    default:
+      return unreachable(status)
+  }
+}
+
+function alertVerdict({ status }: Alert, session: Pick<CardSession, 'status'>): Verdict | null {
+  if (status === 'self_recovered') {
+    return { mark: 'white_check_mark', word: 'Recovered by itself', more: ['The agent reports again.'] }
+  }
+  if (status !== 'dismissed') return null
+  // Stopping the agent ends its alert in the same step.
+  return session.status === 'terminated'
+    ? { mark: 'octagonal_sign', word: 'Closed', more: ['The session is terminated.'] }
+    : { mark: 'no_bell', word: 'Dismissed' }
+}
+
+/** The clock and the policy decide too. */
+const isPerson = (by: string | null): by is string => by !== null && by !== 'timeout' && by !== 'policy'
+
+function byWhom({ decidedBy, decidedAt, decidedVia }: PersonWait): (Inline | string)[] {
+  const by =
+    decidedBy === 'policy'
+      ? [' by the workspace’s policy']
+      : isPerson(decidedBy)
+        ? [' by ', bold(shownName(decidedBy))]
+        : []
+  const at = decidedAt === null ? [] : [' · ', time(decidedAt)]
+  const via =
+    isPerson(decidedBy) && decidedVia !== undefined
+      ? [` · ${WAYS[decidedVia] ?? `through ${shownName(decidedVia)}`}`]
+      : []
+  return [...by, ...at, ...via]
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  slack: 'in Slack',
+  http: 'over HTTP',
+  ctl: 'at a terminal',
+  console: 'in the console',
+}
+
+/** A prompt that nobody answered has the reason `timeout`, which the card says in its own words. */
+const reasonOf = ({ reason, decidedBy }: PersonWait): string | null =>
+  reason === null || reason === '' || (decidedBy === 'timeout' && reason === 'timeout') ? null : reason

@@ -1,0 +1,553 @@
+import { describe, expect, test } from 'vitest'
+import type { PersonWait } from '../../../domain/feed.ts'
+import type { Approval } from '../../../domain/wait.ts'
+import type { CardLook, CardSubject } from './card.ts'
+import { renderCard } from './render-card.ts'
+import { buttonsOf, linesOf } from './testing/read-message.ts'
+import {
+  about,
+  alert,
+  diffApproval,
+  instructionWait,
+  look,
+  permission,
+  policy,
+  prompt,
+  question,
+  SMALL_DIFF,
+  session,
+  TEN,
+  toolCall,
+} from './testing/sample-records.ts'
+
+const card = (subject: CardSubject, values: Partial<CardLook> = {}) => renderCard(subject, { ...look, ...values })
+const HEAD = '<@U012AB3CD>, please answer.'
+const ASKED = 'Owner ada · asked 2026-11-16 10:00 UTC · expires 2026-11-16 11:00 UTC'
+const CONSOLE = '[Open in the console](http://127.0.0.1:8000/console/inbox/r1)'
+const by = (values: object) => ({ decidedBy: 'ben', decidedAt: TEN + 60_000, decidedVia: 'slack', ...values })
+const BY_BEN = 'by ben · 2026-11-16 10:01 UTC · in Slack'
+const changed = (values: object, wait: Approval = diffApproval): Approval => {
+  const { supervised } = wait
+  if (supervised === undefined || supervised.change === null) throw new Error('It changes no file.')
+  return { ...wait, supervised: { ...supervised, change: { ...supervised.change, ...values } } }
+}
+
+describe('an open card', () => {
+  test('of a change shows risk, warnings, path and diff, and sets the agent’s words apart', () => {
+    const wait = {
+      ...changed({ protectedBecause: 'It is read by CI.', warnings: ['Line endings change.'], hasHiddenText: true }),
+      risk: 'critical' as const,
+    }
+    const { text, blocks, files } = card(about(wait, SMALL_DIFF))
+
+    expect(text).toBe('claude-code asks to change a file (src/sum.ts) · risk critical')
+    expect(linesOf({ blocks })).toEqual([
+      ':red_circle: Risk critical · claude-code in shop asks to change a file',
+      HEAD,
+      ':warning: Protected: It is read by CI.',
+      ':warning: It hides characters. They are written out, as <U+202E>.',
+      ':warning: Line endings change.',
+      'Changes src/sum.ts +1 −1',
+      '| @@ -1,2 +1,2 @@',
+      '|  const a = 1',
+      '| -const b = 1',
+      '| +const b = 2',
+      'In the agent’s words:',
+      '> Fix the sum',
+      '> It was off by one.',
+      ASKED,
+      '[Accept] [Reject]',
+      'Or reply in this thread with accept, or with reject and a reason. To edit it first, reply with the whole file attached.',
+      CONSOLE,
+    ])
+    expect(files).toEqual([])
+  })
+
+  test('of a tool call shows the tool, what it does, its arguments and its preview', () => {
+    const { text, blocks } = card(about({ ...toolCall, preview: 'Dear Bob,\nhello.' }))
+
+    expect(text).toBe('helper asks to call a tool (send_email) · risk high')
+    expect(linesOf({ blocks })).toEqual([
+      ':large_orange_circle: Risk high · helper asks to call a tool',
+      HEAD,
+      'Tool send_email',
+      '| mail to bob',
+      'Arguments',
+      '| to: bob@example.com',
+      'Preview by the tool',
+      '| Dear Bob,',
+      '| hello.',
+      ASKED,
+      '[Accept] [Reject]',
+      'Or reply in this thread with accept, or with reject and a reason. To edit the arguments first, reply with a JSON file attached.',
+      CONSOLE,
+    ])
+  })
+
+  test('of a call whose arguments an operator edited shows those that run', () => {
+    const edited = { ...toolCall, editedArguments: '{"to":"eve@example.com","token":"s3cret"}' }
+
+    expect(linesOf(card(about(edited)))).toEqual(
+      expect.arrayContaining(['Edited arguments: these run', '| to: eve@example.com', '| token: [masked]']),
+    )
+    const again = { ...edited, description: 'to: eve@example.com\ntoken: [masked]' }
+    expect(linesOf(card(about(again)))).not.toContain('Edited arguments: these run')
+  })
+
+  test('of a question has a button for each allowed value, or asks for text', () => {
+    const lines = linesOf(card(about(question)))
+    expect(lines.slice(0, 6)).toEqual([
+      ':large_orange_circle: Risk high · helper has a question from one of its tools',
+      HEAD,
+      'Tool send_email asks, in its own words:',
+      '> Which account?',
+      'Answer with',
+      '| account (string, one of work, home)',
+    ])
+    expect(lines).toContain('[Answer: work] [Answer: home] [Reject]')
+    const free = {
+      ...question,
+      description: 'Why?',
+      question: { message: 'Why?', schema: { type: 'string' }, index: 0 },
+    }
+    expect(linesOf(card(about(free)))).toEqual(
+      expect.arrayContaining(['| answer (string)', '[Answer with text] [Reject]']),
+    )
+  })
+
+  test('of a host’s tool shows what will happen', () => {
+    expect(linesOf(card(about(permission))).slice(0, 8)).toEqual([
+      ':large_orange_circle: Risk high · claude-code in shop asks to use a tool of its host',
+      HEAD,
+      'Tool Bash',
+      '| Run npm test',
+      'The call',
+      '| Tool: Bash',
+      '| npm test',
+      ASKED,
+    ])
+  })
+
+  test('of a policy shows its diff', () => {
+    const { text, blocks } = card(about(policy, SMALL_DIFF))
+
+    expect(text).toBe('claude-code works under a policy that nobody has accepted · risk critical')
+    expect(linesOf({ blocks })).toEqual(
+      expect.arrayContaining([
+        '| It says what agents in /shop may do without asking.',
+        '| +const b = 2',
+        '[Accept] [Reject]',
+      ]),
+    )
+  })
+
+  test('of a prompt asks continue, refine or stop', () => {
+    const { text, blocks } = card(about(prompt))
+
+    expect(text).toBe('claude-code asks whether to go on')
+    expect(linesOf({ blocks })).toEqual([
+      ':question: claude-code in shop asks whether to go on',
+      HEAD,
+      'It says: worked 2 min 5 s, 7 actions.',
+      'In the agent’s words:',
+      '> Shall I go on with the tests?',
+      ASKED,
+      '[Continue] [Refine] [Stop]',
+      'Or reply in this thread with continue, with refine and what to do instead, or with stop.',
+      CONSOLE,
+    ])
+  })
+
+  test('of a wait asks resume, resume with text or stop', () => {
+    expect(linesOf(card(about(instructionWait)))).toEqual([
+      ':raised_hand: claude-code in shop waits for an instruction',
+      HEAD,
+      'In the agent’s words:',
+      '> Done. What next?',
+      'Owner ada · asked 2026-11-16 10:00 UTC',
+      '[Resume] [Resume with text] [Stop]',
+      'Or reply in this thread with resume, with resume and what to do next, or with stop.',
+      CONSOLE,
+    ])
+  })
+
+  test('of an alert shows the last tool, the silence, the prompt and the checklist', () => {
+    const nudged = { nudgeCount: 2, lastNudgeAt: TEN, nudgedBy: 'mcp', nudgeMessage: 'Are you there?' }
+    const subject = about({ ...alert, status: 'nudged', ...nudged })
+
+    expect(linesOf(card({ ...subject, session: { ...session, prompt: 'Fix all bugs' } }))).toEqual([
+      ':zzz: claude-code in shop is silent for 5 min 3 s',
+      HEAD,
+      'Last tool Edit · last heard of 2026-11-16 09:54 UTC. It may sit in a dialog of its own, or be done.',
+      'Nudged 2 times, the last 2026-11-16 10:00 UTC, through mcp.',
+      '> Are you there?',
+      'It was started with:',
+      '> Fix all bugs',
+      '1 of 2 steps done, in the agent’s words:',
+      ':white_check_mark: Read the code',
+      ':arrow_forward: Write tests',
+      'Owner ada · asked 2026-11-16 10:00 UTC',
+      '[Nudge] [Nudge with text] [Stop] [Dismiss]',
+      'Or reply in this thread with nudge, with nudge and a text, with stop, or with dismiss.',
+      CONSOLE,
+    ])
+  })
+
+  test('counts the yeses where one is not enough', () => {
+    const subject = {
+      ...about(diffApproval, SMALL_DIFF),
+      quorum: { needed: 2, yeses: [{ by: 'ada', at: TEN + 120_000 }] },
+    }
+
+    expect(linesOf(card(subject))).toContain('1 of 2 yeses: ada 2026-11-16 10:02 UTC. The first no closes it.')
+  })
+
+  test('says what a button is for by its id and value', () => {
+    expect(buttonsOf(card(about(diffApproval, SMALL_DIFF)))).toEqual([
+      {
+        type: 'button',
+        action_id: 'quarterdeck:accept',
+        text: { type: 'plain_text', text: 'Accept', emoji: false },
+        value: 'r1.accept.mac',
+        style: 'primary',
+      },
+      {
+        type: 'button',
+        action_id: 'quarterdeck:reject',
+        text: { type: 'plain_text', text: 'Reject', emoji: false },
+        value: 'r1.reject.mac',
+        style: 'danger',
+      },
+    ])
+  })
+})
+
+describe('the look of a card', () => {
+  test('while an answer is on its way: no buttons, and nobody is mentioned', () => {
+    const lines = linesOf(card(about(prompt), { state: { type: 'working', by: 'ada', action: 'stop' } }))
+
+    expect(lines.slice(-2)).toEqual([':hourglass_flowing_sand: Stop by ada … working on it', CONSOLE])
+    expect(lines).not.toContain(HEAD)
+    expect(lines.join()).not.toContain('[Stop]')
+  })
+
+  test('while a text is awaited: the buttons stay', () => {
+    const lines = linesOf(card(about(prompt), { state: { type: 'awaiting_text', by: 'ada', action: 'refine' } }))
+
+    expect(lines).toContain('[Continue] [Refine] [Stop]')
+    expect(lines).toContain(':pencil2: ada: write the text for “Refine” as a reply in this thread.')
+  })
+
+  test('minimal: the diff goes to the thread, and the words are left out', () => {
+    const { blocks, files } = card(about(diffApproval, SMALL_DIFF), { detail: 'minimal', mention: null, link: null })
+
+    expect(linesOf({ blocks })).toEqual([
+      ':large_orange_circle: Risk high · claude-code in shop asks to change a file',
+      'Changes src/sum.ts +1 −1',
+      '[Accept] [Reject]',
+    ])
+    expect(files).toEqual([{ name: 'sum.ts-record-1-a1a2a3a4.diff', content: SMALL_DIFF, snippetType: 'diff' }])
+  })
+
+  test('verbose: ids and hashes are added', () => {
+    expect(linesOf(card(about(diffApproval, SMALL_DIFF), { detail: 'verbose' }))).toEqual(
+      expect.arrayContaining([
+        'Digest a1a2a3a4a5a6',
+        `File before ${'b'.repeat(64)}`,
+        'Record record-1 · session session-1',
+      ]),
+    )
+  })
+
+  test('a mention that is no Slack user is left out', () => {
+    expect(linesOf(card(about(prompt), { mention: '!channel' })).join()).not.toContain('please answer')
+  })
+})
+
+describe('a diff', () => {
+  const added = (count: number) => Array.from({ length: count }, (_, i) => `+line ${i + 1}`).join('\n')
+  const diffOf = (count: number) => `--- src/sum.ts\n+++ src/sum.ts\n@@ -0,0 +1,${count} @@\n${added(count)}\n`
+
+  test('of 20 changed lines is shown whole', () => {
+    const { blocks, files } = card(about(diffApproval, diffOf(20)))
+
+    expect(linesOf({ blocks })).toContain('| +line 20')
+    expect(linesOf({ blocks }).join()).not.toContain('in the thread.,')
+    expect(files).toEqual([])
+  })
+
+  test('of more lines is shown in part, and the whole goes to the thread', () => {
+    const { blocks, files } = card(about(diffApproval, diffOf(1_025)))
+    const lines = linesOf({ blocks })
+
+    expect(lines).toContain('| +line 20')
+    expect(lines).not.toContain('| +line 21')
+    expect(lines).toContain('… 1,005 more changed lines. The whole diff is in the thread.')
+    expect(files).toEqual([{ name: 'sum.ts-record-1-a1a2a3a4.diff', content: diffOf(1_025), snippetType: 'diff' }])
+  })
+
+  test('with a long line is cut, and says so', () => {
+    const { blocks, files } = card(about(diffApproval, `${diffOf(1)}+${'x'.repeat(1_000)}\n`))
+
+    expect(linesOf({ blocks })).toContain(`| +${'x'.repeat(299)}… 701 more characters`)
+    expect(linesOf({ blocks })).toContain('Some of it is left out. The whole diff is in the thread.')
+    expect(files).toHaveLength(1)
+  })
+
+  test('that is gone is not passed over in silence', () => {
+    expect(linesOf(card(about(diffApproval)))).toContain(
+      ':warning: The diff is gone. Reject it, and let the agent ask again.',
+    )
+  })
+
+  test('of a new file, of a deletion and of an edited change is called so', () => {
+    expect(linesOf(card(about(changed({ kind: 'create' }), SMALL_DIFF)))).toContain(
+      'Creates a new file src/sum.ts +1 −1',
+    )
+    const gone = card(about(changed({ kind: 'delete' }), SMALL_DIFF))
+    expect(linesOf(gone)).toContain('Deletes the file src/sum.ts +1 −1')
+    expect(linesOf(gone).join()).not.toContain('To edit it first')
+    const { supervised } = diffApproval
+    const edited = {
+      ...diffApproval,
+      ...(supervised === undefined ? {} : { supervised: { ...supervised, isEdited: true } }),
+    }
+    expect(linesOf(card(about(edited, SMALL_DIFF)))).toContain(
+      ':warning: Edited: an operator has changed what the agent asked for. You decide about the edited version.',
+    )
+  })
+})
+
+describe('a long text', () => {
+  test('of an agent is cut, and the whole goes to the thread once', () => {
+    const promptText = `begin ${'word '.repeat(1_900)}end`
+    const { blocks, files } = card(about({ ...prompt, promptText }))
+
+    expect(linesOf({ blocks }).join('\n')).toContain('… 6,509 more characters\nAll of its words are in the thread.')
+    expect(files).toEqual([{ name: 'agents-words-record-1.txt', content: promptText, snippetType: 'text' }])
+    expect(card(about({ ...prompt, promptText, status: 'decided', decision: 'stop' })).files).toEqual([])
+  })
+
+  test('of arguments that were shortened goes to the thread with secrets masked', () => {
+    const args = { text: 'x'.repeat(900), password: 'hunter2' }
+    const shortened = {
+      ...toolCall,
+      description: `text: ${'x'.repeat(500)}… (400 more characters)`,
+      arguments: JSON.stringify(args),
+    }
+    const { blocks, files } = card(about(shortened))
+
+    expect(linesOf({ blocks })).toContain('Not all of it fits. The arguments are in the thread, with secrets masked.')
+    expect(files).toEqual([
+      {
+        name: 'arguments-record-1-d1d2d3d4.json',
+        content: JSON.stringify({ ...args, password: '[masked]' }, null, 2),
+        snippetType: 'json',
+      },
+    ])
+  })
+})
+
+describe('a decided card', () => {
+  const supervised = (values: object): Partial<Approval> =>
+    diffApproval.supervised === undefined ? {} : { supervised: { ...diffApproval.supervised, ...values } }
+  const rows: [string, PersonWait, string[], string][] = [
+    [
+      'approved',
+      { ...diffApproval, ...by({ status: 'approved' }) },
+      [`:white_check_mark: Approved ${BY_BEN}`, 'The agent has not written it yet.'],
+      'Approved by ben',
+    ],
+    [
+      'written',
+      {
+        ...diffApproval,
+        ...by({ status: 'consumed' }),
+        ...supervised({ appliedAt: TEN + 90_000, isEdited: true, mayForce: true }),
+      },
+      [
+        `:white_check_mark: Approved ${BY_BEN}`,
+        'As an operator edited it. It may overwrite the file even if that has changed. Written 2026-11-16 10:01 UTC.',
+      ],
+      'Approved by ben',
+    ],
+    [
+      'not written after all',
+      { ...diffApproval, ...by({ status: 'consumed' }), ...supervised({ notApplied: 'The file changed.' }) },
+      [`:white_check_mark: Approved ${BY_BEN}`, 'Not written: The file changed.'],
+      'Approved by ben',
+    ],
+    [
+      'being written',
+      { ...diffApproval, ...by({ status: 'consumed' }) },
+      [`:white_check_mark: Approved ${BY_BEN}`, 'It is being written.'],
+      'Approved by ben',
+    ],
+    [
+      'approved by the policy',
+      {
+        ...diffApproval,
+        ...by({ status: 'approved', decidedBy: 'policy', decidedVia: 'policy', reason: 'file_pattern:write:src/**' }),
+      },
+      [
+        ':white_check_mark: Approved by the workspace’s policy · 2026-11-16 10:01 UTC',
+        'The agent has not written it yet.',
+        'Reason:',
+        '> file_pattern:write:src/**',
+      ],
+      'Approved',
+    ],
+    [
+      'a call that ran',
+      { ...toolCall, ...by({ status: 'consumed', consumedAt: TEN + 60_000 }) },
+      [`:white_check_mark: Approved ${BY_BEN}`, 'Used 2026-11-16 10:01 UTC.'],
+      'Approved by ben',
+    ],
+    [
+      'a call that was allowed',
+      { ...permission, ...by({ status: 'approved', decidedVia: 'ctl' }) },
+      [':white_check_mark: Approved by ben · 2026-11-16 10:01 UTC · at a terminal'],
+      'Approved by ben',
+    ],
+    [
+      'rejected',
+      { ...diffApproval, ...by({ status: 'rejected', reason: 'Not now.' }) },
+      [`:x: Rejected ${BY_BEN}`, 'Reason:', '> Not now.'],
+      'Rejected by ben',
+    ],
+    [
+      'answered',
+      { ...question, ...by({ status: 'answered', response: '{"account":"work"}', decidedVia: 'pager' }) },
+      [':speech_balloon: Answered by ben · 2026-11-16 10:01 UTC · through pager', 'Answer:', '> {"account":"work"}'],
+      'Answered by ben',
+    ],
+    [
+      'expired',
+      { ...toolCall, status: 'expired', decidedBy: 'timeout', decidedAt: TEN + 3_600_000 },
+      [
+        ':hourglass: Expired · 2026-11-16 11:00 UTC',
+        'Nobody answered in time, so it counts as refused. It was not a person’s no.',
+      ],
+      'Expired',
+    ],
+    [
+      'interrupted',
+      { ...policy, status: 'interrupted', decidedAt: TEN },
+      [':octagonal_sign: Interrupted · 2026-11-16 10:00 UTC', 'It ended before anybody answered. Nothing was decided.'],
+      'Interrupted',
+    ],
+    [
+      'approved and then interrupted',
+      { ...toolCall, ...by({ status: 'interrupted' }) },
+      [`:octagonal_sign: Approved, but interrupted ${BY_BEN}`, 'The run ended without making the call.'],
+      'Approved, but interrupted by ben',
+    ],
+    [
+      'a prompt, continue',
+      { ...prompt, ...by({ status: 'decided', decision: 'continue' }) },
+      [`:arrow_forward: Continue ${BY_BEN}`],
+      'Continue by ben',
+    ],
+    [
+      'a prompt, refine',
+      { ...prompt, ...by({ status: 'decided', decision: 'refine', instruction: 'Tests first.' }) },
+      [`:pencil2: Refine ${BY_BEN}`, 'Instruction:', '> Tests first.'],
+      'Refine by ben',
+    ],
+    [
+      'a prompt, stop',
+      { ...prompt, ...by({ status: 'decided', decision: 'stop', reason: 'Enough.' }) },
+      [`:octagonal_sign: Stop ${BY_BEN}`, 'Reason:', '> Enough.'],
+      'Stop by ben',
+    ],
+    [
+      'a prompt that nobody answered',
+      { ...prompt, status: 'decided', decision: 'continue', decidedBy: 'timeout', decidedAt: TEN },
+      [':arrow_forward: Continue · 2026-11-16 10:00 UTC', 'Nobody answered in time, so it goes on by itself.'],
+      'Continue',
+    ],
+    [
+      'a prompt that stopped the agent',
+      { ...prompt, status: 'decided', decision: 'stop', decidedBy: 'timeout', decidedAt: TEN, reason: 'timeout' },
+      [':octagonal_sign: Stop · 2026-11-16 10:00 UTC', 'Nobody answered in time, so the agent was told to stop.'],
+      'Stop',
+    ],
+    [
+      'an interrupted prompt',
+      { ...prompt, status: 'interrupted' },
+      [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
+      'Interrupted',
+    ],
+    [
+      'a wait, resumed',
+      { ...instructionWait, ...by({ status: 'resumed' }) },
+      [`:arrow_forward: Resumed ${BY_BEN}`],
+      'Resumed by ben',
+    ],
+    [
+      'a wait, resumed with text',
+      { ...instructionWait, ...by({ status: 'resumed', instruction: 'Write docs.' }) },
+      [`:arrow_forward: Resumed ${BY_BEN}`, 'Instruction:', '> Write docs.'],
+      'Resumed by ben',
+    ],
+    [
+      'a wait, stopped',
+      { ...instructionWait, ...by({ status: 'resumed', instruction: 'stop' }) },
+      [`:octagonal_sign: Stop ${BY_BEN}`],
+      'Stop by ben',
+    ],
+    [
+      'a wait that timed out',
+      { ...instructionWait, status: 'timeout', decidedBy: 'timeout', decidedAt: TEN },
+      [':hourglass: Timed out · 2026-11-16 10:00 UTC', 'Nobody answered in time, and the agent knows.'],
+      'Timed out',
+    ],
+    [
+      'an interrupted wait',
+      { ...instructionWait, status: 'interrupted' },
+      [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
+      'Interrupted',
+    ],
+    [
+      'an alert that ended by itself',
+      { ...alert, status: 'self_recovered' },
+      [':white_check_mark: Recovered by itself', 'The agent reports again.'],
+      'Recovered by itself',
+    ],
+    [
+      'an alert, dismissed',
+      { ...alert, ...by({ status: 'dismissed' }) },
+      [`:no_bell: Dismissed ${BY_BEN}`],
+      'Dismissed by ben',
+    ],
+  ]
+
+  test.each(rows)('says who decided what, when and where, and has no buttons: %s', (_name, wait, first, notified) => {
+    const message = card(about(wait, wait.wait === 'approval' && wait.kind === 'diff' ? SMALL_DIFF : null))
+    const lines = linesOf(message)
+
+    expect(lines.slice(0, first.length)).toEqual(first)
+    // Then comes what was asked.
+    expect(lines[first.length]).toMatch(/claude-code in shop|helper/)
+    expect(message.text.startsWith(`${notified}: `)).toBe(true)
+    expect(buttonsOf(message)).toEqual([])
+    expect(lines.join()).not.toContain('please answer')
+    expect(message.files).toEqual([])
+  })
+
+  test('of an alert that stopped the agent says that the session is over', () => {
+    const subject = about({ ...alert, ...by({ status: 'dismissed' }) } as PersonWait)
+
+    expect(linesOf(card({ ...subject, session: { ...session, status: 'terminated' } })).slice(0, 2)).toEqual([
+      `:octagonal_sign: Closed ${BY_BEN}`,
+      'The session is terminated.',
+    ])
+  })
+
+  test('that is escalated still has its buttons', () => {
+    const lines = linesOf(card(about({ ...alert, status: 'escalated' })))
+
+    expect(lines[0]).toBe(':rotating_light: claude-code in shop is still silent after all nudges')
+    expect(lines).toContain('[Nudge] [Nudge with text] [Stop] [Dismiss]')
+  })
+})

@@ -1,0 +1,47 @@
+// The message that begins the thread of a session. It is brought up to date when the session changes.
+
+import type { SessionStatus } from '../../../domain/session.ts'
+import { bold, code, emoji, line, link, quote, rich, type SlackMessage } from './blocks.ts'
+import { type CardLook, type CardSession, checklist } from './card.ts'
+import { notifiedName, shownName, shownProse } from './shown-text.ts'
+
+const MOST_TITLE = 300
+const MOST_PROMPT = 600
+const MOST_STEPS = 20
+
+const STATUS: Readonly<Record<SessionStatus, { mark: string; words: string }>> = {
+  created: { mark: 'hourglass_flowing_sand', words: 'starting' },
+  active: { mark: 'large_green_circle', words: 'active' },
+  paused: { mark: 'double_vertical_bar', words: 'paused' },
+  interrupted: { mark: 'octagonal_sign', words: 'interrupted' },
+  terminated: { mark: 'white_circle', words: 'terminated' },
+}
+
+export function sessionRoot(
+  session: CardSession,
+  { detail, link: url }: Pick<CardLook, 'detail' | 'link'>,
+): SlackMessage {
+  const { mark, words } = STATUS[session.status]
+  const place = session.workspace === null ? [] : [' in ', code(shownName(session.workspace))]
+  const where = session.workspace === null ? '' : ` in ${notifiedName(session.workspace)}`
+  const said = [
+    ...(session.title === null || session.title === '' ? [] : [quote(shownProse(session.title, MOST_TITLE).text)]),
+    ...(session.prompt === null || session.prompt === '' || detail === 'minimal'
+      ? []
+      : [line(bold('It was started with:')), quote(shownProse(session.prompt, MOST_PROMPT).text)]),
+  ]
+  const steps = detail === 'minimal' ? [] : checklist(session.progress, MOST_STEPS)
+  return {
+    text: `${notifiedName(session.agent)}${where}: ${words}`,
+    blocks: [
+      ...rich(
+        line(emoji(mark), ' ', code(shownName(session.agent)), ...place, ' is ', bold(words)),
+        line('Owner ', bold(shownName(session.owner)), ' · session ', code(shownName(session.id))),
+      ),
+      ...rich(...said),
+      ...rich(...steps),
+      ...(url === null ? [] : rich(line(link(url, 'Open in the console')))),
+    ],
+    files: [],
+  }
+}

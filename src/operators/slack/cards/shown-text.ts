@@ -1,0 +1,63 @@
+// Text of other people and programs for a Slack message: every character is visible, the length has a limit, and a cut says what it left out.
+
+import { hidesCharacters, visibleCode, visibleProse } from '../../../domain/visible-text.ts'
+import { escaped } from './blocks.ts'
+
+export interface ShownText {
+  text: string
+  isCut: boolean
+}
+
+/** Names of agents, tools, people and files. */
+const MOST_NAME = 120
+
+/** Lines of code, data or a tool's output, as they were written. */
+export const shownCode = (text: string, most: number): ShownText =>
+  fitted(text, most, (kept) => visibleCode(kept.split('\n')).join('\n'))
+
+/** One line, as it was written. */
+export const shownLine = (text: string, most: number): ShownText =>
+  fitted(text, most, (kept) => visibleCode([kept]).join(''))
+
+/**
+ * Prose, or text of a record in which the hidden characters are marked already. Those marks stay as they are; a second look only finds
+ * what the first one missed.
+ */
+export const shownProse = (text: string, most: number): ShownText => fitted(text, most, visibleProse)
+
+/**
+ * The whole text for a file. Records keep text with its hidden characters marked, so most need no second look, which takes long for many
+ * emoji.
+ */
+export const wholeText = (text: string): string => (hidesCharacters(text) ? visibleProse(text) : text).toWellFormed()
+
+export const shownName = (text: string): string => shownLine(text, MOST_NAME).text
+
+/** Letters of another name look the same in a notification, and Slack makes nothing of them. */
+const LOOKALIKES: Readonly<Record<string, string>> = { ':': '∶', '*': '∗', '~': '∼', '`': 'ˋ' }
+
+/** A name for the notification, which Slack parses: no mention, link, emoji or bold comes out of it. */
+export const notifiedName = (text: string): string =>
+  escaped(shownName(text).replace(/[:*~`]/g, (char) => LOOKALIKES[char] ?? char))
+
+function fitted(text: string, most: number, visible: (kept: string) => string): ShownText {
+  const looked = withoutHalf(text.slice(0, most))
+  const shown = visible(looked).toWellFormed()
+  const end = endWithin(shown, most)
+  const left = shown.length - end + text.length - looked.length
+  if (left === 0) return { text: shown, isCut: false }
+  const note = `… ${left.toLocaleString('en')} more character${left === 1 ? '' : 's'}`
+  return { text: `${withoutHalf(shown.slice(0, end))}${note}`, isCut: true }
+}
+
+/** How much of it fits. Slack may count the characters that it would escape as their escapes, so they count as the longest one. */
+function endWithin(text: string, most: number): number {
+  let cost = 0
+  for (let i = 0; i < text.length; i += 1) {
+    cost += /[&<>]/.test(text[i] ?? '') ? 5 : 1
+    if (cost > most) return i
+  }
+  return text.length
+}
+
+const withoutHalf = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
