@@ -1,6 +1,6 @@
 // The part of a diff that a card shows.
 
-import { shownProse } from './shown-text.ts'
+import { shownProse, sizeOf } from './shown-text.ts'
 
 export interface DiffExcerpt {
   text: string
@@ -28,8 +28,7 @@ export function diffExcerpt(shown: string): DiffExcerpt {
   for (const line of body) {
     const { text, isCut } = shownProse(line, MOST_LINE_CHARS)
     const isNext = isChange(line)
-    // The escapes of `& < >` count, as in all text.
-    chars += text.length + 4 * (text.match(/[&<>]/g)?.length ?? 0) + 1
+    chars += sizeOf(text) + sizeOf('\n')
     if ((isNext && changes === MOST_CHANGED_LINES) || chars > MOST_CHARS) {
       isWhole = false
       break

@@ -173,6 +173,8 @@ function check({ text, blocks, files }: SlackMessage): void {
   const texts = textsOf(blocks)
   const total = texts.reduce((sum, one) => sum + escaped(one.text).length, 0)
   expect(total).toBeLessThanOrEqual(12_000)
+  // Nobody knows what Slack counts against its limit of about 13,000: also not as JSON.
+  expect(JSON.stringify(blocks).length).toBeLessThanOrEqual(13_000)
   for (const { type, text: shown } of texts) {
     expect(shown).not.toBe('')
     expect(shown.isWellFormed()).toBe(true)
@@ -209,7 +211,7 @@ describe('hostile text of any length', () => {
         check(message.text.includes(': ') ? { ...message, text: message.text.replace(': ', ' ') } : message)
         expect(renderCard(subject, one)).toEqual(message)
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 
@@ -228,13 +230,15 @@ describe('hostile text of any length', () => {
         const edited = editedMessage({ ...subject, wait: { ...wait, status: 'pending' } }, one, text)
         check({ ...edited, text: edited.text })
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     )
   })
 })
 
 test('every kind of record fits with 40,000 characters in each field', () => {
-  const kinds = records.filter((wait) => wait.status !== 'approved' && wait.status !== 'expired')
+  const kinds = records.filter(
+    ({ wait, status }) => wait !== 'approval' || status === 'pending' || status === 'consumed',
+  )
   for (const [i, wait] of kinds.entries()) {
     const char = ['x', '<', '😀', '\u202e', '\n'][i % 5] ?? ''
     const next = () => char.repeat(40_000)

@@ -50,14 +50,23 @@ function fitted(text: string, most: number, visible: (kept: string) => string): 
   return { text: `${withoutHalf(shown.slice(0, end))}${note}`, isCut: true }
 }
 
-/** How much of it fits. Slack may count the characters that it would escape as their escapes, so they count as the longest one. */
+/** How much of it fits. */
 function endWithin(text: string, most: number): number {
-  let cost = 0
+  let size = 0
   for (let i = 0; i < text.length; i += 1) {
-    cost += /[&<>]/.test(text[i] ?? '') ? 5 : 1
-    if (cost > most) return i
+    size += sizeOf(text[i] ?? '')
+    if (size > most) return i
   }
   return text.length
 }
+
+/** Slack does not say whether it counts characters, or what they become in HTML and JSON. So the longest of these counts. */
+export function sizeOf(text: string): number {
+  let size = text.length
+  for (const char of text) size += EXTRA[char] ?? 0
+  return size
+}
+
+const EXTRA: Readonly<Record<string, number>> = { '&': 4, '<': 4, '>': 4, '"': 1, '\\': 1, '\n': 1, '\t': 1 }
 
 const withoutHalf = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
