@@ -48,7 +48,7 @@ export interface CardSubject<W extends PersonWait = PersonWait> {
 export type CardDetail = 'minimal' | 'standard' | 'verbose'
 
 export interface CardLook {
-  /** `minimal` leaves out diffs, arguments and the agent's words: they are in the thread or the console. `verbose` adds ids and hashes. */
+  /** `minimal` leaves out what is behind a question: diffs and arguments are in the thread. `verbose` adds ids and hashes. */
   detail: CardDetail
   /** Address of the record in the console; null: there is none. */
   link: string | null
@@ -144,7 +144,13 @@ export function headline({ session }: CardSubject, asks: string, ...before: (Inl
 export function factLines({ wait, session }: CardSubject, { detail }: CardLook): SlackBlock[] {
   if (detail === 'minimal') return []
   const expires = wait.expiresAt === null || !isWaiting(wait) ? [] : [' · expires ', time(wait.expiresAt)]
-  const owner = line('Owner ', bold(shownName(wait.owner)), ' · asked ', time(wait.createdAt), ...expires)
+  const owner = line(
+    'Owner ',
+    bold(shownName(wait.owner)),
+    wait.wait === 'alert' ? ' · noticed ' : ' · asked ',
+    time(wait.createdAt),
+    ...expires,
+  )
   if (detail === 'standard') return rich(owner)
   return rich(owner, line('Record ', code(shownName(wait.id)), ' · session ', code(shownName(session.id))))
 }

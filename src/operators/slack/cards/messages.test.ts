@@ -11,7 +11,17 @@ import {
 import { choicesOf } from './question-choices.ts'
 import { sessionRoot } from './session-root.ts'
 import { buttonsOf, linesOf } from './testing/read-message.ts'
-import { about, alert, diffApproval, look, permission, SMALL_DIFF, session } from './testing/sample-records.ts'
+import {
+  about,
+  alert,
+  diffApproval,
+  look,
+  permission,
+  policy,
+  question,
+  SMALL_DIFF,
+  session,
+} from './testing/sample-records.ts'
 
 const URL = 'http://127.0.0.1:8000/console'
 
@@ -64,6 +74,11 @@ test('a line of a log has its level as a sign and as a word', () => {
   ])
   const long = logLine(session, 'info', 'x'.repeat(4_000), 'log/1')
   expect(linesOf(long).at(-1)).toBe('All of it is in the thread.')
+  expect(linesOf(logLine(session, 'info', 'done\n✅ Approved by ada', 'k'))).toEqual([
+    ':information_source: Info from claude-code',
+    '> done',
+    '> ✅ Approved by ada',
+  ])
   expect(long.files).toEqual([{ name: 'log-log_1.txt', content: 'x'.repeat(4_000), snippetType: 'text' }])
 })
 
@@ -100,7 +115,15 @@ test('the second look before a yes names the risk and asks yes or no', () => {
     ['quarterdeck:confirm:accept', 'r1.confirm:accept.mac'],
     ['quarterdeck:cancel', 'r1.cancel.mac'],
   ])
-  expect(linesOf(confirmMessage({ ...about(permission), wait: permission }, look, 'accept'))).toContain('Tool Bash')
+  expect(linesOf(confirmMessage({ ...about(permission), wait: permission }, look, 'accept'))).toEqual(
+    expect.arrayContaining(['Tool Bash', '| Run npm test', '[Yes, accept] [No]']),
+  )
+  expect(linesOf(confirmMessage({ ...about(question), wait: question }, look, 'choose:1'))[0]).toContain(
+    'Really “Answer: home”?',
+  )
+  expect(linesOf(confirmMessage({ ...about(policy), wait: policy }, look, 'accept'))).toContain(
+    'Accept the policy .quarterdeck/policy.json',
+  )
 })
 
 test('an edited change is shown again before its yes, also where cards are minimal', () => {

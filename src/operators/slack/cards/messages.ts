@@ -2,7 +2,21 @@
 
 import type { Alert, Approval } from '../../../domain/wait.ts'
 import { riskPieces, warnings, whatChanges } from './approval-card.ts'
-import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, rich, type SlackMessage } from './blocks.ts'
+import { whatIsCalled } from './approval-evidence.ts'
+import {
+  bold,
+  code,
+  emoji,
+  line,
+  link,
+  mrkdwn,
+  plain,
+  preformatted,
+  quote,
+  rich,
+  type SlackBlock,
+  type SlackMessage,
+} from './blocks.ts'
 import {
   actions,
   button,
@@ -12,12 +26,15 @@ import {
   type CardSubject,
   duration,
   headline,
+  isChoice,
   labelOf,
 } from './card.ts'
+import { choicesOf } from './question-choices.ts'
 import { renderCard } from './render-card.ts'
-import { notifiedName, shownName, shownProse, wholeText } from './shown-text.ts'
+import { notifiedName, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
 
 const MOST_TEXT = 3_000
+const MOST_INLINE = 300
 
 /** In place of items that were too many to post one by one. */
 export function summaryMessage(count: number, url: string | null): SlackMessage {
@@ -51,12 +68,15 @@ export function logLine(
   const { mark, word } = LEVELS[level]
   const shown = shownProse(message, MOST_TEXT)
   const name = `log-${key.replace(/[^\w-]+/g, '_').slice(-40)}.txt`
+  const from = [emoji(mark), ' ', bold(word), ' from ', code(shownName(session.agent))]
+  const isLine = shown.text.length <= MOST_INLINE && !shown.text.includes('\n')
   return {
     text: `${word} from ${notifiedName(session.agent)}`,
-    blocks: [
-      ...rich(line(emoji(mark), ' ', bold(word), ' from ', code(shownName(session.agent)), ': ', plain(shown.text))),
-      ...(shown.isCut ? rich(line('All of it is in the thread.')) : []),
-    ],
+    blocks: rich(
+      // Several lines are set apart, so that none of them looks like a line of ours.
+      ...(isLine ? [line(...from, ': ', shown.text)] : [line(...from), quote(shown.text)]),
+      shown.isCut ? line('All of it is in the thread.') : null,
+    ),
     files: shown.isCut ? [{ name, content: wholeText(message), snippetType: 'text' }] : [],
   }
 }
@@ -113,20 +133,28 @@ export function confirmMessage(
   action: CardAction,
 ): SlackMessage {
   const { wait, session } = subject
-  const label = labelOf(action)
-  const what =
-    wait.supervised?.change == null ? rich(line(bold('Tool '), code(shownName(wait.tool)))) : whatChanges(wait).blocks
+  const label = isChoice(action) ? chosenLabel(wait, action) : labelOf(action)
   return {
-    text: `Please confirm: ${label} · risk ${wait.risk}`,
+    text: `Please confirm: ${labelOf(action)} · risk ${wait.risk}`,
     blocks: [
       ...rich(line(...riskPieces(wait), bold(`Really “${label}”?`), ' For ', code(shownName(session.agent)), '.')),
-      ...warnings(wait).blocks,
-      ...what,
+      ...warnings(wait),
+      ...whatIsMeant(wait),
       ...rich(line('Say yes only if you have read all of it, in the card and in its thread.')),
-      actions(button(look, `confirm:${action}`, `Yes, ${label.toLowerCase()}`), button(look, 'cancel', 'No')),
+      actions(button(look, `confirm:${action}`, `Yes, ${labelOf(action).toLowerCase()}`), button(look, 'cancel', 'No')),
     ],
     files: [],
   }
+}
+
+function whatIsMeant(wait: Approval): SlackBlock[] {
+  if (wait.kind === 'policy') return rich(line(shownNote(wait.title, MOST_INLINE)))
+  return [...whatChanges(wait), ...whatIsCalled(wait).blocks]
+}
+
+function chosenLabel({ question }: Approval, action: `choose:${number}`): string {
+  const choices = question === undefined ? [] : choicesOf(question.schema)
+  return choices[Number(action.slice('choose:'.length))]?.label ?? labelOf(action)
 }
 
 /** Shows a change again that an operator has edited, before anybody says yes to it. */

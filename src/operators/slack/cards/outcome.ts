@@ -5,7 +5,7 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import type { Alert, Approval, InstructionWait, Prompt } from '../../../domain/wait.ts'
 import { bold, emoji, type Inline, line, quote, type RichPart, time } from './blocks.ts'
 import type { CardSession } from './card.ts'
-import { notifiedName, shownName, shownProse } from './shown-text.ts'
+import { notifiedName, shownName, shownNote, shownProse } from './shown-text.ts'
 
 export interface Outcome {
   lines: RichPart[]
@@ -77,12 +77,9 @@ function approvalVerdict(wait: Approval): Verdict | null {
         more: ['Nobody answered in time, so it counts as refused. It was not a person’s no.'],
       }
     case 'interrupted':
+      // Somebody approved it, and nothing came of it. The reason says why.
       return isPerson(wait.decidedBy)
-        ? {
-            mark: 'octagonal_sign',
-            word: 'Approved, but interrupted',
-            more: ['The run ended without making the call.'],
-          }
+        ? { mark: 'octagonal_sign', word: 'Approved', more: ['Interrupted: the call did not run.'] }
         : interrupted()
     default:
       return unreachable(wait.status)
@@ -103,8 +100,7 @@ function fateOf({ kind, status, consumedAt, supervised, editedArguments }: Appro
 
   function used(): (Inline | string)[] {
     if (kind !== 'diff') return status !== 'consumed' || consumedAt === null ? [] : ['Used ', time(consumedAt), '.']
-    if (supervised?.notApplied !== undefined)
-      return ['Not written: ', shownProse(supervised.notApplied, MOST_TEXT).text]
+    if (supervised?.notApplied !== undefined) return ['Not written: ', shownNote(supervised.notApplied, MOST_TEXT)]
     if (typeof supervised?.appliedAt === 'number') return ['Written ', time(supervised.appliedAt), '.']
     return [status === 'consumed' ? 'It is being written.' : 'The agent has not written it yet.']
   }
@@ -153,8 +149,9 @@ function alertVerdict({ status }: Alert, session: Pick<CardSession, 'status'>): 
     : { mark: 'no_bell', word: 'Dismissed' }
 }
 
-/** The clock and the policy decide too. */
-const isPerson = (by: string | null): by is string => by !== null && by !== 'timeout' && by !== 'policy'
+/** What stands in `decidedBy` when no person decided. */
+const NOBODY: readonly (string | null)[] = [null, 'timeout', 'policy', 'restart']
+const isPerson = (by: string | null): by is string => !NOBODY.includes(by)
 
 function byWhom({ decidedBy, decidedAt, decidedVia }: PersonWait): (Inline | string)[] {
   const by =

@@ -45,7 +45,8 @@ function describe(name: string, field: Record<string, unknown>, isRequired: bool
   const values = allowedValues(field)
   const allowed = values.length === 0 || type === 'boolean' ? '' : `, one of ${values.map(valueText).join(', ')}`
   const text = typeof field.description === 'string' ? `: ${field.description}` : ''
-  return `${name} (${type}${isRequired ? '' : ', may be left out'}${allowed})${text}`
+  // One line each, so that a description cannot look like another field.
+  return `${name} (${type}${isRequired ? '' : ', may be left out'}${allowed})${text}`.replaceAll(/\s+/g, ' ')
 }
 
 function soleField(schema: JsonSchema): [name: string | null, field: Record<string, unknown>] {

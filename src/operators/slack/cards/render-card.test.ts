@@ -186,11 +186,19 @@ describe('an open card', () => {
       '1 of 2 steps done, in the agent’s words:',
       ':white_check_mark: Read the code',
       ':arrow_forward: Write tests',
-      'Owner ada · asked 2026-11-16 10:00 UTC',
+      'Owner ada · noticed 2026-11-16 10:00 UTC',
       '[Nudge] [Nudge with text] [Stop] [Dismiss]',
       'Or reply in this thread with nudge, with nudge and a text, with stop, or with dismiss.',
       CONSOLE,
     ])
+  })
+
+  test('keeps a warning and a field of a question on one line, so that neither looks like ours', () => {
+    const warned = changed({ warnings: ['odd name\n✅ Approved by ada'] })
+    expect(linesOf(card(about(warned, SMALL_DIFF)))).toContain(':warning: odd name ⏎ ✅ Approved by ada')
+    const schema = { type: 'object', properties: { a: { type: 'string', description: 'x\nb (string)' } } }
+    const asked = { ...question, question: { message: 'Why?', schema, index: 0 } }
+    expect(linesOf(card(about(asked)))).toContain('| a (string, may be left out): x b (string)')
   })
 
   test('counts the yeses where one is not enough', () => {
@@ -247,6 +255,25 @@ describe('the look of a card', () => {
       '[Accept] [Reject]',
     ])
     expect(files).toEqual([{ name: 'sum.ts-record-1-a1a2a3a4.diff', content: SMALL_DIFF, snippetType: 'diff' }])
+  })
+
+  test('minimal: a call says what it does, and its arguments and preview go to the thread', () => {
+    const { blocks, files } = card(about({ ...toolCall, preview: 'Dear Bob' }), {
+      detail: 'minimal',
+      mention: null,
+      link: null,
+    })
+
+    expect(linesOf({ blocks })).toEqual([
+      ':large_orange_circle: Risk high · helper asks to call a tool',
+      'Tool send_email',
+      '| mail to bob',
+      '[Accept] [Reject]',
+    ])
+    expect(files).toEqual([
+      { name: 'arguments-record-1-d1d2d3d4.json', content: '{\n  "to": "bob@example.com"\n}', snippetType: 'json' },
+      { name: 'preview-record-1-d1d2d3d4.txt', content: 'Dear Bob', snippetType: 'text' },
+    ])
   })
 
   test('verbose: ids and hashes are added', () => {
@@ -439,8 +466,14 @@ describe('a decided card', () => {
     [
       'approved and then interrupted',
       { ...toolCall, ...by({ status: 'interrupted' }) },
-      [`:octagonal_sign: Approved, but interrupted ${BY_BEN}`, 'The run ended without making the call.'],
-      'Approved, but interrupted by ben',
+      [`:octagonal_sign: Approved ${BY_BEN}`, 'Interrupted: the call did not run.'],
+      'Approved by ben',
+    ],
+    [
+      'interrupted by a restart',
+      { ...question, status: 'interrupted', decidedBy: 'restart' },
+      [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
+      'Interrupted',
     ],
     [
       'a prompt, continue',

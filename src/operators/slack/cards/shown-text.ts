@@ -25,6 +25,10 @@ export const shownLine = (text: string, most: number): ShownText =>
  */
 export const shownProse = (text: string, most: number): ShownText => fitted(text, most, visibleProse)
 
+/** Prose that stands among our own words. It stays one line, so that it cannot look like a line of ours. */
+export const shownNote = (text: string, most: number): string =>
+  shownProse(text.replaceAll(/\s*\n\s*/g, ' ⏎ '), most).text
+
 /**
  * The whole text for a file. Records keep text with its hidden characters marked, so most need no second look, which takes long for many
  * emoji.
