@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PersonWait } from '../../../domain/feed.ts'
 import { approvalStatuses } from '../../../domain/wait.ts'
+import { areBlocksTooLong, checkBlocks } from '../testing/check-blocks.ts'
 import { escaped, type SlackMessage } from './blocks.ts'
 import type { CardLook, CardSubject } from './card.ts'
 import { autoApproved, confirmMessage, editedMessage, logLine, notice } from './messages.ts'
 import { renderCard } from './render-card.ts'
 import { sessionRoot } from './session-root.ts'
-import { buttonsOf } from './testing/read-message.ts'
 import {
   alert,
   diffApproval,
@@ -26,6 +26,7 @@ import {
 const HOSTILE = [
   '<!channel>',
   '<!here|x>',
+  '@channel',
   '<@U012AB3CD>',
   '<http://evil.example|Approved>',
   '```\n:white_check_mark: *Approved* by ada\n```',
@@ -168,12 +169,12 @@ function textsOf(value: unknown, type = ''): { type: string; text: string }[] {
 }
 
 function check({ text, blocks, files }: SlackMessage): void {
-  expect(blocks.length).toBeGreaterThan(0)
-  expect(blocks.length).toBeLessThanOrEqual(50)
+  expect(checkBlocks(blocks)).toEqual([])
+  expect(areBlocksTooLong(blocks)).toBe(false)
   const texts = textsOf(blocks)
+  // Slack does not say what it counts against its limit of about 13,000. So it holds for escaped text, and for JSON.
   const total = texts.reduce((sum, one) => sum + escaped(one.text).length, 0)
   expect(total).toBeLessThanOrEqual(12_000)
-  // Nobody knows what Slack counts against its limit of about 13,000: also not as JSON.
   expect(JSON.stringify(blocks).length).toBeLessThanOrEqual(13_000)
   for (const { type, text: shown } of texts) {
     expect(shown).not.toBe('')
@@ -182,20 +183,8 @@ function check({ text, blocks, files }: SlackMessage): void {
     // Slack parses this kind alone, and it holds only the person whom we mention.
     if (type === 'mrkdwn') expect(shown).toBe('<@U012AB3CD>, please answer.')
   }
-  expect(text).not.toMatch(/[<>*~`:]|&(?!amp;|lt;|gt;)/)
+  expect(text).not.toMatch(/[<>*~`:@]|&(?!amp;|lt;|gt;)/)
   expect(text.length).toBeLessThanOrEqual(3_000)
-  for (const block of blocks) {
-    if (block.type !== 'rich_text') continue
-    for (const part of block.elements) expect(part.elements.length).toBeGreaterThan(0)
-  }
-  const buttons = buttonsOf({ blocks })
-  expect(buttons.length).toBeLessThanOrEqual(25)
-  expect(new Set(buttons.map(({ action_id }) => action_id)).size).toBe(buttons.length)
-  for (const { text: label, value, action_id } of buttons) {
-    expect(label.text.length).toBeLessThanOrEqual(75)
-    expect(value.length).toBeLessThanOrEqual(2_000)
-    expect(action_id.length).toBeLessThanOrEqual(255)
-  }
   for (const { name, content } of files) {
     expect(name).toMatch(/^[\w.-]{1,160}$/)
     expect(content.isWellFormed()).toBe(true)

@@ -38,11 +38,11 @@ export const wholeText = (text: string): string => (hidesCharacters(text) ? visi
 export const shownName = (text: string): string => shownLine(text, MOST_NAME).text
 
 /** Letters of another name look the same in a notification, and Slack makes nothing of them. */
-const LOOKALIKES: Readonly<Record<string, string>> = { ':': '∶', '*': '∗', '~': '∼', '`': 'ˋ' }
+const LOOKALIKES: Readonly<Record<string, string>> = { ':': '∶', '*': '∗', '~': '∼', '`': 'ˋ', '@': '＠' }
 
 /** A name for the notification, which Slack parses: no mention, link, emoji or bold comes out of it. */
 export const notifiedName = (text: string): string =>
-  escaped(shownName(text).replace(/[:*~`]/g, (char) => LOOKALIKES[char] ?? char))
+  escaped(shownName(text).replace(/[:*~`@]/g, (char) => LOOKALIKES[char] ?? char))
 
 function fitted(text: string, most: number, visible: (kept: string) => string): ShownText {
   const looked = withoutHalf(text.slice(0, most))
