@@ -1,6 +1,7 @@
 // People name records and sessions by the first characters of their ids.
 
 import { ClientError } from '../../../client/client-error.ts'
+import { matchingIds } from '../../../domain/id-prefix.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
@@ -56,7 +57,7 @@ export async function allSessions(server: Server): Promise<ShownSession[]> {
 /** What waits, by the first characters of its id; otherwise any record, by its whole id. Throws `CliError`. */
 export async function findRecord(server: Server, given: string): Promise<ShownRecord> {
   const { items } = await allWaiting(server)
-  const found = matching(items, given, ({ id }) => id)
+  const found = matchingIds(items, given, ({ id }) => id)
   const [only] = found
   if (found.length > 1)
     throw ambiguous(
@@ -103,8 +104,8 @@ export async function findSession(server: Server, given: string | undefined): Pr
   const sessions = await allSessions(server)
   const open = sessions.filter(isOpenSession)
   // A session that has ended can still be looked at, but an open one is what people mean.
-  const meant = given === undefined ? open : matching(open, given, ({ session_id }) => session_id)
-  const found = given === undefined || meant.length > 0 ? meant : matching(sessions, given, (one) => one.session_id)
+  const meant = given === undefined ? open : matchingIds(open, given, ({ session_id }) => session_id)
+  const found = given === undefined || meant.length > 0 ? meant : matchingIds(sessions, given, (one) => one.session_id)
   const [only] = found
   if (only !== undefined && found.length === 1) return only
   if (given === undefined && only === undefined) {
@@ -128,7 +129,7 @@ const sessionWords = ({ host, title, workspace_root }: ShownSession): string =>
   [host, title ?? '', workspace_root].filter((word) => word !== '').join('  ')
 
 export async function findCheckpoint(server: Server, given: string): Promise<ShownCheckpoint> {
-  const found = matching(
+  const found = matchingIds(
     readCheckpoints(await server.get(`/checkpoints?limit=${PAGE}`)),
     given,
     (one) => one.checkpoint_id,
@@ -146,15 +147,6 @@ export async function findCheckpoint(server: Server, given: string): Promise<Sho
   )
 }
 
-export function matching<T>(all: readonly T[], given: string, idOf: (one: T) => string): T[] {
-  const start = plain(given)
-  if (start === '') return []
-  const exact = all.filter((one) => plain(idOf(one)) === start)
-  return exact.length > 0 ? exact : all.filter((one) => plain(idOf(one)).startsWith(start))
-}
-
-const plain = (id: string): string => id.toLowerCase().replaceAll('-', '')
-
 const ambiguous = (given: string, found: readonly (readonly [string, string])[]): CliError =>
   new CliError(exitCodes.failed.code, `${quoted(given)} is the start of several ids. Write more of it.`, listed(found))
 
@@ -162,17 +154,3 @@ const listed = (found: readonly (readonly [string, string])[]): string[] =>
   found.slice(0, 20).map(([id, words]) => `${id}  ${terminalLine(words, 80)}`)
 
 const quoted = (text: string): string => JSON.stringify(terminalLine(text, 64))
-
-const SHORTEST_ID = 8
-
-/** The shortest start of each id that no other one has. */
-export function shortIds(ids: readonly string[]): Map<string, string> {
-  const short = (id: string): string => {
-    for (let length = SHORTEST_ID; length < id.length; length += 1) {
-      const start = id.slice(0, length)
-      if (!start.endsWith('-') && ids.every((other) => other === id || !other.startsWith(start))) return start
-    }
-    return id
-  }
-  return new Map(ids.map((id) => [id, short(id)]))
-}

@@ -1,5 +1,5 @@
+import { shortIds } from '../../../../domain/id-prefix.ts'
 import type { Style } from '../../../terminal/style.ts'
-import { shortIds } from '../find-by-prefix.ts'
 import { kindOf, riskOf, titleOf } from '../show-record.ts'
 import { fitting, paintLine } from './screen-line.ts'
 import { pageOf, selectedItem, type WatchState } from './watch-state.ts'
