@@ -70,7 +70,7 @@ export interface WorkspaceHashes {
 }
 
 /** Git's folder would make every checkpoint large. Ours holds our records and the policy, which restoring must not bring back. */
-const NEVER = new Set(['.git', '.quarterdeck'])
+export const NEVER_KEPT: ReadonlySet<string> = new Set(['.git', '.quarterdeck'])
 const PROGRESS_EVERY_MS = 250
 
 export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHashes {
@@ -133,7 +133,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     for (const item of disk.readdirSync(open.at(''), { withFileTypes: true })) {
       const { name } = item
       const path = join2(folder, name)
-      if (NEVER.has(name.toLowerCase()) || isIgnored(name, item.isDirectory())) continue
+      if (NEVER_KEPT.has(name.toLowerCase()) || isIgnored(name, item.isDirectory())) continue
       if (excluded.length > 0 && excluded.includes(join(root, path))) continue
       keepPace()
       if (name.includes('\ufffd')) skipped.push({ path, reason: 'bad_name' })

@@ -24,28 +24,57 @@ const MAX_PART_BYTES = 255
 /** Names that Windows gives to devices, whatever their ending. */
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
+/** A folder that exists in a workspace. No folders: the workspace itself. */
+export type ConfinedFolder = Omit<ConfinedPath, 'name'>
+
 /** Throws `path_violation` if the path leaves the workspace, or if it cannot name one ordinary file there. */
 export async function confine(workspaceRoot: string, filePath: string): Promise<ConfinedPath> {
   const root = await realRoot(workspaceRoot)
+  if (filePath === '') throw violation(filePath, 'it is empty')
   const parts = partsOf(filePath, root)
-  const name = parts.pop() ?? ''
-  let folders: string[] = []
-  for (const [i, part] of parts.entries()) {
-    const found = await lookUp(root, folders, part, filePath)
-    if (found === null) {
-      folders = [...folders, ...parts.slice(i)]
-      break
-    }
-    if (found.kind === 'link') folders = await followLink(root, [...folders, found.name], filePath)
-    else if (found.kind === 'folder') folders = [...folders, found.name]
-    else throw violation(filePath, `${[...folders, found.name].join('/')} is not a folder`)
-  }
+  if (filePath.endsWith('/')) throw violation(filePath, 'it names a folder. Name a file')
+  const name = parts.pop()
+  if (name === undefined) throw violation(filePath, 'it names the workspace itself. Name a file')
+  const followed = await followFolders(root, parts, filePath)
+  const folders = [...followed.folders, ...followed.missing]
   const file = await lookUp(root, folders, name, filePath)
   if (file?.kind === 'link') throw violation(filePath, 'it is a symbolic link. Name the file that it leads to')
   if (file?.kind === 'folder') throw violation(filePath, 'it is a folder. Name a file')
   if (file?.kind === 'other') throw violation(filePath, 'it is a device, a pipe or a socket. Name an ordinary file')
   const found = file?.name ?? name
   return { root, folders, name: found, path: [...folders, found].join('/') }
+}
+
+/** The same for a folder; an empty path is the workspace. Throws `file_not_found` if there is none. */
+export async function confineFolder(workspaceRoot: string, folderPath: string): Promise<ConfinedFolder> {
+  const root = await realRoot(workspaceRoot)
+  const { folders, missing } = await followFolders(root, partsOf(folderPath, root), folderPath)
+  if (missing.length > 0) {
+    throw new ServerError('file_not_found', `There is no folder "${visibleText(folderPath)}" in the workspace.`)
+  }
+  return { root, folders, path: folders.join('/') }
+}
+
+/** Throws `path_violation`. The real path of a workspace never changes: if it leads elsewhere now, somebody has put a link in its place. */
+export function refuseMoved(root: string, real: string): void {
+  if (root !== real) throw violation(root, 'the workspace was replaced by a link')
+}
+
+/** Follows links to folders of the same workspace. What comes after the last folder that exists is `missing`. */
+async function followFolders(
+  root: string,
+  parts: readonly string[],
+  path: string,
+): Promise<{ folders: string[]; missing: string[] }> {
+  let folders: string[] = []
+  for (const [i, part] of parts.entries()) {
+    const found = await lookUp(root, folders, part, path)
+    if (found === null) return { folders, missing: parts.slice(i) }
+    if (found.kind === 'link') folders = await followLink(root, [...folders, found.name], path)
+    else if (found.kind === 'folder') folders = [...folders, found.name]
+    else throw violation(path, `${[...folders, found.name].join('/')} is not a folder`)
+  }
+  return { folders, missing: [] }
 }
 
 /** The error for a path that the workspace does not allow. `why` completes "… cannot be used:". */
@@ -63,7 +92,6 @@ async function realRoot(workspaceRoot: string): Promise<string> {
 
 /** The parts of a path that is plain in every way: each check that can be made without looking at the disk. */
 function partsOf(path: string, root: string): string[] {
-  if (path === '') throw violation(path, 'it is empty')
   if (path.includes('\0')) throw violation(path, 'it contains a NUL character')
   if (path.length > MAX_PATH_CHARS) throw violation(path, `it is longer than ${MAX_PATH_CHARS} characters`)
   if (!path.isWellFormed() || hidesCharacters(path) || /[\t\n\r]|\ufe0e|\ufe0f/.test(path))
@@ -74,9 +102,7 @@ function partsOf(path: string, root: string): string[] {
   }
   if (path.includes('\\')) throw violation(path, 'it contains a backslash. Write folders with /')
   if (path.includes(':')) throw violation(path, 'it contains a colon, which names a drive or a stream on Windows')
-  if (path.endsWith('/')) throw violation(path, 'it names a folder. Name a file')
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.length === 0) throw violation(path, 'it names the workspace itself. Name a file')
   if (parts[0] === '~') throw violation(path, '~ is not expanded. Write a path in the workspace')
   for (const part of parts) checkPart(part, path)
   return parts
