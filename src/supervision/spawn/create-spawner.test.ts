@@ -97,6 +97,21 @@ test('a restarted server takes over the hosts of open sessions and ends the othe
   await spawner.close()
 })
 
+test('an agent reports to the channel that it is started from, and a workspace stays in its own', async () => {
+  const { spawner, deps } = openSpawner('exit 0')
+  const ofC1 = createSpawner({ ...deps, findWorkspace: (path) => ({ ...deps.findWorkspace(path), channelId: 'C1' }) })
+  const channelOf = async (one: typeof spawner, channel: object) =>
+    (await one.start(ann, { ...wanted, ...channel })).supervision.channelId
+
+  expect(await channelOf(spawner, {})).toBe(null)
+  expect(await channelOf(spawner, { channelId: 'C2' })).toBe('C2')
+  expect(await channelOf(ofC1, {})).toBe('C1')
+  expect(await channelOf(ofC1, { channelId: 'C1' })).toBe('C1')
+  await expect(channelOf(ofC1, { channelId: 'C2' })).rejects.toMatchObject({ code: 'forbidden' })
+  await spawner.close()
+  await ofC1.close()
+})
+
 test('what cannot be started is refused, and nothing is left of it', async () => {
   const { spawner, revoked, store } = openSpawner('exit 0', { extraArgs: [] })
 

@@ -18,7 +18,7 @@ import type { Sandbox } from './sandbox.ts'
 import { type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
 
 export interface Spawner {
-  /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace) and `limit`. */
+  /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace, or one of another channel) and `limit`. */
   start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
   /** After a start: takes over the hosts of open sessions, and ends those whose sessions have ended. */
   recover(): Promise<void>
@@ -35,6 +35,8 @@ export interface SpawnRequest {
   /** Name of the host. Left out: the one of the settings. */
   host?: string
   title?: string
+  /** The channel that it is started from. It reports there, unless its workspace has a channel of its own: then that must be the same. */
+  channelId?: string
 }
 
 export interface SpawnerDeps {
@@ -134,7 +136,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     })
   }
 
-  async function start(by: Caller, { owner, prompt, workspace: asked, host: named, title }: SpawnRequest) {
+  async function start(by: Caller, wanted: SpawnRequest) {
+    const { owner, prompt, workspace: asked, host: named, title } = wanted
     const mcpUrl = deps.mcpUrl()
     if (mcpUrl === null) throw new ServerError('conflict', 'This server has no port that an agent could connect to.')
     refuseUnknownOwner(operators, owner)
@@ -146,6 +149,10 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       )
     }
     const workspace = deps.findWorkspace(asked)
+    const channelId = workspace.channelId ?? wanted.channelId
+    if (wanted.channelId !== undefined && channelId !== wanted.channelId) {
+      throw new ServerError('forbidden', 'This workspace belongs to another channel. Start the agent there.')
+    }
     const shownTitle = title ?? workspace.label
     const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
     try {
@@ -156,7 +163,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         prompt,
         tokenId,
         ...(shownTitle === null ? {} : { title: shownTitle }),
-        ...(workspace.channelId === null ? {} : { channelId: workspace.channelId }),
+        ...(channelId === undefined ? {} : { channelId }),
       })
       return await begin(session, {
         ...{ adapter, program, prompt, tokenId },
