@@ -14,12 +14,18 @@ const SHORTEST_ID = 8
 
 /** The shortest start of each id that no other one has. */
 export function shortIds(ids: readonly string[]): Map<string, string> {
-  const short = (id: string): string => {
-    for (let length = SHORTEST_ID; length < id.length; length += 1) {
-      const start = id.slice(0, length)
-      if (!start.endsWith('-') && ids.every((other) => other === id || !other.startsWith(start))) return start
-    }
-    return id
+  const sorted = [...new Set(ids)].sort()
+  const short = (id: string, i: number): string => {
+    // The ids that begin most like this one are its neighbours.
+    const shared = Math.max(sharedStart(id, sorted[i - 1] ?? ''), sharedStart(id, sorted[i + 1] ?? ''))
+    const start = id.slice(0, Math.max(shared + 1, SHORTEST_ID))
+    return start.endsWith('-') ? id.slice(0, start.length + 1) : start
   }
-  return new Map(ids.map((id) => [id, short(id)]))
+  return new Map(sorted.map((id, i) => [id, short(id, i)]))
+}
+
+function sharedStart(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length += 1
+  return length
 }
