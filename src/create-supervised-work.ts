@@ -7,6 +7,7 @@ import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import type { SessionLog } from './log/session-log.ts'
+import { reservedVerbs } from './operators/commands/verbs.ts'
 import type { Store } from './store/store.ts'
 import type { AgentsElsewhere } from './supervision/agents-elsewhere.ts'
 import { createCheckpoints } from './supervision/checkpoints/create-checkpoints.ts'
@@ -51,14 +52,6 @@ interface WorkParts {
   log: Logger
 }
 
-/** Words that `ctl` and Slack have for something else. */
-const VERBS = [
-  ...['list', 'watch', 'show', 'approve', 'reject', 'edit', 'answer', 'resume', 'nudge', 'dismiss', 'mode', 'pause'],
-  ...['terminate', 'start', 'checkpoint', 'checkpoints', 'restore', 'steer', 'task', 'run', 'policy', 'handover'],
-  ...['purge', 'credential', 'passphrase', 'help', 'sessions', 'session-start', 'session-clear', 'session-pause'],
-  ...['session-resume', 'session-checkpoint', 'session-restore', 'session-checkpoints', 'list-files', 'show-file'],
-]
-
 /** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
 export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack): SupervisedWork {
   const { elsewhere, settings, store, sessionLog, processes, tokens, own } = parts
@@ -86,7 +79,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   })
   const commands = createSessionCommands({
     ...shared,
-    commands: resolveCommands(supervision.commands, { ...search, verbs: VERBS }),
+    commands: resolveCommands(supervision.commands, { ...search, verbs: reservedVerbs }),
     processes,
     environment,
   })

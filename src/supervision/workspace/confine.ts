@@ -25,7 +25,7 @@ const MAX_PART_BYTES = 255
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 /** A folder that exists in a workspace. No folders: the workspace itself. */
-export type ConfinedFolder = Omit<ConfinedPath, 'name'>
+type ConfinedFolder = Omit<ConfinedPath, 'name'>
 
 /** Throws `path_violation` if the path leaves the workspace, or if it cannot name one ordinary file there. */
 export async function confine(workspaceRoot: string, filePath: string): Promise<ConfinedPath> {

@@ -37,7 +37,7 @@ export interface FileList {
   cut: 'entries' | 'time' | null
 }
 
-export interface ListLimits {
+interface ListLimits {
   /** Entries of the result. */
   maxEntries: number
   /** Names that are looked at, also those that are left out. */
@@ -46,7 +46,7 @@ export interface ListLimits {
 }
 
 const listLimits: ListLimits = { maxEntries: 2_000, maxNames: 20_000, maxMs: 5_000 }
-export const MOST_DEPTH = 10
+const MOST_DEPTH = 10
 export const USUAL_DEPTH = 3
 
 /** Nobody wants to read these. A folder that is named is listed all the same. */

@@ -11,7 +11,7 @@ export interface LineRange {
   to: number | null
 }
 
-export interface ShownFile {
+interface ShownFile {
   /** Relative to the workspace, where the file really is. */
   path: string
   /** The lines of the range, as `visibleCode` shows them. */

@@ -2,9 +2,11 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { reservedVerbs } from '../../../operators/commands/verbs.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
+import { createCtlCommand } from './ctl.ts'
 import { setPassphrase } from './set-passphrase.ts'
 import {
   descriptor,
@@ -18,6 +20,12 @@ import {
 
 const ok = { ok: true }
 const posts = (...paths: string[]) => Object.fromEntries(paths.map((path) => [`POST ${path}`, ok]))
+
+test('no alias of the settings can have the name of a verb', () => {
+  const names = createCtlCommand(createTestIo(), () => {}).commands.map((one) => one.name())
+  expect(names.filter((name) => !reservedVerbs.has(name))).toEqual([])
+  expect(names.length).toBeGreaterThan(20)
+})
 
 describe('looking', () => {
   test('list shows the sessions and what waits, with ids that are as short as they can be', async () => {

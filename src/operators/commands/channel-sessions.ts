@@ -1,0 +1,154 @@
+// The sessions of the channel that a command was typed in, and which of them it means.
+
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { matchingIds, shortIds } from '../../domain/id-prefix.ts'
+import { isOpen } from '../../domain/supervision.ts'
+import { visibleText } from '../../domain/visible-text.ts'
+import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
+import { facts, oneLine } from './answer.ts'
+import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
+import { verbs } from './verbs.ts'
+
+export interface ChannelSessions {
+  /** Newest activity first. */
+  all: readonly SupervisedSession[]
+  open: readonly SupervisedSession[]
+  /** The start of its id that people type. */
+  shortId(session: Pick<SupervisedSession, 'id'>): string
+}
+
+/** More than a server keeps. */
+const MOST_SESSIONS = 1_000
+const MOST_LISTED = 20
+const LEAST_ID_CHARS = 4
+
+export async function channelSessions(desk: CommandDesk, { channelId }: CommandContext): Promise<ChannelSessions> {
+  const found = await desk.sessions.list({ limit: MOST_SESSIONS })
+  const all = found.filter(
+    ({ status, supervision }) =>
+      status !== 'terminated' && (supervision.channelId ?? desk.defaultChannelId) === channelId,
+  )
+  const short = shortIds(all.map(({ id }) => id))
+  return {
+    all,
+    open: all.filter(({ supervision }) => isOpen(supervision)),
+    shortId: ({ id }) => short.get(id) ?? id,
+  }
+}
+
+/** One line about a session, for lists to choose from. */
+export const sessionLine = (here: ChannelSessions, session: SupervisedSession): string => {
+  const { status, host, title, workspaceRoot } = session.supervision
+  return facts(
+    here.shortId(session),
+    status,
+    oneLine(host, 40),
+    session.owner,
+    title && oneLine(title, 80),
+    visibleText(workspaceRoot),
+  )
+}
+
+/** Whether somebody who begins a command with this word means a session. */
+export const namesSession = (here: ChannelSessions, word: string): boolean =>
+  word.length >= LEAST_ID_CHARS && matchingIds(here.all, word, ({ id }) => id).length > 0
+
+/**
+ * The session that is meant: by the start of its id, else the one of the thread, else the only one of `among` (the open ones if left out).
+ * Throws `session_not_found`, and `conflict` with a list if it is not clear.
+ */
+export function findSession(
+  here: ChannelSessions,
+  { context }: Pick<Asked, 'context'>,
+  given: string | undefined,
+  among: readonly SupervisedSession[] = here.open,
+): SupervisedSession {
+  if (given !== undefined) return named(here, given)
+  const ofThread = here.all.find(({ id }) => id === context.sessionOfThread)
+  if (ofThread !== undefined) return ofThread
+  const [only, ...others] = among
+  if (only === undefined) {
+    throw new ServerError(
+      'session_not_found',
+      'No agent has an open session in this channel. To start one: session-start PROMPT',
+    )
+  }
+  if (others.length === 0) return only
+  throw unclear('Several sessions are open in this channel. Say which one: --session ID.', here, among)
+}
+
+function named(here: ChannelSessions, given: string): SupervisedSession {
+  if (given.length < LEAST_ID_CHARS) {
+    throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the session.`)
+  }
+  // A session that has ended can still be looked at, but an open one is what people mean.
+  const open = matchingIds(here.open, given, ({ id }) => id)
+  const found = open.length > 0 ? open : matchingIds(here.all, given, ({ id }) => id)
+  const [only, ...others] = found
+  const shown = JSON.stringify(oneLine(given, 64))
+  if (only === undefined) {
+    throw new ServerError('session_not_found', `No session of this channel begins with ${shown}. sessions lists them.`)
+  }
+  if (others.length === 0) return only
+  throw unclear(`Several sessions begin with ${shown}. Write more of the id.`, here, found)
+}
+
+const unclear = (message: string, here: ChannelSessions, found: readonly SupervisedSession[]): ServerError =>
+  new ServerError('conflict', message, {
+    details: { candidates: found.slice(0, MOST_LISTED).map((one) => sessionLine(here, one)) },
+  })
+
+/** The first word or `--session` names the session; the other words are left. Throws as `findSession`. */
+export function takeSession(
+  here: ChannelSessions,
+  asked: Asked,
+  /** How many words the command itself takes at most. Without room for more, the first word can only be an id. */
+  own: { most: number; least?: number },
+  among?: readonly SupervisedSession[],
+): { session: SupervisedSession; words: readonly string[] } {
+  const { words, options } = asked.command
+  const [first] = words
+  const mayLead = !options.has('session') && words.length > (own.least ?? 0)
+  const leads = mayLead && first !== undefined && (own.most === 0 || namesSession(here, first))
+  const rest = leads ? words.slice(1) : words
+  refuseMore(asked, rest, own.most)
+  return { session: findSession(here, asked, leads ? first : options.get('session'), among), words: rest }
+}
+
+/** The same for a text, which may begin with an id. */
+export function takeText(here: ChannelSessions, asked: Asked): { session: SupervisedSession; text: string } {
+  const { options, text, lead } = asked.command
+  const leads = lead !== null && !options.has('session') && namesSession(here, lead.id)
+  return {
+    session: findSession(here, asked, leads ? lead.id : options.get('session')),
+    text: leads ? lead.text : text,
+  }
+}
+
+/** Throws `invalid_request` for words that nobody asked for. */
+export function refuseMore({ command: { verb, name, words: given } }: Asked, words = given, most = 0): void {
+  if (words.length <= most) return
+  const usage = verb === null ? name : verbs[verb].usage
+  throw new ServerError('invalid_request', `${name} does not understand ${quoted(words.slice(most))}. Write: ${usage}`)
+}
+
+const quoted = (words: readonly string[]): string => words.map((word) => JSON.stringify(oneLine(word, 64))).join(', ')
+
+/** Throws `session_ended`, in words for people. */
+export function refuseEnded(here: ChannelSessions, session: SupervisedSession): void {
+  if (session.supervision.status !== 'terminated') return
+  throw new ServerError(
+    'session_ended',
+    `Session ${here.shortId(session)} has ended. To start a new one: session-start PROMPT`,
+  )
+}
+
+/** Operators see the sessions of others, and the audit trail says that they looked. */
+export async function noteLook(
+  desk: Pick<CommandDesk, 'oversight'>,
+  by: Caller,
+  seen: readonly Pick<SupervisedSession, 'owner'>[],
+): Promise<void> {
+  if (seen.some(({ owner }) => owner !== by.user)) await desk.oversight.listing({ by, owner: by.user }, '*')
+}

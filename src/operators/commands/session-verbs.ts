@@ -1,0 +1,235 @@
+// Commands for sessions and their agents.
+
+import type { Caller } from '../../domain/decision.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { PersonWait } from '../../domain/feed.ts'
+import { shortIds } from '../../domain/id-prefix.ts'
+import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import { visibleCode, visibleText } from '../../domain/visible-text.ts'
+import { isSupervised } from '../../domain/wait.ts'
+import type { CommandResult } from '../../supervision/commands/run-command.ts'
+import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
+import { checkText } from '../../supervision/sessions/check-text.ts'
+import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
+import { type Answer, ago, code, count, facts, fitsInline, heading, lines, oneLine, says, text } from './answer.ts'
+import {
+  type ChannelSessions,
+  channelSessions,
+  noteLook,
+  refuseEnded,
+  refuseMore,
+  sessionLine,
+  takeSession,
+  takeText,
+} from './channel-sessions.ts'
+import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
+
+const MOST_PROMPT_CHARS = 10_000
+const MOST_SHOWN = 20
+/** Sessions that have stopped and can come back. The oldest of them interest nobody. */
+const MOST_INTERRUPTED = 5
+const INLINE = { lines: 30, bytes: 2_048 }
+
+export async function listSessions(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const { by, context } = asked
+  refuseMore(asked)
+  const here = await channelSessions(desk, context)
+  const interrupted = here.all
+    .filter(({ supervision }) => supervision.status === 'interrupted')
+    .slice(0, MOST_INTERRUPTED)
+  if (here.open.length + interrupted.length === 0) {
+    return says('No agent has an open session in this channel. To start one: session-start PROMPT')
+  }
+  await noteLook(desk, by, [...here.open, ...interrupted])
+  const { items } = await waitingHere(desk, by, context, here)
+  const now = desk.clock.now()
+  const line = (session: SupervisedSession): string => {
+    const { updatedAt, progressSnapshot: steps } = session.supervision
+    const waits = items.filter(({ sessionId }) => sessionId === session.id).length
+    const done = steps?.filter(({ status }) => status === 'done').length
+    return facts(
+      sessionLine(here, session),
+      steps === null || steps.length === 0 ? null : `${done} of ${count(steps.length, 'step')} done`,
+      waits === 0 ? null : `${count(waits, 'question waits', 'questions wait')} for an answer`,
+      `last heard ${ago(now - updatedAt)}`,
+    )
+  }
+  return {
+    parts: [
+      ...(here.open.length === 0 ? [] : [heading(count(here.open.length, 'open session')), lines(here.open.map(line))]),
+      ...(interrupted.length === 0 ? [] : [heading('Interrupted'), lines(interrupted.map(line))]),
+    ],
+  }
+}
+
+export async function listInbox(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const { by, context } = asked
+  refuseMore(asked)
+  const here = await channelSessions(desk, context)
+  const { items, isWhole } = await waitingHere(desk, by, context, here)
+  if (items.length === 0) return says('Nothing waits in this channel.')
+  await noteLook(desk, by, items)
+  const short = shortIds(items.map(({ id }) => id))
+  const now = desk.clock.now()
+  const shown = items
+    .slice(0, MOST_SHOWN)
+    .map((item) =>
+      facts(
+        short.get(item.id) ?? item.id,
+        kindOf(item),
+        oneLine(titleOf(item), 120),
+        `session ${here.shortId({ id: item.sessionId })}`,
+        `asked ${ago(now - item.createdAt)}`,
+      ),
+    )
+  const more = items.length - shown.length
+  const rest = isWhole ? (more > 0 ? `${more} more wait.` : null) : 'Many more wait.'
+  return { parts: [heading(`${items.length} waiting`), lines(shown), ...(rest === null ? [] : [text(rest)])] }
+}
+
+const PAGE = 100
+const MOST_PAGES = 10
+
+/** What waits in this channel, newest first. Our own agents belong to the channel of sessions that name none. */
+async function waitingHere(desk: CommandDesk, by: Caller, { channelId }: CommandContext, here: ChannelSessions) {
+  const ids = new Set(here.all.map(({ id }) => id))
+  const items: PersonWait[] = []
+  let place: InboxPlace | null = null
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const before: { before?: InboxPlace } = place === null ? {} : { before: place }
+    const found = await desk.inbox.list(by, { limit: PAGE, ...before })
+    items.push(
+      ...found.items.filter((item) =>
+        isSupervised(item) ? ids.has(item.sessionId) : channelId === desk.defaultChannelId,
+      ),
+    )
+    place = found.next
+    if (place === null) break
+  }
+  return { items, isWhole: place === null }
+}
+
+const kindOf = (item: PersonWait): string =>
+  item.wait === 'approval'
+    ? `${item.kind.replace('_', ' ')}, ${item.risk}`
+    : { prompt: 'prompt', instruction: 'wait', alert: 'stall' }[item.wait]
+
+function titleOf(item: PersonWait): string {
+  switch (item.wait) {
+    case 'approval':
+      return item.supervised?.change ? `${item.supervised.change.path}: ${item.title}` : item.title
+    case 'prompt':
+      return item.promptText
+    case 'instruction':
+      return item.message || 'waits for an instruction'
+    case 'alert':
+      return `silent for ${Math.round(item.idleSeconds / 60)} min after ${item.lastTool ?? 'no call'}`
+    default:
+      return unreachable(item)
+  }
+}
+
+export async function startSession(desk: CommandDesk, { by, context, command }: Asked): Promise<Answer> {
+  checkText(command.text, 'prompt', MOST_PROMPT_CHARS)
+  const host = command.options.get('host')
+  const { id, supervision } = await desk.spawner.start(by, {
+    owner: by.user,
+    prompt: command.text,
+    workspace: command.options.get('workspace') ?? workspaceOf(desk, context),
+    channelId: context.channelId,
+    ...(host === undefined ? {} : { host }),
+  })
+  const here = await channelSessions(desk, context)
+  const where = `${supervision.host} in ${visibleText(supervision.workspaceRoot)}`
+  return says(`Started ${where}: session ${here.shortId({ id })}. What it asks appears in this channel.`)
+}
+
+/** The one workspace that belongs to this channel, or to no channel. Throws `invalid_request` with a list if there is not one. */
+function workspaceOf({ workspaces }: CommandDesk, { channelId }: CommandContext): string {
+  const own = workspaces.filter((one) => one.channelId === channelId)
+  const free = workspaces.filter((one) => one.channelId === null)
+  const [only, ...others] = own.length > 0 ? own : free
+  const nameOf = ({ id, path }: WorkspaceSettings): string => id ?? path
+  if (only !== undefined && others.length === 0) return nameOf(only)
+  const line = (one: WorkspaceSettings): string => facts(visibleText(nameOf(one)), one.label && oneLine(one.label, 80))
+  throw new ServerError(
+    'invalid_request',
+    only === undefined
+      ? 'Say where the agent works: --workspace PATH. quarterdeck.yaml names no workspace for this channel.'
+      : 'Say where the agent works: --workspace ID.',
+    { details: { candidates: [...own, ...free].slice(0, MOST_SHOWN).map(line) } },
+  )
+}
+
+export async function clearSession(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(desk, asked.context)
+  const { session } = takeSession(here, asked, { most: 0 })
+  refuseEnded(here, session)
+  await desk.sessions.terminate(asked.by, session.id)
+  return says(`Session ${here.shortId(session)} has ended. What its agent had asked is interrupted.`)
+}
+
+export async function pauseSession(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(desk, asked.context)
+  const { session } = takeSession(here, asked, { most: 0 })
+  refuseEnded(here, session)
+  await desk.sessions.pause(asked.by, session.id)
+  const id = here.shortId(session)
+  return session.supervision.status === 'paused'
+    ? says(`Session ${id} was paused already.`)
+    : says(`Session ${id} is paused: its calls are refused until session-resume. Its process goes on.`)
+}
+
+export async function resumeSession(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(desk, asked.context)
+  const paused = here.open.filter(({ supervision }) => supervision.status === 'paused')
+  const { session } = takeSession(here, asked, { most: 0 }, paused.length > 0 ? paused : here.open)
+  refuseEnded(here, session)
+  await desk.sessions.resume(asked.by, session.id)
+  const id = here.shortId(session)
+  return session.supervision.status === 'active'
+    ? says(`Session ${id} was not paused.`)
+    : says(`Session ${id} goes on.`)
+}
+
+export async function steer(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(desk, asked.context)
+  const { session, text: message } = takeText(here, asked)
+  refuseEnded(here, session)
+  await desk.sessions.steer(asked.by, session.id, message)
+  const whens: Partial<Record<typeof session.supervision.status, string>> = {
+    paused: 'The agent is paused. It gets this after session-resume.',
+    interrupted: 'The agent is not connected. It gets this when it comes back.',
+  }
+  return says(whens[session.supervision.status] ?? 'The agent gets this with the result of its next call.')
+}
+
+export async function addTask(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(desk, asked.context)
+  const { session, text: task } = takeText(here, asked)
+  await desk.sessions.addTask(asked.by, session.id, task)
+  return says(`The next session in ${visibleText(session.supervision.workspaceRoot)} gets this task.`)
+}
+
+export async function runAlias(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const { name } = asked.command
+  const here = await channelSessions(desk, asked.context)
+  const { session } = takeSession(here, asked, { most: 0 })
+  const result = await desk.commands.run(asked.by, session.id, name)
+  const output = result.output.trimEnd()
+  const parts = [heading(`${name}: ${outcomeOf(result)}`)]
+  if (output === '') return { parts: [...parts, text('It printed nothing.')] }
+  const shown = visibleCode(output.split(/\r?\n/))
+  const content = shown.join('\n')
+  return fitsInline(content, shown.length, INLINE)
+    ? { parts: [...parts, code(content)] }
+    : { parts, file: { name: `${name}.txt`, content, snippetType: 'text' } }
+}
+
+function outcomeOf({ ended, exitCode, signal, durationMs, problem }: CommandResult): string {
+  const time = `after ${(durationMs / 1_000).toFixed(1)} s`
+  if (problem !== null) return visibleText(problem)
+  if (ended === 'stopped') return `stopped ${time}, because the server ends`
+  return exitCode === null ? `ended by ${signal} ${time}` : `exit code ${exitCode} ${time}`
+}
