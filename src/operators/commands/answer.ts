@@ -45,6 +45,15 @@ export const code = (text: string): AnswerPart => ({ kind: 'code', text })
 
 export const says = (...texts: string[]): Answer => ({ parts: texts.map(text) })
 
+const MOST_FILE_CHARS = 500_000
+
+/** What goes into a file is bounded too, because some of it is made of names that an agent chose. */
+export function file(name: string, content: string, snippetType = 'text'): AnswerFile {
+  const more = content.length - MOST_FILE_CHARS
+  if (more <= 0) return { name, content, snippetType }
+  return { name, content: `${content.slice(0, MOST_FILE_CHARS)}\n… ${more} more characters`, snippetType }
+}
+
 /** Foreign words on one line of at most `width` characters. */
 export function oneLine(words: string, width: number): string {
   const line = Array.from(

@@ -4,7 +4,6 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { matchingIds, shortIds } from '../../domain/id-prefix.ts'
 import { isOpen } from '../../domain/supervision.ts'
-import { visibleText } from '../../domain/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { facts, oneLine } from './answer.ts'
 import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
@@ -46,19 +45,27 @@ export const sessionLine = (here: ChannelSessions, session: SupervisedSession): 
     oneLine(host, 40),
     session.owner,
     title && oneLine(title, 80),
-    visibleText(workspaceRoot),
+    oneLine(workspaceRoot, 200),
   )
 }
 
+const isLongEnough = (id: string): boolean => id.replaceAll('-', '').length >= LEAST_ID_CHARS
+
+/** Throws `invalid_request` for a start of an id that says too little. */
+export function refuseShortId(given: string, what: string): void {
+  if (isLongEnough(given)) return
+  throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the ${what}.`)
+}
+
 /** Whether somebody who begins a command with this word means a session. */
-export const namesSession = (here: ChannelSessions, word: string): boolean =>
-  word.length >= LEAST_ID_CHARS && matchingIds(here.all, word, ({ id }) => id).length > 0
+const namesSession = (here: ChannelSessions, word: string): boolean =>
+  isLongEnough(word) && matchingIds(here.all, word, ({ id }) => id).length > 0
 
 /**
  * The session that is meant: by the start of its id, else the one of the thread, else the only one of `among` (the open ones if left out).
  * Throws `session_not_found`, and `conflict` with a list if it is not clear.
  */
-export function findSession(
+function findSession(
   here: ChannelSessions,
   { context }: Pick<Asked, 'context'>,
   given: string | undefined,
@@ -79,9 +86,7 @@ export function findSession(
 }
 
 function named(here: ChannelSessions, given: string): SupervisedSession {
-  if (given.length < LEAST_ID_CHARS) {
-    throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the session.`)
-  }
+  refuseShortId(given, 'session')
   // A session that has ended can still be looked at, but an open one is what people mean.
   const open = matchingIds(here.open, given, ({ id }) => id)
   const found = open.length > 0 ? open : matchingIds(here.all, given, ({ id }) => id)

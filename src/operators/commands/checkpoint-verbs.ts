@@ -13,6 +13,7 @@ import {
   code,
   count,
   facts,
+  file,
   heading,
   lines,
   oneLine,
@@ -20,15 +21,22 @@ import {
   size,
   text,
 } from './answer.ts'
-import { type ChannelSessions, channelSessions, noteLook, takeSession, takeText } from './channel-sessions.ts'
+import {
+  type ChannelSessions,
+  channelSessions,
+  noteLook,
+  refuseShortId,
+  takeSession,
+  takeText,
+} from './channel-sessions.ts'
 import type { Asked, CommandDesk } from './command-desk.ts'
 
 const MOST_LABEL_CHARS = 200
 const MOST_CHECKPOINTS = 1_000
 const MOST_SHOWN = 20
-const LEAST_ID_CHARS = 4
-/** Of each list of a plan. */
+/** Of each list of a plan, in a message. */
 const MOST_NAMES = 10
+const MOST_NAME_CHARS = 200
 
 export async function saveCheckpoint(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const here = await channelSessions(desk, asked.context)
@@ -116,9 +124,7 @@ async function checkpointsHere(desk: CommandDesk, { by }: Asked, here: ChannelSe
 }
 
 function findCheckpoint({ all, shortId }: KnownCheckpoints, given: string, now: number): Checkpoint {
-  if (given.length < LEAST_ID_CHARS) {
-    throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the checkpoint.`)
-  }
+  refuseShortId(given, 'checkpoint')
   const found = matchingIds(all, given, ({ id }) => id)
   const [only, ...others] = found
   const shown = JSON.stringify(oneLine(given, 64))
@@ -167,18 +173,21 @@ function planAnswer(
         : 'The session ends, and a new one goes on from here. What goes away is kept in a checkpoint of its own.',
     ),
   ]
-  const isCut = shown.some(([list]) => plan.counts[list] > MOST_NAMES)
+  const isCut = shown.some(
+    ([list]) => plan.counts[list] > MOST_NAMES || plan[list].some((path) => path.length > MOST_NAME_CHARS),
+  )
   const content = shown.map(([list, mark, words]) => `${plan.counts[list]} ${words}\n${namesOf(plan, list, mark)}\n`)
   return {
     parts,
-    ...(isCut ? { file: { name: 'restore-plan.txt', content: content.join('\n'), snippetType: 'text' } } : {}),
+    ...(isCut ? { file: file('restore-plan.txt', content.join('\n')) } : {}),
     confirm: { label: 'Restore', command: `session-restore ${id} --confirm ${plan.digest}` },
   }
 }
 
 /** The plan itself names at most 1,000 of each list. */
 function namesOf(plan: RestorePlan, list: (typeof LISTS)[number][0], mark: string, most?: number): string {
-  const names = plan[list].slice(0, most).map((path) => `${mark} ${visibleText(path)}`)
+  const nameOf = (path: string): string => (most === undefined ? visibleText(path) : oneLine(path, MOST_NAME_CHARS))
+  const names = plan[list].slice(0, most).map((path) => `${mark} ${nameOf(path)}`)
   const more = plan.counts[list] - names.length
   return [...names, ...(more > 0 ? [`… ${more} more`] : [])].join('\n')
 }

@@ -7,7 +7,7 @@ import { visibleText } from '../../domain/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { type FileList, type ListedEntry, listFiles, USUAL_DEPTH } from '../../supervision/workspace/list-files.ts'
 import { type LineRange, showFile } from '../../supervision/workspace/show-file.ts'
-import { type Answer, code, count, fitsInline, heading, oneLine, size, text } from './answer.ts'
+import { type Answer, code, count, file, fitsInline, heading, oneLine, size, text } from './answer.ts'
 import { channelSessions, takeSession } from './channel-sessions.ts'
 import type { Asked, CommandDesk } from './command-desk.ts'
 
@@ -30,7 +30,7 @@ export async function showFiles(desk: CommandDesk, asked: Asked): Promise<Answer
   if (shown.length === 0) return { parts }
   return fitsInline(content, shown.length, INLINE_LIST)
     ? { parts: [title, code(content), ...parts.slice(1)] }
-    : { parts, file: { name: 'files.txt', content, snippetType: 'text' } }
+    : { parts, file: file('files.txt', content) }
 }
 
 const entryLine = ({ path, depth, type, bytes, isUnread }: ListedEntry): string => {
@@ -62,21 +62,21 @@ export async function showOneFile(desk: CommandDesk, asked: Asked): Promise<Answ
   if (path === undefined) throw new ServerError('invalid_request', 'Name a file. Write: show-file PATH [--lines A:B]')
   const range = rangeOf(asked.command.options.get('lines'))
   await noteLookInside(desk, asked.by, session)
-  const file = await showFile(session.supervision.workspaceRoot, path, range)
-  const { from, to, totalLines, bytes, hasMarks, leftOut } = file
-  const name = visibleText(file.path)
+  const found = await showFile(session.supervision.workspaceRoot, path, range)
+  const { from, to, totalLines, bytes, hasMarks, leftOut } = found
+  const name = visibleText(found.path)
   if (totalLines === 0) return { parts: [heading(name), text('The file is empty.')] }
   const isWhole = from === 1 && to === totalLines
   const part = isWhole ? count(totalLines, 'line') : `lines ${from} to ${to} of ${totalLines}`
-  const content = file.lines.join('\n')
+  const content = found.lines.join('\n')
   const parts = [
     heading(`${name}: ${part}, ${size(bytes)}`),
     ...(hasMarks ? [text('It has characters that hide. They are shown as marks, such as <U+202E>.')] : []),
     ...(leftOut > 0 ? [text(`${count(leftOut, 'line is', 'lines are')} not shown. Ask for them with --lines.`)] : []),
   ]
-  return fitsInline(content, file.lines.length, INLINE_FILE)
-    ? { parts: [...parts, code(numbered(file.lines, from))] }
-    : { parts, file: { name: basename(name), content, snippetType: snippetTypeOf(file.path) } }
+  return fitsInline(content, found.lines.length, INLINE_FILE)
+    ? { parts: [...parts, code(numbered(found.lines, from))] }
+    : { parts, file: file(basename(name), content, snippetTypeOf(found.path)) }
 }
 
 function numbered(all: readonly string[], from: number): string {

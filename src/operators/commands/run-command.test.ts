@@ -108,7 +108,7 @@ describe('sessions', () => {
     // Two are open, one of them is paused: that one is meant.
     expect(words(await type('session-resume'))[0]).toMatch(/goes on/)
     expect(await statusOf(first.id)).toBe('active')
-    expect(words(await type(`session-resume ${first.id}`))[0]).toMatch(/was not paused/)
+    expect(words(await type(`session-resume ${first.id}`))[0]).toMatch(/is not paused/)
 
     const unclear = await type('session-clear')
     expect(unclear).toMatchObject(refused('conflict', /Several sessions are open in this channel. Say which one/))
@@ -229,12 +229,14 @@ describe('words for an agent', () => {
     expect(words(await type('steer go'))[0]).toMatch(/It gets this after session-resume/)
     await sessions.interrupt(id, 'gone')
     expect(words(await type(`steer ${id} go`))[0]).toMatch(/when it comes back/)
+    expect(words(await type(`session-resume ${id}`))[0]).toMatch(/is open again/)
     expect(await type(`steer ${id}`)).toMatchObject(refused('invalid_request', /text of 1 to 4000/))
     expect(await type(`steer ${id} ${'x'.repeat(4_001)}`)).toMatchObject(
       refused('invalid_request', /text of 1 to 4000/),
     )
     await type(`session-clear ${id}`)
     expect(await type(`steer ${id} go`)).toMatchObject(refused('session_ended', /has ended/))
+    expect(await type(`greet ${id}`)).toMatchObject(refused('session_ended', /has ended/))
   })
 })
 
@@ -431,7 +433,7 @@ describe('checkpoints', () => {
     for (const [line, code, message] of [
       ['session-restore', 'invalid_request', /Name one checkpoint/],
       ['session-restore a b', 'invalid_request', /Name one checkpoint/],
-      ['session-restore 019', 'invalid_request', /at least 4/],
+      ['session-restore 01--', 'invalid_request', /at least 4/],
       ['session-restore ffff', 'record_not_found', /No checkpoint of this channel/],
       [`session-checkpoint ${'x'.repeat(201)}`, 'invalid_request', /label of 1/],
     ] as const) {

@@ -12,7 +12,20 @@ import type { CommandResult } from '../../supervision/commands/run-command.ts'
 import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
-import { type Answer, ago, code, count, facts, fitsInline, heading, lines, oneLine, says, text } from './answer.ts'
+import {
+  type Answer,
+  ago,
+  code,
+  count,
+  facts,
+  file,
+  fitsInline,
+  heading,
+  lines,
+  oneLine,
+  says,
+  text,
+} from './answer.ts'
 import {
   type ChannelSessions,
   channelSessions,
@@ -186,11 +199,13 @@ export async function resumeSession(desk: CommandDesk, asked: Asked): Promise<An
   const paused = here.open.filter(({ supervision }) => supervision.status === 'paused')
   const { session } = takeSession(here, asked, { most: 0 }, paused.length > 0 ? paused : here.open)
   refuseEnded(here, session)
-  await desk.sessions.resume(asked.by, session.id)
+  const { status } = session.supervision
   const id = here.shortId(session)
-  return session.supervision.status === 'active'
-    ? says(`Session ${id} was not paused.`)
-    : says(`Session ${id} goes on.`)
+  if (status === 'active' || status === 'created') return says(`Session ${id} is not paused.`)
+  await desk.sessions.resume(asked.by, session.id)
+  return status === 'paused'
+    ? says(`Session ${id} goes on.`)
+    : says(`Session ${id} is open again. It goes on when its agent calls.`)
 }
 
 export async function steer(desk: CommandDesk, asked: Asked): Promise<Answer> {
@@ -216,6 +231,7 @@ export async function runAlias(desk: CommandDesk, asked: Asked): Promise<Answer>
   const { name } = asked.command
   const here = await channelSessions(desk, asked.context)
   const { session } = takeSession(here, asked, { most: 0 })
+  refuseEnded(here, session)
   const result = await desk.commands.run(asked.by, session.id, name)
   const output = result.output.trimEnd()
   const parts = [heading(`${name}: ${outcomeOf(result)}`)]
@@ -224,7 +240,7 @@ export async function runAlias(desk: CommandDesk, asked: Asked): Promise<Answer>
   const content = shown.join('\n')
   return fitsInline(content, shown.length, INLINE)
     ? { parts: [...parts, code(content)] }
-    : { parts, file: { name: `${name}.txt`, content, snippetType: 'text' } }
+    : { parts, file: file(`${name}.txt`, content) }
 }
 
 function outcomeOf({ ended, exitCode, signal, durationMs, problem }: CommandResult): string {

@@ -30,8 +30,8 @@ interface ShownFile {
   leftOut: number
 }
 
-/** Of what is shown, in characters. A chat takes no more. */
-const MAX_SHOWN_CHARS = 500_000
+/** Of what is shown. A chat takes no more. */
+const MAX_SHOWN_BYTES = 500_000
 const MAX_LINE_CHARS = 10_000
 
 /**
@@ -106,10 +106,10 @@ function cutOut(text: string, { from, to }: LineRange, shownPath: string) {
 
 /** How many of the lines may be shown together. The first one always may. */
 function fittingLines(lines: readonly string[]): number {
-  let chars = 0
+  let bytes = 0
   for (const [i, line] of lines.entries()) {
-    chars += line.length + 1
-    if (chars > MAX_SHOWN_CHARS) return Math.max(i, 1)
+    bytes += Buffer.byteLength(line) + 1
+    if (bytes > MAX_SHOWN_BYTES) return Math.max(i, 1)
   }
   return lines.length
 }
