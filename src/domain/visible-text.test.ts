@@ -54,26 +54,58 @@ const probes: [code: number, name: string, raises: boolean][] = [
   [0xfe0f, 'emoji selector', false],
   [0xfe0e, 'text selector', false],
   [0x000d, 'carriage return', false],
+  [0xe000, 'private use', false],
+  [0x100000, 'private use of the last plane', false],
 ]
 
+/** Ranges of which every character is marked, in every kind of text. */
+const ranges: [name: string, first: number, last: number][] = [
+  ['controls before the line breaks', 0x00, 0x08],
+  ['other controls', 0x0e, 0x1f],
+  ['delete and the second set of controls', 0x7f, 0x9f],
+  ['zero width characters and marks of direction', 0x200b, 0x200f],
+  ['line and paragraph separator', 0x2028, 0x2029],
+  ['embeddings and overrides of direction', 0x202a, 0x202e],
+  ['invisible operators', 0x2060, 0x2064],
+  ['isolates of direction and deprecated formats', 0x2066, 0x206f],
+  ['Hangul fillers', 0x115f, 0x1160],
+  ['Mongolian selectors and vowel separator', 0x180b, 0x180f],
+  ['variation selectors', 0xfe00, 0xfe0f],
+  ['interlinear annotations', 0xfff9, 0xfffb],
+  ['private use', 0xe000, 0xf8ff],
+  ['tags', 0xe0000, 0xe007f],
+  ['more variation selectors', 0xe0100, 0xe01ef],
+]
+
+test.each(ranges)('%s are marked in text, code and prose', (_, first, last) => {
+  const codes = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  const marks = codes.map((code) => `a<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`)
+  const text = codes.map((code) => `a${String.fromCodePoint(code)}`)
+
+  expect(text.map(visibleText)).toEqual(marks)
+  expect(visibleCode(text)).toEqual(marks)
+  expect(text.map(visibleProse)).toEqual(marks)
+})
+
 test('piles of marks are cut before they cover other lines', () => {
-  expect(visibleText(`Z${'\u0301'.repeat(8)}`)).toBe(`Z${'\u0301'.repeat(6)}\\u{301}\\u{301}`)
+  expect(visibleText(`Z${'\u0301'.repeat(8)}`)).toBe(`Z${'\u0301'.repeat(6)}<U+0301><U+0301>`)
   for (const word of ['Việt Nam'.normalize('NFD'), 'נִקּוּד', 'བསྒྲུབས', 'ที่นี่']) expect(visibleText(word)).toBe(word)
 })
 
 describe.each(probes)('U+%s', (code, name, raises) => {
   const char = String.fromCodePoint(code)
   const text = `a${char}b`
+  const marked = `a<U+${code.toString(16).toUpperCase().padStart(4, '0')}>b`
 
   test(`${name} is visible in text, in JSON and in its names`, () => {
-    expect(visibleText(text)).toBe(`a\\u{${code.toString(16)}}b`)
+    expect(visibleText(text)).toBe(marked)
     const json = visibleJson(JSON.stringify({ [text]: [text] }))
     expect(json).toMatch(/^[!-~]+$/)
     expect(JSON.parse(json)).toEqual({ [text]: [text] })
   })
 
   test(`${name} is visible in code`, () => {
-    expect(visibleCode([text])).toEqual([`a<U+${code.toString(16).toUpperCase().padStart(4, '0')}>b`])
+    expect(visibleCode([text])).toEqual([marked])
   })
 
   test(`${name} raises the risk: ${raises}`, () => {
@@ -94,13 +126,13 @@ describe('visible text', () => {
   })
 
   test('an emoji does not hide a mark that is not its own', () => {
-    expect(visibleText('👩\u200dx 💻\u{e0067}')).toBe('👩\\u{200d}x 💻\\u{e0067}')
+    expect(visibleText('👩\u200dx 💻\u{e0067}')).toBe('👩<U+200D>x 💻<U+E0067>')
     expect(hidesCharacters('👩‍💻\u200d')).toBe(true)
   })
 
   test('counts a long row of spaces and leaves a shorter one alone', () => {
     expect(visibleText(`a${' '.repeat(39)}b`)).toBe(`a${' '.repeat(39)}b`)
-    expect(visibleText(`a${' '.repeat(40)}b`)).toBe('a\\u{20×40}b')
+    expect(visibleText(`a${' '.repeat(40)}b`)).toBe('a<U+0020×40>b')
     expect(JSON.parse(visibleJson(`"a${' '.repeat(40)}b"`))).toBe(`a${' '.repeat(40)}b`)
     expect(visibleJson(`"a${' '.repeat(40)}b"`)).not.toContain(' ')
     expect(hidesCharacters(' '.repeat(100))).toBe(false)
@@ -108,7 +140,7 @@ describe('visible text', () => {
 
   test('escapes line breaks and tabs, but not the same letters written out', () => {
     expect(visibleText('a\nb\tc')).toBe('a\\nb\\tc')
-    expect(visibleText('a\\nb\\u{202e}')).toBe('a\\\\nb\\\\u{202e}')
+    expect(visibleText('a\\nb<U+202E>')).toBe('a\\\\nb<U+003C>U+202E>')
   })
 
   test('two different texts never look the same', () => {
@@ -116,9 +148,10 @@ describe('visible text', () => {
       'a',
       'n',
       't',
-      'u',
-      '{',
-      '}',
+      '<',
+      'U',
+      '+',
+      '>',
       '2',
       '0',
       '×',
@@ -148,7 +181,18 @@ describe('visible text', () => {
   test('prose keeps its lines, its spaces and the joiners of its language', () => {
     const text = 'Bonjour\u00a0!\n\tمی\u200cخواهم'
     expect(visibleProse(text)).toBe(text)
-    expect(visibleProse('a\r\nb\u202ec\u3164d\x1b[2J')).toBe('a\nb\\u{202e}c\\u{3164}d\\u{1b}[2J')
+    expect(visibleProse('a\r\nb\u202ec\u3164d\x1b[2J')).toBe('a\nb<U+202E>c<U+3164>d<U+001B>[2J')
+  })
+
+  test('prose marks joiners and selectors that join nothing', () => {
+    const needed = 'می\u200cخواهم क्\u200dष ☎\ufe0e 👩‍💻'
+    expect(visibleProse(needed)).toBe(needed)
+    expect(visibleProse('rm\u200d a\ufe0fb م\u200c\u200c')).toBe('rm<U+200D> a<U+FE0F>b م\u200c<U+200C>')
+  })
+
+  test('prose that has been shown stays the same when it is shown again', () => {
+    const shown = visibleProse('a\u202eb <U+202E>')
+    expect([shown, visibleProse(shown)]).toEqual(['a<U+202E>b <U+202E>', 'a<U+202E>b <U+202E>'])
   })
 
   test('the longest text that a model can write is checked quickly', () => {

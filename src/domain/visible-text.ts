@@ -3,33 +3,42 @@
 
 /**
  * Control and format characters, lone surrogates, separators, everything that fonts do not draw, noncharacters, and the blanks of
- * Braille, musical notation, hieroglyphs and the Khitan script.
+ * Braille, musical notation, hieroglyphs and the Khitan script. Private use is drawn as each font likes, or not at all.
  */
 const UNSEEN =
-  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
+  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
   '\\u2800\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}'
 /**
  * Also every space except the usual one, and every mark after the sixth on one letter: a pile of marks covers the lines around it.
- * Emoji that Unicode defines as a whole (`RGI_Emoji`) stay as they are, with the characters that join them.
+ * Emoji that Unicode defines as a whole (`RGI_Emoji`) stay as they are, with the characters that join them. A joiner or a variation
+ * selector anywhere else is marked: without it the text would look the same.
  */
 const HIDDEN = `[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
 const HIDDEN_OR_EMOJI = `(\\p{RGI_Emoji})|${HIDDEN}`
+/** A `<` of the text itself that looks like the beginning of a mark. */
+const LIKE_A_MARK = '<(?=U\\+)'
 // Created on first use: compiling thousands of emoji takes tens of milliseconds, which every start would pay for.
 const hiddenOrEmoji = madeOnce(() => new RegExp(HIDDEN_OR_EMOJI, 'gv'))
-const hiddenEmojiOrBackslash = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|\\\\`, 'gv'))
-const hiddenEmojiOrMark = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|<(?=U\\+)`, 'gv'))
+const hiddenInText = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|${LIKE_A_MARK}|\\\\`, 'gv'))
+const hiddenInCode = madeOnce(() => new RegExp(`${HIDDEN_OR_EMOJI}|${LIKE_A_MARK}`, 'gv'))
 /** The first group never matches. */
-const hiddenOrMark = madeOnce(() => new RegExp(`([])|${HIDDEN}|<(?=U\\+)`, 'gv'))
+const hiddenInLongCode = madeOnce(() => new RegExp(`([])|${HIDDEN}|${LIKE_A_MARK}`, 'gv'))
 /** Most text needs no closer look. */
-const LOOK_TWICE = /[^ -[\]-~]| {40}/
+const LOOK_TWICE = /[^ -[\]-~]| {40}|<U\+/
 const LOOK_TWICE_AT_CODE = /[^\t -~]| {40}|<U\+/
 const MARKED_IN_CODE = new RegExp(`[[${UNSEEN}\\p{Zs}]--[\\t ]]|\\p{M}{7}| {40}|<U\\+`, 'v')
-/** UNSEEN without the characters that hide nothing: line breaks, tabs, and the two marks that choose how an emoji is drawn. */
-const SUSPICIOUS = new RegExp(`[[${UNSEEN}]--[\\t\\n\\r\\ufe0e\\ufe0f]]`, 'v')
+/**
+ * UNSEEN without the characters that hide nothing: line breaks, tabs, the two marks that choose how an emoji is drawn, and private use,
+ * which fonts with icons draw.
+ */
+const SUSPICIOUS = new RegExp(`[[${UNSEEN}]--[\\t\\n\\r\\ufe0e\\ufe0f\\p{Co}]]`, 'v')
 /** For all texts of a call together. Finding the emoji of a mark takes time, so beyond this limit every mark counts as hidden. */
 const MAX_LOOKED_AT = 100_000
-/** Invisible characters that prose needs in some language. */
-const OF_PROSE = /^[\t\n\p{Zs}\p{Cs}\u200c\u200d\ufe0e\ufe0f]/v
+/** Hidden characters that prose needs. A lone surrogate may be half of a character whose other half is in the next piece. */
+const OF_PROSE = /^[\t\n\p{Zs}\p{Cs}]/v
+/** Joiners of languages and emoji, and what chooses how an emoji is drawn. After these characters they do nothing. */
+const JOINS = /^(?:[\u200c\u200d]|[\ufe0e\ufe0f])/
+const NOT_JOINED = /^[\p{ASCII}\u200c\u200d]/v
 
 function madeOnce<T>(make: () => T): () => T {
   let made: T | undefined
@@ -39,24 +48,29 @@ function madeOnce<T>(make: () => T): () => T {
   }
 }
 
-const codeOf = (char: string): string => (char.codePointAt(0) ?? 0).toString(16)
+/** How a hidden character is written everywhere: `<U+202E>`, and `<U+0020×57>` for 57 spaces in a row. */
+export function hiddenMark(found: string): string {
+  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  return found[0] === ' ' && found.length > 1 ? `<U+${code}×${found.length}>` : `<U+${code}>`
+}
 
 /**
- * The text as one line in which every character is visible: `\n`, `\t`, `\u{202e}`, and `\u{20×57}` for 57 spaces in a row. A
- * backslash in the text is written twice, so that two different texts never look the same.
+ * The text as one line in which every character is visible: `\n`, `\t`, and `<U+202E>` for what is hidden. A backslash in the text is
+ * written twice, and a `<` that begins such a mark in the text itself is written as a mark, so that two different texts never look the
+ * same. So show a text once: what has been shown already goes through `visibleProse`.
  */
 export function visibleText(text: string): string {
   if (!LOOK_TWICE.test(text)) return text
-  return text.replace(hiddenEmojiOrBackslash(), (found, emoji: string | undefined) => {
+  return text.replace(hiddenInText(), (found, emoji: string | undefined) => {
     if (emoji !== undefined) return emoji
     if (found === '\\') return '\\\\'
     if (found === '\n') return '\\n'
     if (found === '\t') return '\\t'
-    return found[0] === ' ' ? `\\u{20×${found.length}}` : `\\u{${codeOf(found)}}`
+    return hiddenMark(found)
   })
 }
 
-/** Like `visibleText`, for JSON text: the result is JSON with the same value. */
+/** JSON text in which every character is visible. It is still JSON with the same value, so it has JSON's own escapes: `\u202e`. */
 export function visibleJson(json: string): string {
   if (!LOOK_TWICE.test(json)) return json
   return json.replace(hiddenOrEmoji(), (found, emoji: string | undefined) => {
@@ -68,31 +82,32 @@ export function visibleJson(json: string): string {
   })
 }
 
-/** Like `visibleText`, for prose: keeps line breaks and the characters that languages and emoji need. Works on pieces. */
+/**
+ * Like `visibleText`, for prose: keeps line breaks and the characters that languages and emoji need. Works on pieces, and leaves marks
+ * as they are, so that text which has been shown already stays the same.
+ */
 export function visibleProse(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
-    .replace(hiddenOrEmoji(), (found, emoji: string | undefined) =>
-      emoji !== undefined || found[0] === ' ' || OF_PROSE.test(found) ? found : `\\u{${codeOf(found)}}`,
-    )
+    .replace(hiddenOrEmoji(), (found, emoji: string | undefined, at: number, all: string) => {
+      if (emoji !== undefined || found[0] === ' ' || OF_PROSE.test(found)) return found
+      return JOINS.test(found) && !NOT_JOINED.test(all[at - 1] ?? '') ? found : hiddenMark(found)
+    })
 }
 
 /**
- * Like `visibleText`, for lines of source code: `<U+202E>`, and `<U+0020×57>` for 57 spaces in a row. Tabs and backslashes stay, so that
- * the text looks like the code that it is. A `<` that begins such a mark in the code itself is written as a mark, so that two different
- * texts never look the same. Finding emoji takes time: after the first 100,000 characters that need it, their joiners are marked too.
+ * Like `visibleText`, for lines of source code: tabs and backslashes stay, so that the text looks like the code that it is. Finding emoji
+ * takes time: after the first 100,000 characters that need it, their joiners are marked too.
  */
 export function visibleCode(lines: readonly string[]): string[] {
   let lookedAt = 0
   return lines.map((line) => {
     if (!LOOK_TWICE_AT_CODE.test(line) || !MARKED_IN_CODE.test(line)) return line
     lookedAt += line.length
-    const pattern = lookedAt > MAX_LOOKED_AT ? hiddenOrMark() : hiddenEmojiOrMark()
-    return line.replace(pattern, (found, emoji: string | undefined) => {
-      if (emoji !== undefined || found === '\t') return found
-      const code = codeOf(found).toUpperCase().padStart(4, '0')
-      return found.length > 1 && found[0] === ' ' ? `<U+0020×${found.length}>` : `<U+${code}>`
-    })
+    const pattern = lookedAt > MAX_LOOKED_AT ? hiddenInLongCode() : hiddenInCode()
+    return line.replace(pattern, (found, emoji: string | undefined) =>
+      emoji !== undefined || found === '\t' ? found : hiddenMark(found),
+    )
   })
 }
 

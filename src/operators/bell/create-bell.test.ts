@@ -33,7 +33,7 @@ test('rings once for what begins to wait, with one line in which every character
   await bell.deliver(delivery(), signal)
 
   expect(written).toEqual([
-    '\u0007claude-code asks what to do: Go on?\\n\\u{1b}[2K\\u{202e}evil (quarterdeck ctl show p1)\n',
+    '\u0007claude-code asks what to do: Go on? <U+001B>[2K<U+202E>evil (quarterdeck ctl show p1)\n',
   ])
 })
 

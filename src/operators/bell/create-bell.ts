@@ -2,7 +2,7 @@
 
 import type { FeedItem, PersonWait } from '../../domain/feed.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { visibleProse } from '../../domain/visible-text.ts'
 import type { CreateChannel } from '../operator.ts'
 
 export interface Terminal {
@@ -45,7 +45,7 @@ function isNews(item: Pick<FeedItem, 'kind' | 'status'>): boolean {
 
 function lineOf(wait: PersonWait): string {
   const text = shortOf(textOf(wait))
-  return `${visibleText(wait.agent)} ${verbOf(wait)}: ${text} (quarterdeck ctl show ${wait.id})`
+  return `${oneLine(wait.agent)} ${verbOf(wait)}: ${text} (quarterdeck ctl show ${wait.id})`
 }
 
 function verbOf(wait: PersonWait): string {
@@ -78,8 +78,11 @@ function textOf(wait: PersonWait): string {
   }
 }
 
-/** One line in which every character is visible: an agent's text must not move the cursor or hide a part of itself. */
+/** An agent's text must not move the cursor or hide a part of itself. */
 function shortOf(text: string): string {
-  const shown = visibleText(text.slice(0, MOST_CHARS).toWellFormed())
+  const shown = oneLine(text.slice(0, MOST_CHARS).toWellFormed())
   return text.length > MOST_CHARS ? `${shown}…` : shown
 }
+
+/** Most of these texts have been made visible before they were stored. */
+const oneLine = (text: string): string => visibleProse(text).replace(/\s+/g, ' ')

@@ -3,7 +3,7 @@ import { ago, file, oneLine, size } from './answer.ts'
 
 test('foreign words become one line of limited length in which nothing hides', () => {
   expect(oneLine('a\n\n  b\tc', 20)).toBe('a b c')
-  expect(oneLine('x\u202ey', 20)).toBe('x\\u{202e}y')
+  expect(oneLine('x\u202ey', 20)).toBe('x<U+202E>y')
   expect(oneLine('<!channel> `x`', 20)).toBe('<!channel> `x`')
   expect(oneLine('🙂'.repeat(30), 10)).toBe(`${'🙂'.repeat(9)}…`)
   expect(oneLine('a'.repeat(40_000), 10)).toBe('aaaaaaaaa…')

@@ -38,7 +38,7 @@ describe('a line', () => {
     ['frobnicate now', 'There is no command "frobnicate". Type help to see them all.'],
     ['constructor', 'There is no command "constructor". Type help to see them all.'],
     ['__proto__', 'There is no command "__proto__". Type help to see them all.'],
-    ['\u202ehelp', 'There is no command "\\\\u{202e}help". Did you mean help? Type help to see them all.'],
+    ['\u202ehelp', 'There is no command "<U+202E>help". Did you mean help? Type help to see them all.'],
   ])('%j is unknown', (line, message) => {
     expect(() => parse(line)).toThrow(message)
   })

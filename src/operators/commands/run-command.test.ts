@@ -88,7 +88,7 @@ describe('sessions', () => {
     expect([inC0.length, unnamed.id.startsWith(short(inC0[1]))]).toEqual([2, true])
     expect(words(await type('inbox'))).toEqual([
       '1 waiting',
-      expect.stringMatching(/^\S+ · diff, low · a\.ts: Better\\u\{202e\} · session \S+ · asked 5 min ago$/),
+      expect.stringMatching(/^\S+ · diff, low · a\.ts: Better<U\+202E> · session \S+ · asked 5 min ago$/),
     ])
     expect(words(await type('inbox', admin, { channelId: 'C2' }))).toEqual(['Nothing waits in this channel.'])
     expect(await type('inbox now')).toMatchObject(
@@ -279,7 +279,7 @@ describe('files', () => {
       { kind: 'heading', text: 'The workspace: 7 entries' },
       {
         kind: 'code',
-        text: 'src/\n  deep/\n    b.ts  0 B\n  a.ts  5 B\n.gitignore  5 B\nlink (link)\nodd\\u{202e}.ts  0 B',
+        text: 'src/\n  deep/\n    b.ts  0 B\n  a.ts  5 B\n.gitignore  5 B\nlink (link)\nodd<U+202E>.ts  0 B',
       },
       { kind: 'text', text: '1 entry is left out: generated, or excluded by .gitignore.' },
     ])

@@ -346,8 +346,8 @@ describe('what is strange and still a question', () => {
 
     const [asked] = (await look()).waiting
     expect(asked).toMatchObject({
-      title: 'Fix \\u{1b}[2J\\u{1b}[31mtypo\\u{202e} \\u{7}',
-      description: 'a\\u{0}b',
+      title: 'Fix <U+001B>[2J<U+001B>[31mtypo<U+202E> <U+0007>',
+      description: 'a<U+0000>b',
     })
     await doors.elsewhere.sessions.terminate({ user: 'operator', role: 'operator' }, asked?.sessionId ?? '')
     expect(await asking).toMatchObject({ status: 'cancelled' })

@@ -79,7 +79,7 @@ describe('a call with invisible characters', () => {
       verdict: 'ask',
       risk: 'critical',
       answerableBy: 'operator',
-      description: 'to: ann@example.com\ntext: Hi\\u{202e}',
+      description: 'to: ann@example.com\ntext: Hi<U+202E>',
     })
   })
 
@@ -222,7 +222,7 @@ describe("a tool's own opinion", () => {
       verdict: 'ask',
       risk: 'critical',
       answerableBy: 'operator',
-      description: 'It goes\\u{202e} out.\nto: ann@example.com',
+      description: 'It goes<U+202E> out.\nto: ann@example.com',
     })
   })
 
@@ -272,8 +272,8 @@ describe('what a person is shown', () => {
       preview: async () => '- old\n+ new\u202e',
     }
     expect(await judge(tool)).toMatchObject({
-      title: 'send_email: POST https://mail.example.com/ann@example.com\\u{200b}',
-      action: 'POST https://mail.example.com/ann@example.com\\u{200b}',
+      title: 'send_email: POST https://mail.example.com/ann@example.com<U+200B>',
+      action: 'POST https://mail.example.com/ann@example.com<U+200B>',
       preview: '- old\n+ new<U+202E>',
     })
   })

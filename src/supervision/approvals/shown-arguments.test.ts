@@ -24,7 +24,7 @@ describe('arguments as a person reads them', () => {
 
   test('cannot pretend to be other arguments, nor reverse the text', () => {
     expect(shownArguments({ text: 'hi\nto: bob\u202e\u0000', 'a\nb': 1 })).toBe(
-      'text: hi\\nto: bob\\u{202e}\\u{0}\na\\nb: 1',
+      'text: hi\\nto: bob<U+202E><U+0000>\na\\nb: 1',
     )
   })
 
@@ -49,9 +49,9 @@ describe('arguments as a person reads them', () => {
 
   test('show every character, in texts, lists and names', () => {
     expect(shownArguments({ path: 'C:\\new\u3164', list: ['a\u00a0b\u{e0100}'], 'b\u200bc': 1 })).toBe(
-      'path: C:\\\\new\\u{3164}\nlist: ["a\\u00a0b\\udb40\\udd00"]\nb\\u{200b}c: 1',
+      'path: C:\\\\new<U+3164>\nlist: ["a\\u00a0b\\udb40\\udd00"]\nb<U+200B>c: 1',
     )
-    expect(shownArguments({ text: `rm a${' '.repeat(60)}; rm b` })).toBe('text: rm a\\u{20×60}; rm b')
+    expect(shownArguments({ text: `rm a${' '.repeat(60)}; rm b` })).toBe('text: rm a<U+0020×60>; rm b')
   })
 
   test('show whether a value is text or only looks like something else', () => {

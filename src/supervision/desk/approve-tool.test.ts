@@ -200,7 +200,7 @@ test('hidden characters make a call critical, and long arguments are kept in par
   const desk = open()
   const hidden = desk.ask({ tool_name: 'Bash', input: { command: 'echo \u202e' } })
   const first = await desk.asked()
-  expect([first.risk, first.title]).toEqual(['critical', 'Run echo \\u{202e}'])
+  expect([first.risk, first.title]).toEqual(['critical', 'Run echo <U+202E>'])
   await desk.approvals.decide(ann, first.id, { decision: 'reject' })
   await hidden
 

@@ -217,9 +217,9 @@ test('titles and descriptions are visible, of limited length, and never cut in s
   const answer = desk.ask({ title: `a\u202eb\n${'x'.repeat(400)}`, description: `c\u202ed\n${'y'.repeat(9_000)}` })
   const { id, title, description } = await desk.asked()
 
-  expect(title.startsWith('a\\u{202e}b\\nxxx')).toBe(true)
+  expect(title.startsWith('a<U+202E>b\\nxxx')).toBe(true)
   expect([title.length <= 200, title.endsWith(' characters in all)')]).toEqual([true, true])
-  expect(description.startsWith('c\\u{202e}d\nyyy')).toBe(true)
+  expect(description.startsWith('c<U+202E>d\nyyy')).toBe(true)
   expect([description.length <= 4_000, description.endsWith(' characters in all)')]).toEqual([true, true])
   await desk.approvals.decide(ann, id, { decision: 'reject' })
   await answer

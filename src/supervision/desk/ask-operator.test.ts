@@ -233,7 +233,7 @@ test('people see hidden characters in what an agent asks', async () => {
   const { desk, waiting } = openAsking()
   await desk.forward_prompt(call({ signal: AbortSignal.abort() }), { prompt_text: 'Go\u202e on\u001b[2J?' })
 
-  expect(await waiting()).toMatchObject([{ promptText: 'Go\\u{202e} on\\u{1b}[2J?' }])
+  expect(await waiting()).toMatchObject([{ promptText: 'Go<U+202E> on<U+001B>[2J?' }])
 })
 
 test('whoever the escalation names may answer a prompt after its time, and the trail says so', async () => {

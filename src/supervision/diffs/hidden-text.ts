@@ -1,6 +1,6 @@
 // Text that a reviewer would overlook, or take for another one.
 
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import { hiddenMark, hidesCharacters, visibleText } from '../../domain/visible-text.ts'
 
 /** Code is indented, so only what no editor shows at once counts as padding. */
 const PADDING = / {200}|\t{60}/
@@ -29,9 +29,11 @@ export function shownPath(path: string): string {
     .replace(/[\p{L}\p{M}\p{N}]+/gu, (word) => {
       const isMixed = LATIN.test(word) && LOOKALIKE.test(word)
       const isDisguised = ONLY_LOOKALIKES.test(word.replaceAll(/\p{N}/gu, ''))
-      return [...word].map((char) => (isLookalike(char, isMixed || isDisguised) ? mark(char) : char)).join('')
+      return [...word].map((char) => (isLookalike(char, isMixed || isDisguised) ? hiddenMark(char) : char)).join('')
     })
-    .replace(/[^\p{ASCII}\p{L}\p{M}\p{N}]/gu, (char) => (isPlainAscii(char.normalize('NFKC')) ? mark(char) : char))
+    .replace(/[^\p{ASCII}\p{L}\p{M}\p{N}]/gu, (char) =>
+      isPlainAscii(char.normalize('NFKC')) ? hiddenMark(char) : char,
+    )
 }
 
 function isLookalike(char: string, isDoubtful: boolean): boolean {
@@ -40,5 +42,3 @@ function isLookalike(char: string, isDoubtful: boolean): boolean {
 }
 
 const isPlainAscii = (text: string): boolean => /^[ -~]+$/.test(text)
-
-const mark = (char: string): string => `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`

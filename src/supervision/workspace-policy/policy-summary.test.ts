@@ -32,7 +32,7 @@ describe('the summary of work that passed', () => {
     expect(summary.due(1_000)).toEqual([
       'The policy let 1 request through without asking, at 00:00:00 UTC.',
       '1 × tool:Read',
-      '00:00:00 Read a\\u{202e}b\\nc',
+      '00:00:00 Read a<U+202E>b\\nc',
     ])
   })
 

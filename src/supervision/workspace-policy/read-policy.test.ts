@@ -77,7 +77,7 @@ describe('a policy file', () => {
     ],
     ['{"__proto__": {"enabled": true}}', expect.stringMatching(/^1:2 __proto__: unknown key\./)],
     ['{"toString": 1}', expect.stringMatching(/^1:2 toString: unknown key\./)],
-    ['{"a\\u202eb": 1}', expect.stringMatching(/^1:2 a\\u\{202e\}b: unknown key\./)],
+    ['{"a\\u202eb": 1}', expect.stringMatching(/^1:2 a<U\+202E>b: unknown key\./)],
     ['{"commands": "npm test"}', '1:14 commands: expected a list of texts: ["…"]'],
     ['{"commands": [1]}', '1:15 commands[0]: expected a text in double quotes.'],
     ['{"commands": [["npm"]]}', '1:15 commands[0]: expected a text in double quotes.'],

@@ -126,9 +126,9 @@ describe('quarterdeck audit list', () => {
 
     expect(await listAudit(readsOf(trailOf(1_203)), { limit: '2' }, io)).toBe(0)
     expect(io.printed()).toBe(
-      'ENTRY  TIME (UTC)           KIND      BY   AGENT  TOOL           DETAILS\n' +
-        '1202   2026-11-15 06:00:02  decision  ann  clerk  pay\\u{1b}[31m  decision=approve digest=abababababab…\n' +
-        '1203   2026-11-15 06:00:03  decision  ann  clerk  pay\\u{1b}[31m  decision=approve digest=abababababab…\n',
+      'ENTRY  TIME (UTC)           KIND      BY   AGENT  TOOL             DETAILS\n' +
+        '1202   2026-11-15 06:00:02  decision  ann  clerk  pay<U+001B>[31m  decision=approve digest=abababababab…\n' +
+        '1203   2026-11-15 06:00:03  decision  ann  clerk  pay<U+001B>[31m  decision=approve digest=abababababab…\n',
     )
   })
 

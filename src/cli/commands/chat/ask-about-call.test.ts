@@ -89,8 +89,8 @@ describe('the question about a call', () => {
     )
 
     expect(lines).toEqual([
-      'The agent asks to call send\\u{1b}[2J\\nAllow it? (risk high):',
-      '  text: x\\nto: eve\\u{1b}[2J',
+      'The agent asks to call send<U+001B>[2J\\nAllow it? (risk high):',
+      '  text: x\\nto: eve<U+001B>[2J',
       '  password: [masked]',
       expect.stringMatching(/^ {2}long: y{500}… \(9500 more characters\)$/),
     ])

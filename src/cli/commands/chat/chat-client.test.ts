@@ -162,7 +162,7 @@ describe('a chat with a server', () => {
 
     await expect(collect(clientFor(server.url).send('Hi', never))).rejects.toMatchObject({
       exitCode: 1,
-      message: 'Send a token.\\u{1b}[2J',
+      message: 'Send a token.<U+001B>[2J',
       mend: [
         'Set QUARTERDECK_TOKEN to a token of that server: the one shown at its first start, or one from quarterdeck tokens create.',
       ],

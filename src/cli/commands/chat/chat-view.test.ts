@@ -41,7 +41,11 @@ describe('the view of a chat', () => {
       return io.printed()
     })
 
-    expect(terminals).toEqual(['• \x1b[1mbold\\u{1b}[2J\x1b[22m\n', '- **bold\\u{1b}[2J**\n', '- **bold\\u{1b}[2J**\n'])
+    expect(terminals).toEqual([
+      '• \x1b[1mbold<U+001B>[2J\x1b[22m\n',
+      '- **bold<U+001B>[2J**\n',
+      '- **bold<U+001B>[2J**\n',
+    ])
   })
 
   test('gives a pipe only the answer', () => {
@@ -64,7 +68,7 @@ describe('the view of a chat', () => {
 
     expect([io.printed(), io.complained()]).toEqual([
       'It\n',
-      'The answer failed: The model failed.\\u{1b}[2J\nStopped.\nThe agent waits for an answer that you cannot give here.\n',
+      'The answer failed: The model failed.<U+001B>[2J\nStopped.\nThe agent waits for an answer that you cannot give here.\n',
     ])
   })
 
@@ -105,7 +109,9 @@ describe('the view of a chat', () => {
     }
     const clear = '\r\x1b[2K'
 
-    expect(shown({ terminal: true, env: { NO_COLOR: '1' } })).toBe(`${clear}dice 1/2${clear}dice 2/2\\u{1b}[2J\nTwo.\n`)
+    expect(shown({ terminal: true, env: { NO_COLOR: '1' } })).toBe(
+      `${clear}dice 1/2${clear}dice 2/2<U+001B>[2J\nTwo.\n`,
+    )
     expect([shown({ terminal: true, env: { TERM: 'dumb' } }), shown({})]).toEqual(['Two.\n', 'Two.\n'])
   })
 

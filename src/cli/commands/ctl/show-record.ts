@@ -1,8 +1,8 @@
-// Records as lines for a terminal. Everything that an agent wrote passes `terminalText` or `visibleCode`, so that it cannot move the
+// Records as lines for a terminal. Everything that an agent wrote passes `terminalText` or `visibleText`, so that it cannot move the
 // cursor, fake a line or hide a character.
 
 import { unreachable } from '../../../domain/unreachable.ts'
-import { visibleCode, visibleText } from '../../../domain/visible-text.ts'
+import { visibleText } from '../../../domain/visible-text.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import type { Style } from '../../terminal/style.ts'
 import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
@@ -132,7 +132,8 @@ const callLines = ({ kind, tool, arguments: input, action, preview, question }: 
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return `  ${visibleText(name)}: ${visibleText(text)}`
   })
-  const more = [action, preview].flatMap((text) => (text ? ['', ...visibleCode(text.split('\n'))] : []))
+  // The server has made them visible.
+  const more = [action, preview].flatMap((text) => (text ? ['', ...prose(text)] : []))
   return [`It calls ${visibleText(tool)}`, ...rows, ...more]
 }
 

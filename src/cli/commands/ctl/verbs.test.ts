@@ -118,7 +118,11 @@ WAITS       KIND        RISK  SINCE     WHAT
       'GET /inbox': new Refusal(401, { code: 'unauthorized', detail: 'The token\nis \x1b[31mwrong.' }),
       'GET /sessions': [],
     })
-    expect(await server.run('list')).toEqual({ code: 1, out: '', err: 'quarterdeck: The token is \\u{1b}[31mwrong.\n' })
+    expect(await server.run('list')).toEqual({
+      code: 1,
+      out: '',
+      err: 'quarterdeck: The token is <U+001B>[31mwrong.\n',
+    })
   })
 
   test('an answer that is not understood is an error, not a crash', async () => {
@@ -159,7 +163,7 @@ describe('commands for a session', () => {
       1,
       `quarterdeck: Several sessions are open. Say which one: --session <id>.
   ${ids.session}  claude-code Shop /home/ada/shop
-  ${ids.other}  codex Other\\u{1b}[2J /home/ada/shop
+  ${ids.other}  codex Other<U+001B>[2J /home/ada/shop
 `,
     ])
     expect(await server.run('pause', '--session', '0192F3A2')).toMatchObject({ code: 0 })
@@ -182,7 +186,7 @@ describe('commands for a session', () => {
     const server = await openSocketServer({ ...usual, [path]: { output: 'one\n\x1b[2Jtwo\n', exit_code: 3 } })
     expect(await server.run('run', 'test')).toEqual({
       code: 1,
-      out: 'one\n\\u{1b}[2Jtwo\n',
+      out: 'one\n<U+001B>[2Jtwo\n',
       err: 'quarterdeck: The command "test" failed: it ended with 3.\n',
     })
   })
@@ -333,7 +337,7 @@ describe('checkpoints', () => {
     expect(io.printed()).toContain(`1 changed: they get their old contents back:
   M a.ts
 7 new: they are removed:
-  - c\\u{202e}.ts
+  - c<U+202E>.ts
   … 6 more
 1 deleted: they come back:
   + b.ts

@@ -106,7 +106,7 @@ describe('findPortHolder', () => {
     )
 
     const holder = await findPortHolder(80, proc)
-    expect(holder).toEqual({ pid: 9, command: `evil \\u{1b}[2J second ${'x'.repeat(57)}…` })
+    expect(holder).toEqual({ pid: 9, command: `evil <U+001B>[2J second ${'x'.repeat(55)}…` })
   })
 
   test('finds nothing if it cannot see the process', async () => {

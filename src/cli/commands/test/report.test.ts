@@ -55,7 +55,7 @@ sings       stopped  0.0 s       0
 crow: counts <3>
   contains
     expected  an answer with "3"
-    found     "4 & \\u{7}more"
+    found     "4 & <U+0007>more"
   tools
     expected  add({"a":1})
     found     no call

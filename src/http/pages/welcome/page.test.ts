@@ -225,7 +225,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
       'to',
       'bob',
       'text',
-      'Dear\\u{a0}Bob,\\n\n<b>sell</b>',
+      'Dear<U+00A0>Bob,\\n\n<b>sell</b>',
     ])
 
     await page.until(`!document.querySelector('.yes').disabled`)
@@ -274,7 +274,7 @@ describe.skipIf(chromiumPath === null)('the page in a browser', { timeout: 60_00
     await using app = await startApp()
     const page = await open(browser, app.url)
     await page.type('hide it\n')
-    await page.until(`${isOpenCard} && ${shows('bob\\u{202e}')} && !document.querySelector('.yes').disabled`)
+    await page.until(`${isOpenCard} && ${shows('bob<U+202E>')} && !document.querySelector('.yes').disabled`)
     await page.value(
       `sessionStorage.deciding = ${JSON.stringify(app.ownToken)}, document.querySelector('.yes').click()`,
     )

@@ -2,10 +2,10 @@
 // load. A test compares the two character by character.
 
 const UNSEEN =
-  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
+  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}' +
   '\\u2800\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}'
 const HIDDEN = `[[${UNSEEN}][\\p{Zs}--[ ]]]|(?<=\\p{M}{6})\\p{M}| {40,}`
-const HIDDEN_IN_TEXT = new RegExp(`(\\p{RGI_Emoji})|${HIDDEN}|\\\\`, 'gv')
+const HIDDEN_IN_TEXT = new RegExp(`(\\p{RGI_Emoji})|${HIDDEN}|<(?=U\\+)|\\\\`, 'gv')
 const HIDDEN_IN_JSON = new RegExp(`(\\p{RGI_Emoji})|${HIDDEN}`, 'gv')
 
 const NAMED = { '\\': '\\\\', '\n': '\\n', '\t': '\\t' }
@@ -15,7 +15,8 @@ export function visibleText(text) {
   return text.replace(HIDDEN_IN_TEXT, (found, emoji) => {
     if (emoji !== undefined) return emoji
     if (NAMED[found] !== undefined) return NAMED[found]
-    return found[0] === ' ' ? `\\u{20×${found.length}}` : `\\u{${found.codePointAt(0).toString(16)}}`
+    const code = found.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')
+    return found.length > 1 && found[0] === ' ' ? `<U+${code}×${found.length}>` : `<U+${code}>`
   })
 }
 

@@ -51,7 +51,7 @@ describe('the call that the page shows', () => {
       ['end', '"a\\n\n\\"b "'],
       ['empty', '""'],
       ['long', long],
-      ['a\\u{202e}b', 'null'],
+      ['a<U+202E>b', 'null'],
     ])
   })
 })
