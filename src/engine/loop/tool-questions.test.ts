@@ -101,7 +101,7 @@ describe('a tool that asks a person', () => {
     expect(asked).toMatchObject({
       kind: 'question',
       title: 'order asks a question',
-      description: 'Which size?',
+      description: 'Which size?\nAnswer with these fields:\n  size (required): one of "S", "L"',
       question: { index: 0, message: 'Which size?', schema: { type: 'object', required: ['size'] } },
     })
     expect(first.at(-1)).toMatchObject({

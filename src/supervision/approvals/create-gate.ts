@@ -9,6 +9,7 @@ import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
 import { decideAll } from './decide.ts'
+import { questionForm } from './question-form.ts'
 
 export function createGate(deps: AskAgainDeps): Gate {
   const { store, log, rules, ids } = deps
@@ -71,7 +72,7 @@ function newQuestion(call: GatedCall, rules: Question, question: AskedQuestion, 
     answerableBy,
     expiresAt,
     title: `${visibleText(tool.name)} asks a question`,
-    description: visibleCode(question.message.split('\n')).join('\n'),
+    description: [...visibleCode(question.message.split('\n')), ...questionForm(question.schema)].join('\n'),
     ...(action === undefined ? {} : { action }),
     question,
     digest: questionDigest({ callId, tool: tool.name, question, policyVersion }),

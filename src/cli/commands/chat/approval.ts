@@ -10,7 +10,7 @@ export interface PendingApproval {
   risk: string
   /** Who may answer: the owner of the session (with a token), or only an operator. */
   answerableBy: 'owner' | 'operator'
-  /** The server's text, shown if there is no tool. */
+  /** The server's text, shown if there is no tool. Of a question: the question, and what its answer may be. */
   message: string
   /** Digest of what is shown. */
   digest: string
@@ -58,7 +58,7 @@ export function fromApproval(value: unknown): PendingApproval | null {
     id: view.approval_id,
     callId: view.tool_call_id,
     answerableBy: view.answerable_by,
-    message: isRecord(view.question) ? view.question.message : view.title,
+    message: isRecord(view.question) ? view.description : view.title,
     answerSchema: isRecord(view.question) ? fields(view.question.schema) : null,
   })
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../domain/is-record.ts'
 import { visibleJson, visibleText } from '../../../domain/visible-text.ts'
+import { emptyAnswer } from '../../../supervision/approvals/question-form.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -94,9 +95,7 @@ async function askQuestion(
 ): Promise<ApprovalAnswer | null> {
   const isText = schema.type === 'string'
   io.stdout.write(`${styleFor(io.stdout, io.env).dim('An empty line refuses to answer.')}\n`)
-  let draft = isText
-    ? undefined
-    : jsonLine(Object.fromEntries(Object.keys(fields(schema.properties)).map((name) => [name, null])))
+  let draft = isText ? undefined : jsonLine(emptyAnswer(schema))
   for (;;) {
     const line = await lineFrom(openPrompt(isText ? 'Your answer: ' : 'Your answer as JSON: ', draft), signal)
     if (line === null) return null

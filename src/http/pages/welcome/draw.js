@@ -103,9 +103,13 @@ function outcomeOf({ status, decided_by: by, decided_at: at, reason, edited_argu
   return edited === null ? [line] : [line, make('p', {}, 'With other arguments:'), argumentList(edited)]
 }
 
-/** The fields of the answer, to be filled in. */
-const emptyAnswer = ({ properties = {} }) =>
-  JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, null])), null, 2)
+/** The fields to begin with: those that are needed or have a usual value, otherwise all. */
+function emptyAnswer({ properties = {}, required = [] }) {
+  const fields = Object.entries(properties)
+  const begun = fields.filter(([name, field]) => required.includes(name) || field.default !== undefined)
+  const shown = (begun.length === 0 ? fields : begun).map(([name, field]) => [name, field.default ?? null])
+  return JSON.stringify(Object.fromEntries(shown), null, 2)
+}
 
 /** Undefined: it is not JSON. A text is taken as it is. */
 function answerIn(text, { type }) {

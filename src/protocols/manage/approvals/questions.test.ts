@@ -46,7 +46,7 @@ describe('a question of a tool', () => {
     const [interrupt] = interruptsOf(await start(doors))
     expect(interrupt).toMatchObject({
       reason: 'input_required',
-      message: 'order asks a question\nWhich size?',
+      message: 'order asks a question\nWhich size?\nAnswer with these fields:\n  size (required): one of "S", "L"',
       responseSchema: schema,
       metadata: { quarterdeck: { tool: 'order' } },
     })

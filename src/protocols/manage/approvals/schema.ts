@@ -112,14 +112,26 @@ export const ApprovalSchema = z
     kind: z
       .enum(['tool_call', 'question', 'diff', 'permission', 'policy'])
       .describe('`question`: the call has begun, and its tool asks a person something. Answer with `respond`.'),
-    title: z.string(),
-    description: z.string(),
-    action: z.string().nullable().describe('What the call will really do, in one line. null: not known.'),
-    preview: z.string().nullable().describe('What the tool itself shows: a text or a diff.'),
+    title: z.string().describe('For people, in one line: every hidden character is marked, as `<U+202E>`.'),
+    description: z
+      .string()
+      .describe(
+        'For people, with marks as in the title: the arguments of a call, or a question and what its answer may be.',
+      ),
+    action: z
+      .string()
+      .nullable()
+      .describe('What the call will really do, in one line, with marks as in the title. null: not known.'),
+    preview: z
+      .string()
+      .nullable()
+      .describe('What the tool itself shows: a text or a diff, with marks as in the title.'),
     question: z
       .strictObject({ message: z.string(), schema: z.record(z.string(), z.unknown()) })
       .nullable()
-      .describe('Set for the kind `question`.'),
+      .describe(
+        'Set for the kind `question`: exactly what the tool asked, without marks. To show it, use `description`.',
+      ),
     response: z
       .unknown()
       .describe(
