@@ -1,29 +1,41 @@
-// Answers to what is not an approval: prompts, waits and alerts.
+// Answers to what is not a change or a call: prompts, questions of tools, waits and alerts.
 
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { answerQuestion, type QuestionOptions } from './answer-question.ts'
 import { allWaiting, findRecord, findSession } from './find-by-prefix.ts'
 import type { CtlContext } from './run-ctl.ts'
 import { titleOf } from './show-record.ts'
 
 const decisions = ['continue', 'refine', 'stop']
 
-export async function answer(id: string, decision: string, text: string, context: CtlContext): Promise<void> {
+export interface AnswerOptions extends QuestionOptions {
+  /** The decision and its text, or the answer to a question. */
+  words: string[]
+}
+
+export async function answer(id: string, { words, ...options }: AnswerOptions, context: CtlContext): Promise<void> {
+  const found = await findRecord(context.server, id)
+  if (found.kind === 'approval' && found.record.question)
+    return await answerQuestion(found.record, words.join(' '), options, context)
+  if (options.set !== undefined || options.digest !== undefined)
+    throw fail('--set and --digest are for questions of tools, and this is none.')
+  const [decision = '', ...rest] = words
+  const text = rest.join(' ')
+  if (found.kind === 'approval' || found.kind === 'alert') {
+    const verb = found.kind === 'approval' ? 'approve, reject or edit' : 'nudge or dismiss'
+    throw fail(`This is not a question but an ${found.kind}. The verb for it: ${verb}.`)
+  }
   if (!decisions.includes(decision))
     throw fail(`${JSON.stringify(decision)} is not an answer. Write continue, refine or stop.`)
   if (decision === 'refine' && text === '') throw fail('refine needs a text that says what to do instead.')
-  const found = await findRecord(context.server, id)
   if (found.kind === 'prompt') {
     const more = text === '' ? {} : decision === 'stop' ? { reason: text } : { instruction: text }
     const answered = await context.server.post(`/prompts/${found.id}`, { decision, ...more })
     return context.say(answered, `Answered with ${decision}: ${titleOf(found)}`)
   }
-  if (found.kind === 'wait') {
-    const body = decision === 'stop' ? { stop: true } : text === '' ? {} : { instruction: text }
-    return context.say(await context.server.post(`/waits/${found.id}`, body), `Answered: ${titleOf(found)}`)
-  }
-  const verb = found.kind === 'approval' ? 'approve, reject or edit' : 'nudge or dismiss'
-  throw fail(`This is not a question but an ${found.kind}. The verb for it: ${verb}.`)
+  const body = decision === 'stop' ? { stop: true } : text === '' ? {} : { instruction: text }
+  context.say(await context.server.post(`/waits/${found.id}`, body), `Answered: ${titleOf(found)}`)
 }
 
 /** Tells an agent that stands by what to do next, and lets a paused one go on. */

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Keychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import type { QuestionOptions } from './answer-question.ts'
 import type { CtlOptions } from './ctl-server.ts'
 import type { ApproveOptions } from './decide.ts'
 import { type CtlContext, orFail, runCtl } from './run-ctl.ts'
@@ -26,6 +27,7 @@ Examples:
   $ quarterdeck ctl list
   $ quarterdeck ctl approve 0192f3a1
   $ quarterdeck ctl answer 0192f3a1 refine "Leave the tests alone."
+  $ quarterdeck ctl answer 0192f3b7 --set size=L --set gift=true
   $ quarterdeck ctl steer "Use the existing logger."
   $ quarterdeck ctl passphrase
   $ quarterdeck ctl credential set slack_bot_token`,
@@ -59,6 +61,8 @@ type On = <Options>(
   verb: (context: CtlContext, options: Options) => Promise<unknown>,
 ) => (options: Options & CtlOptions) => Promise<void>
 type InSession = { session?: string }
+
+const appended = (value: string, before: string[] = []): string[] => [...before, value]
 
 function add(parent: Command, name: string, summary: string): Command {
   return parent
@@ -114,12 +118,16 @@ function addAnswerVerbs(command: Command, on: On): void {
     .action((id: string, options: CtlOptions) =>
       on(async (context) => (await import('./edit.ts')).edit(id, context))(options),
     )
-  deciding(add(command, 'answer', 'Answers a question of an agent.'))
+  deciding(add(command, 'answer', 'Answers a question of an agent or of one of its tools.'))
     .argument('<id>', 'the start of its id')
-    .argument('<decision>', 'continue, refine or stop')
-    .argument('[text...]', 'what to do instead; refine needs it')
-    .action((id: string, decision: string, text: string[], options: CtlOptions) =>
-      on(async (context) => (await import('./answer.ts')).answer(id, decision, text.join(' '), context))(options),
+    .argument(
+      '[answer...]',
+      'to an agent: continue, refine with what to do instead, or stop; to a tool: its answer, as text or JSON',
+    )
+    .option('--set <field=value>', 'to a tool: one field of the answer; repeat it for others', appended)
+    .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
+    .action((id: string, words: string[], options: CtlOptions & QuestionOptions) =>
+      on(async (context) => (await import('./answer.ts')).answer(id, { ...options, words }, context))(options),
     )
   inSession(deciding(add(command, 'resume', 'Lets a paused session go on, or tells a waiting agent what to do next.')))
     .argument('[instruction...]', 'what to do next')

@@ -20,13 +20,11 @@ export async function approve(
   context: CtlContext,
 ): Promise<void> {
   const approval = await findApproval(id, context)
-  if (digest !== undefined && digest !== approval.digest) {
-    throw new CliError(
-      exitCodes.failed.code,
-      'It has changed: its digest is another one. Look at it again, then decide.',
-    )
+  if (approval.question) {
+    throw new CliError(exitCodes.failed.code, 'This is a question. The verb for it: answer, or reject to refuse it.')
   }
-  if (digest === undefined) await showBefore(approval, context)
+  if (digest !== undefined) checkDigest(digest, approval)
+  else if (showBefore(approval, context)) await confirm('Approve this? Type yes:', 'yes', context.io)
   const answer = await context.server.post(`/approvals/${approval.approval_id}`, {
     decision: 'approve',
     digest: approval.digest,
@@ -36,8 +34,16 @@ export async function approve(
   context.say(answer, `Approved: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`)
 }
 
-/** Nobody says yes to something risky that was not on their screen. */
-async function showBefore(approval: ShownApproval, { io, json }: CtlContext): Promise<void> {
+export function checkDigest(digest: string, approval: ShownApproval): void {
+  if (digest === approval.digest) return
+  throw new CliError(exitCodes.failed.code, 'It has changed: its digest is another one. Look at it again, then decide.')
+}
+
+/**
+ * Nobody decides about something risky that was not on their screen. Returns whether it is there now: a person can be asked. Throws
+ * `CliError`.
+ */
+export function showBefore(approval: ShownApproval, { io, json }: Pick<CtlContext, 'io' | 'json'>): boolean {
   const isSeen = hasTerminal(io) && !json
   if (!isSeen && mustBeSeen(approval)) {
     throw new CliError(
@@ -46,11 +52,11 @@ async function showBefore(approval: ShownApproval, { io, json }: CtlContext): Pr
       ['A program that has shown it to a person says so with --digest <digest>.'],
     )
   }
-  if (!isSeen) return
+  if (!isSeen) return false
   io.stdout.write(
     `${recordLines({ kind: 'approval', id: approval.approval_id, record: approval }, styleFor(io.stdout, io.env)).join('\n')}\n\n`,
   )
-  await confirm('Approve this? Type yes:', 'yes', io)
+  return true
 }
 
 export async function reject(id: string, { reason }: { reason?: string }, context: CtlContext): Promise<void> {

@@ -66,6 +66,12 @@ async function proposedText(approval: ShownApproval, { server }: CtlContext): Pr
       'A policy is accepted or rejected as it is. Edit the file in the workspace instead.',
     )
   }
+  if (approval.question) {
+    throw new CliError(
+      exitCodes.failed.code,
+      'This is a question, so there is nothing to edit. The verb for it: answer.',
+    )
+  }
   if (approval.kind !== 'diff') return `${JSON.stringify(approval.arguments, null, 2)}\n`
   const { record } = readRecord.approval(await server.get(`/approvals/${approval.approval_id}?include=content`))
   return record.content ?? ''

@@ -29,7 +29,7 @@ const ApprovalSchema = z.looseObject({
   /** What the call will really do, and what its tool shows of it. */
   action: maybe,
   preview: maybe,
-  question: z.looseObject({ message: text }).nullish(),
+  question: z.looseObject({ message: text, schema: z.record(z.string(), z.unknown()).default({}) }).nullish(),
   session_id: text,
   agent: text.default(''),
   owner: maybe,

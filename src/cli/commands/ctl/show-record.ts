@@ -125,9 +125,9 @@ function changeLines(change: NonNullable<ShownApproval['change']>, style: Style)
   ]
 }
 
-const callLines = ({ kind, tool, arguments: input, action, preview, question }: ShownApproval): string[] => {
+const callLines = ({ approval_id, kind, tool, arguments: input, action, preview }: ShownApproval): string[] => {
   if (kind === 'policy') return []
-  if (question) return prose(question.message)
+  if (kind === 'question') return [`To answer: quarterdeck ctl answer ${terminalLine(approval_id, 64)}`]
   const rows = Object.entries(input).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return `  ${visibleText(name)}: ${visibleText(text)}`

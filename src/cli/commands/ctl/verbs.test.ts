@@ -84,6 +84,8 @@ WAITS       KIND        RISK  SINCE     WHAT
     [['dismiss', '0192f3b2'], 'Only alerts about silent agents are dismissed; this is a prompt.'],
     [['answer', '0192f3b2', 'maybe'], '"maybe" is not an answer. Write continue, refine or stop.'],
     [['answer', '0192f3b2', 'refine'], 'refine needs a text that says what to do instead.'],
+    [['answer', '0192f3b2'], '"" is not an answer. Write continue, refine or stop.'],
+    [['answer', '0192f3b2', 'stop', '--set', 'a=b'], '--set and --digest are for questions of tools'],
     [['mode', 'loud'], '"loud" is not a mode. Write remote, local, hybrid.'],
     [['pause', '--session', 'ffff'], 'There is no session "ffff".'],
     [['restore', 'ffff'], 'There is no checkpoint "ffff".'],
@@ -270,6 +272,126 @@ describe('answers', () => {
       expect(await done).toBe(code)
     }
     expect(server.sent().length).toBe(1)
+  })
+})
+
+describe('a question of a tool', () => {
+  const id = '0192f3b5-1111-7def-8abc-000000000007'
+  const schema = {
+    type: 'object',
+    properties: { size: { enum: ['S', 'L'] }, gift: { type: 'boolean', default: false }, count: { type: 'integer' } },
+    required: ['size'],
+  }
+  const asking = (more: object = {}) => {
+    const question = {
+      ...diffApproval,
+      approval_id: id,
+      kind: 'question',
+      tool: 'order',
+      title: 'order asks a question',
+      description: 'Which size?\nAnswer with these fields:\n  size (required): one of "S", "L"',
+      question: { message: 'Which size?', schema },
+      digest: 'digest-three',
+      host: null,
+      change: null,
+      diff: null,
+      ...more,
+    }
+    const item = { id, kind: 'approval', owner: 'ada', created_at: question.created_at, approval: question }
+    return openSocketServer({
+      'GET /inbox': { cursor: 'f.1', items: [item] },
+      [`GET /approvals/${id}`]: question,
+      ...posts(`/approvals/${id}`),
+    })
+  }
+  const respond = (result: unknown) => ({ decision: 'respond', result, digest: 'digest-three' })
+
+  test('is shown with its fields and the verb that answers it', async () => {
+    const { out } = await (await asking()).run('show', '0192f3b5')
+    expect(out).toContain('  Which size?\n  Answer with these fields:\n    size (required): one of "S", "L"\n')
+    expect(out).toContain(`To answer: quarterdeck ctl answer ${id}\n`)
+  })
+
+  test.each([
+    [['--set', 'size=L', '--set', 'count=3'], { size: 'L', count: 3 }],
+    [['--set', 'size=a=b'], { size: 'a=b' }],
+    [['{"size":', '"S"}'], { size: 'S' }],
+  ])('answer %j', async (args, result) => {
+    const server = await asking()
+    expect(await server.run('answer', '0192f3b5', ...args)).toEqual({
+      code: 0,
+      err: '',
+      out: 'Answered: order asks a question\n',
+    })
+    expect(server.sent().map(({ body }) => body)).toEqual([respond(result)])
+  })
+
+  test('that wants a text takes it as it is', async () => {
+    const server = await asking({ question: { message: 'Why?', schema: { type: 'string' } } })
+    expect(await server.run('answer', '0192f3b5', 'because', 'of', '7')).toMatchObject({ code: 0 })
+    expect(server.sent().map(({ body }) => body)).toEqual([respond('because of 7')])
+  })
+
+  test('is refused with reject', async () => {
+    const server = await asking()
+    expect(await server.run('reject', '0192f3b5', '--reason', 'no')).toMatchObject({ code: 0 })
+    expect(server.sent().map(({ body }) => body)).toEqual([
+      { decision: 'reject', digest: 'digest-three', reason: 'no' },
+    ])
+  })
+
+  test.each([
+    [['approve', '0192f3b5'], 'This is a question. The verb for it: answer, or reject to refuse it.'],
+    [['answer', '0192f3b5'], `Write the answer: quarterdeck ctl answer ${id} --set size=… --set gift=… --set count=…`],
+    [['answer', '0192f3b5', 'L'], 'The answer is not a text but a value.'],
+    [['answer', '0192f3b5', '{}', '--set', 'size=L'], 'Give the whole answer, or its fields with --set, but not both.'],
+    [['answer', '0192f3b5', '--set', 'colour=red'], 'The question has no field colour. It has: size, gift, count.'],
+    [['answer', '0192f3b5', '--set', 'gift=maybe'], 'The field gift needs a number, true, false or other JSON.'],
+    [['answer', '0192f3b5', '--set', 'gift'], '--set gift: expected the name of a field, =, and its value.'],
+    [['answer', '0192f3b5', '--set', 'size=S', '--set', 'size=L'], 'The field size is given twice.'],
+    [['answer', '0192f3b5', '--set', 'size=S', '--digest', 'old'], 'It has changed: its digest is another one.'],
+  ])('%j ends with 1 and says why', async (args, line) => {
+    const server = await asking()
+    const { code, err } = await server.run(...args)
+    expect([code, server.sent(), err.split('\n')[0]]).toEqual([1, [], expect.stringContaining(line)])
+  })
+
+  test('with a risk is answered by a program only after it has shown it', async () => {
+    const server = await asking({ risk: 'high' })
+    expect(await server.run('answer', '0192f3b5', '--set', 'size=S')).toMatchObject({ code: 1 })
+    expect(server.sent()).toEqual([])
+    const args = ['answer', '0192f3b5', '--set', 'size=S', '--digest', 'digest-three']
+    expect(await server.run(...args)).toMatchObject({ code: 0 })
+  })
+
+  test('is asked field by field at a terminal, and again until the field can be read', async () => {
+    const server = await asking({ risk: 'critical' })
+    const stdin = new PassThrough()
+    const io = server.io({ terminal: true, stdin })
+    const done = main(['ctl', 'answer', '0192f3b5'], io)
+    await io.until('size: ')
+    expect(io.printed()).toContain('one of "S", "L"')
+    stdin.write('\n')
+    await io.until('This is needed.')
+    stdin.write('L\n')
+    await io.until('gift: ')
+    stdin.write('\n')
+    await io.until('count: ')
+    stdin.write('many\n')
+    await io.until('The field count needs a number')
+    stdin.write('\n')
+    expect(await done).toBe(0)
+    expect(server.sent().map(({ body }) => body)).toEqual([respond({ size: 'L', gift: false })])
+  })
+
+  test('stays open after Ctrl-D in the form', async () => {
+    const server = await asking()
+    const stdin = new PassThrough()
+    const io = server.io({ terminal: true, stdin })
+    const done = main(['ctl', 'answer', '0192f3b5'], io)
+    await io.until('size: ')
+    stdin.end()
+    expect([await done, server.sent()]).toEqual([1, []])
   })
 })
 

@@ -8,6 +8,7 @@ import { firstState, type Key, openRecord, pressKey, resize, takeItems, type Wat
 
 const low = readRecord.approval(diffApproval)
 const high = readRecord.approval(callApproval)
+const question = readRecord.approval({ ...callApproval, kind: 'question', question: { message: 'Which?', schema: {} } })
 const asked = readRecord.prompt(prompt)
 const silent = readRecord.alert(alert)
 
@@ -56,6 +57,8 @@ describe('keys', () => {
     [[low], ['?', 'a'], null],
     // A risky one is opened before anybody can say yes to it.
     [[high], ['a'], { type: 'open', item: high }],
+    [[question], ['a'], { type: 'respond', item: question }],
+    [[question], ['e'], null],
   ] as const)('%#: the keys %j', (items, keys, effect) => {
     expect(press(watching(...items), ...keys).effect).toEqual(effect)
   })

@@ -44,6 +44,8 @@ export type Effect =
   | { type: 'quit'; interrupted: boolean }
   | { type: 'open'; item: ShownRecord }
   | { type: 'approve'; item: ShownRecord }
+  /** To a question of a tool. */
+  | { type: 'respond'; item: ShownRecord }
   | { type: 'reject'; item: ShownRecord; reason: string }
   | { type: 'edit'; item: ShownRecord }
   | { type: 'answer'; item: ShownRecord; decision: 'continue' | 'refine' | 'stop'; text: string }
@@ -220,8 +222,11 @@ function act(state: WatchState, key: Key): Turn {
 }
 
 function actOnApproval(state: WatchState, item: Extract<ShownRecord, { kind: 'approval' }>, key: Key): Turn {
+  const isQuestion = item.record.kind === 'question'
   switch (key.text) {
     case 'a':
+      // The form shows all of it first.
+      if (isQuestion) return { state, effect: { type: 'respond', item } }
       if (mustBeSeen(item.record) && !state.seen.has(item.record.digest)) {
         const notice = `Its risk is ${item.record.risk}: read it page by page to the last line (space), then press a.`
         if (state.view.type === 'record') return note(state, notice)
@@ -239,8 +244,10 @@ function actOnApproval(state: WatchState, item: Extract<ShownRecord, { kind: 'ap
         },
       })
     case 'e':
+      if (isQuestion) return note(state, 'This is a question: press a to answer it.')
       return { state, effect: { type: 'edit', item } }
     default:
+      if (isQuestion) return unknownKey(state, key, 'a answer, r refuse to answer, d the whole question')
       return unknownKey(state, key, 'a approve, r reject, e edit, d the whole diff')
   }
 }

@@ -4,6 +4,7 @@ import { exitCodes } from '../../../exit-codes.ts'
 import { plainStyle, styleFor } from '../../../terminal/style.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
 import { answer, dismiss, nudge } from '../answer.ts'
+import { answerQuestion } from '../answer-question.ts'
 import { hasTerminal } from '../confirm.ts'
 import { refusalOf } from '../ctl-server.ts'
 import { editApproval } from '../edit.ts'
@@ -81,8 +82,13 @@ export async function watch(context: CtlContext): Promise<number> {
         if (full.kind === 'approval') await screen.lend(() => editApproval(full.record, quiet))
         return
       }
+      case 'respond': {
+        const full = await fullRecord(server, item)
+        if (full.kind === 'approval') await screen.lend(() => answerQuestion(full.record, '', {}, quiet))
+        return
+      }
       case 'answer':
-        return await answer(item.id, effect.decision, effect.text, quiet)
+        return await answer(item.id, { words: [effect.decision, effect.text] }, quiet)
       case 'nudge':
         return await nudge(effect.text, item.record.session_id, quiet)
       case 'dismiss':

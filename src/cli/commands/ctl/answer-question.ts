@@ -1,0 +1,153 @@
+// The answer to a question of a tool: from the command line, or field by field at the terminal.
+
+import { isRecord } from '../../../domain/is-record.ts'
+import { visibleText } from '../../../domain/visible-text.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
+import { confirm } from './confirm.ts'
+import { checkDigest, showBefore } from './decide.ts'
+import type { ShownApproval } from './records.ts'
+import type { CtlContext } from './run-ctl.ts'
+import { titleOf } from './show-record.ts'
+
+export interface QuestionOptions {
+  /** Fields of the answer, as `name=value`. */
+  set?: string[]
+  /** The digest of what was shown, by a program that showed it. */
+  digest?: string
+}
+
+export async function answerQuestion(
+  approval: ShownApproval,
+  text: string,
+  { set = [], digest }: QuestionOptions,
+  context: CtlContext,
+): Promise<void> {
+  const { approval_id: id } = approval
+  const schema = approval.question?.schema ?? {}
+  if (text !== '' && set.length > 0) throw fail('Give the whole answer, or its fields with --set, but not both.')
+  const given = text !== '' ? readAnswer(text, schema) : set.length > 0 ? readFields(set, schema) : undefined
+  if (digest !== undefined) checkDigest(digest, approval)
+  const isAtTerminal = digest === undefined && showBefore(approval, context)
+  if (given === undefined && !isAtTerminal) {
+    throw fail(`Write the answer: ${usage(schema, id)}`)
+  }
+  if (given !== undefined && isAtTerminal) await confirm('Send your answer? Type yes:', 'yes', context.io)
+  const result = given === undefined ? await askFor(schema, context.io) : given
+  const answered = await context.server.post(`/approvals/${id}`, {
+    decision: 'respond',
+    result,
+    digest: approval.digest,
+  })
+  context.say(answered, `Answered: ${titleOf({ kind: 'approval', id, record: approval })}`)
+}
+
+type Schema = Record<string, unknown>
+
+const fieldsOf = (schema: Schema): Map<string, unknown> =>
+  new Map(Object.entries(isRecord(schema.properties) ? schema.properties : {}))
+
+const isText = (schema: unknown): boolean => isRecord(schema) && (schema.type === 'string' || isTextChoice(schema))
+
+/** A choice between texts needs no type. */
+function isTextChoice({ enum: values, oneOf, anyOf }: Schema): boolean {
+  const choices = [values, oneOf, anyOf].find(Array.isArray) ?? []
+  return choices.length > 0 && choices.every((one) => typeof (isRecord(one) ? one.const : one) === 'string')
+}
+
+function usage(schema: Schema, id: string): string {
+  const names = [...fieldsOf(schema).keys()].slice(0, 5)
+  const words = names.map((name) => `--set ${visibleText(name)}=…`).join(' ')
+  return `quarterdeck ctl answer ${id} ${words === '' ? '<answer>' : words}`
+}
+
+/** A text is taken as it is. Everything else is JSON. */
+function readAnswer(text: string, schema: Schema): unknown {
+  if (isText(schema)) return text
+  const value = parse(text)
+  if (value !== undefined) return value
+  const how = fieldsOf(schema).size > 0 ? 'Write it as JSON, or its fields with --set name=value.' : 'Write it as JSON.'
+  throw fail(`The answer is not a text but a value. ${how}`)
+}
+
+function readFields(set: readonly string[], schema: Schema): Record<string, unknown> {
+  const fields = fieldsOf(schema)
+  const answer = new Map<string, unknown>()
+  for (const one of set) {
+    const at = one.indexOf('=')
+    const name = one.slice(0, Math.max(at, 0))
+    if (at < 1) throw fail(`--set ${visibleText(one)}: expected the name of a field, =, and its value.`)
+    if (!fields.has(name)) {
+      const known = [...fields.keys()].map(visibleText).join(', ')
+      throw fail(
+        `The question has no field ${visibleText(name)}. ${known === '' ? 'It has none.' : `It has: ${known}.`}`,
+      )
+    }
+    if (answer.has(name)) throw fail(`The field ${visibleText(name)} is given twice.`)
+    answer.set(name, readField(one.slice(at + 1), fields.get(name), name))
+  }
+  return Object.fromEntries(answer)
+}
+
+function readField(text: string, schema: unknown, name: string): unknown {
+  if (isText(schema)) return text
+  const value = parse(text)
+  if (value !== undefined) return value
+  throw fail(`The field ${visibleText(name)} needs a number, true, false or other JSON. A text in it has quotes.`)
+}
+
+/** One line for each field; an empty one leaves out a field that is not needed. */
+async function askFor(schema: Schema, io: Io): Promise<unknown> {
+  const fields = fieldsOf(schema)
+  if (fields.size === 0) return await typed('Your answer: ', io, (line) => readAnswer(line, schema))
+  const required = Array.isArray(schema.required) ? schema.required : []
+  const answer = new Map<string, unknown>()
+  for (const [name, field] of fields) {
+    const usual = isRecord(field) && field.default !== undefined ? JSON.stringify(field.default) : ''
+    const draft = isText(field) && isRecord(field) && typeof field.default === 'string' ? field.default : usual
+    const value = await typed(
+      `${visibleText(name)}: `,
+      io,
+      (line) => (line.trim() === '' ? undefined : readField(line, field, name)),
+      { draft, isNeeded: required.includes(name) },
+    )
+    if (value !== undefined) answer.set(name, value)
+  }
+  return Object.fromEntries(answer)
+}
+
+/** Asks until the line can be read. Ctrl-C throws `CliError`: nothing has happened then. */
+async function typed(
+  label: string,
+  io: Io,
+  read: (line: string) => unknown,
+  { draft = '', isNeeded = true }: { draft?: string; isNeeded?: boolean } = {},
+): Promise<unknown> {
+  // A draft is typed into the terminal, so it must not hold anything but plain text.
+  for (let begun = /^[ -~]*$/.test(draft) ? draft : ''; ; begun = '') {
+    const asked = await createTerminalPrompt(io, label, begun).ask()
+    if (asked.type !== 'line') throw fail('Left as it is. Nothing has changed.')
+    if (asked.line.trim() === '' && isNeeded) {
+      io.stdout.write('This is needed. To refuse to answer: Ctrl-C, then quarterdeck ctl reject.\n')
+      continue
+    }
+    try {
+      return read(asked.line)
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+      io.stdout.write(`${error.message}\n`)
+    }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const fail = (message: string): CliError => new CliError(exitCodes.failed.code, message)
