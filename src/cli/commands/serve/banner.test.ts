@@ -69,6 +69,16 @@ describe('the banner', () => {
   })
 })
 
+test('the banner names the ways of coding agents and their operator, if both can be used', async () => {
+  const mcp = { protocols: ['mcp'] }
+  expect((await rows('', mcp)).slice(2)).toEqual([
+    '  MCP         http://127.0.0.1:8000/mcp  (to connect a coding agent: npx quarterdeck connect)',
+    '              to see what agents ask, and answer: npx quarterdeck ctl',
+  ])
+  expect((await rows('', { ...mcp, operator: 'none' })).slice(2)).toEqual([])
+  expect((await rows('')).slice(2)).toEqual([])
+})
+
 describe('the banner in a terminal', () => {
   const facts: BannerFacts = {
     version: '1.2.3',

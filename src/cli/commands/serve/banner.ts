@@ -95,6 +95,11 @@ function doorRows({ url, protocols, agents, operator }: BannerFacts): Row[] {
   if (agents.some(mayAsk)) {
     rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${operatorToken[operator]}`])
   }
+  // Without an operator nobody can connect an agent, or answer it.
+  if (protocols.includes('mcp') && operator !== 'none') {
+    rows.push(['MCP', `${url}/mcp  (to connect a coding agent: npx quarterdeck connect)`])
+    rows.push(['', 'to see what agents ask, and answer: npx quarterdeck ctl'])
+  }
   return [...rows, ['Health', `${url}/health`]]
 }
 
