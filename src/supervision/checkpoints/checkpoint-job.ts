@@ -33,7 +33,7 @@ export interface CheckpointJobs {
   compare: { request: CompareRequest; result: Comparison }
   restore: { request: RestoreRequest; result: RestoreOutcome }
   finish: { request: { restoreId: string }; result: RestoreResult | null }
-  abandon: { request: { restoreId: string }; result: null }
+  end: { request: { restoreId: string }; result: null }
   open_restores: { request: null; result: OpenRestore[] }
   files: { request: { manifest: string; after: string | null; limit: number }; result: CheckpointFilePage }
   remove: { request: { manifest: string }; result: null }
@@ -74,7 +74,7 @@ export function runCheckpointJob(
       return restoreWorkspace(job.request, { ...deps, store })
     case 'finish':
       return finishRestore(job.request.restoreId, store)
-    case 'abandon':
+    case 'end':
       store.removeJournal(job.request.restoreId)
       return null
     case 'open_restores':

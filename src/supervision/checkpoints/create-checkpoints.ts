@@ -25,10 +25,10 @@ export interface Checkpoints {
   restore(request: Without<RestoreRequest>): Promise<RestoreAnswer>
   /** Restores that the last process began and did not end. */
   openRestores(): Promise<OpenRestore[]>
-  /** Goes on where the last process ended. Null: there is nothing to finish. */
+  /** Goes on where the last process ended; steps that are done stay as they are. Null: there is nothing to finish. */
   finishRestore(restoreId: string): Promise<RestoreResult | null>
-  /** Leaves the workspace as it is now. Its checkpoint for an undo stays. */
-  abandonRestore(restoreId: string): Promise<void>
+  /** Forgets a restore: all of it is done, or nobody wants the rest. Its checkpoint for an undo stays. */
+  endRestore(restoreId: string): Promise<void>
   /** The files of a checkpoint, in the order of their paths. */
   files(manifest: string, after: string | null, limit: number): Promise<CheckpointFilePage>
   /** Removes a checkpoint. `sweep` frees its space. */
@@ -109,8 +109,8 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     },
     openRestores: () => run('open_restores', null),
     finishRestore: (restoreId) => run('finish', { restoreId }),
-    async abandonRestore(restoreId) {
-      await run('abandon', { restoreId })
+    async endRestore(restoreId) {
+      await run('end', { restoreId })
     },
     files: (manifest, after, limit) => run('files', { manifest, after, limit }),
     async remove(manifest) {
@@ -121,7 +121,7 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
 }
 
 /** Restores write to workspaces. A sweep removes what a save beside it may count on. */
-const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'abandon', 'remove', 'sweep'])
+const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'end', 'remove', 'sweep'])
 
 function runInThread<Kind extends keyof CheckpointJobs>(
   job: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] },

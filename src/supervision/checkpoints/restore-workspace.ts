@@ -2,6 +2,7 @@
 // checkpoint of its own, and a journal with all steps is on disk. A step can be repeated: it compares the file with what it was and
 // with what it shall be. So a restore that was killed at any moment can be finished later.
 
+import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
@@ -23,7 +24,17 @@ export interface RestoreRequest extends HashRequest {
   restoreId: string
   /** The checkpoint that keeps what goes away. */
   safety: { checkpointId: string; label: string | null; createdAt: number }
+  /** What the caller has to do after the files. With it the journal stays until the caller says that it is done. */
+  origin?: RestoreOrigin
   content: ContentLimits
+}
+
+/** Enough to finish a restore in another process. */
+export interface RestoreOrigin {
+  checkpointId: string
+  /** The id of the session that goes on after it. */
+  sessionId: string
+  by: Caller
 }
 
 interface RestoreDeps {
@@ -57,6 +68,7 @@ export interface OpenRestore {
   workspace_root: string
   started_at: number
   steps: number
+  origin?: RestoreOrigin
 }
 
 interface Journal {
@@ -70,6 +82,7 @@ interface Journal {
   /** Folders that may be empty after the removals; the deepest first. */
   emptied: string[]
   noContent: string[]
+  origin?: RestoreOrigin
 }
 
 export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): RestoreOutcome {
@@ -84,7 +97,7 @@ export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): Re
   if (openRestores(store).some((open) => open.workspace_root === request.root)) {
     throw new ServerError(
       'conflict',
-      'An earlier restore of this workspace was cut short. Finish it or abandon it first.',
+      'Another restore of this workspace has not ended. Try again in a moment. If it was cut short, the next start of the server finishes it.',
     )
   }
   const look = (): WorkspaceHashes => hashWorkspace({ ...request, ignoreFiles: manifest.ignoreFiles }, deps)
@@ -111,9 +124,16 @@ export function openRestores(store: SnapshotStore): OpenRestore[] {
   return store.journals().flatMap((id) => {
     const text = store.readJournal(id)
     if (text === null) return []
-    const { restoreId, manifest, workspaceRoot, startedAt, steps } = parseJournal(text)
+    const { restoreId, manifest, workspaceRoot, startedAt, steps, origin } = parseJournal(text)
     return [
-      { restore_id: restoreId, manifest, workspace_root: workspaceRoot, started_at: startedAt, steps: steps.length },
+      {
+        restore_id: restoreId,
+        manifest,
+        workspace_root: workspaceRoot,
+        started_at: startedAt,
+        steps: steps.length,
+        ...(origin === undefined ? {} : { origin }),
+      },
     ]
   })
 }
@@ -186,6 +206,7 @@ function journalOf(
     steps: [...removals.map(step), ...possible.filter(({ checkpoint }) => checkpoint !== null).map(step)],
     emptied: [...emptied].filter((folder) => folder !== '' && !needed.has(folder)).sort((a, b) => b.length - a.length),
     noContent: changes.filter((change) => !canRestore(change, manifest.kept)).map(({ path }) => path),
+    ...(request.origin === undefined ? {} : { origin: request.origin }),
   }
 }
 
@@ -209,6 +230,6 @@ function runJournal(journal: Journal, store: SnapshotStore, disk: Disk): Restore
   for (const step of journal.steps) if (step[2] === null) run(step)
   for (const folder of journal.emptied) removeIfEmpty(disk, journal.workspaceRoot, folder)
   for (const step of journal.steps) if (step[2] !== null) run(step)
-  store.removeJournal(journal.restoreId)
+  if (journal.origin === undefined) store.removeJournal(journal.restoreId)
   return result
 }

@@ -10,12 +10,12 @@ import type { Store } from '../../store/store.ts'
 import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import type { Checkpoints } from './create-checkpoints.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import type { RestorePlan } from './restore-plan.ts'
-import type { RestoreResult } from './restore-workspace.ts'
+import type { RestoreOrigin, RestoreResult } from './restore-workspace.ts'
 
 export interface SessionCheckpoints {
   /** Hashes the session's workspace and, unless `contents` is false, keeps its files. Throws `forbidden`, `storage_full`. */
@@ -129,6 +129,33 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
     )
   }
 
+  /** After the files: the checkpoint for an undo, the end of the old session, and the new one. What is done already stays. */
+  async function goOn(checkpoint: Checkpoint, { by, sessionId: newId }: RestoreOrigin, { safety }: RestoreResult) {
+    const { id, sessionId, workspaceRoot } = checkpoint
+    const undo =
+      (await store.supervised.checkpoint(safety.checkpoint_id)) ??
+      (await record(sessionId, safety, by, 'checkpoint_before_restore'))
+    const old = await sessions.get(sessionId)
+    const { host, prompt, title, channelId, tokenId, status } = old.supervision
+    if (status !== 'terminated') {
+      await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
+    }
+    const made = await store.sessions.get(newId)
+    if (made !== null && isSupervisedSession(made)) return { undo, session: made }
+    const session = await sessions.create(by, {
+      id: newId,
+      workspaceRoot,
+      owner: old.owner,
+      host,
+      prompt: prompt ?? '',
+      ...(title === null ? {} : { title }),
+      ...(channelId === null ? {} : { channelId }),
+      tokenId,
+      restoredFrom: id,
+    })
+    return { undo, session }
+  }
+
   return {
     async save(by, sessionId, { label, contents }, signal) {
       const session = await sessions.get(sessionId)
@@ -175,35 +202,40 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       if (confirm === null) return { status: 'changed', plan: await jobs.plan({ root, manifest }) }
       await refuseWithoutRoom(old)
       const safety = { checkpointId: ids.uuid(), label: `before restoring ${label ?? id}`, createdAt: clock.now() }
-      const request = { root, manifest, confirm, restoreId: ids.uuid(), safety }
+      const restoreId = ids.uuid()
+      const origin = { checkpointId: id, sessionId: ids.uuid(), by }
+      const request = { root, manifest, confirm, restoreId, safety, origin }
       const restored = await whileWorking(sessionId, () => jobs.restore(request))
       if (restored.status === 'changed') return restored
-      const undo = await record(sessionId, restored.result.safety, by, 'checkpoint_before_restore')
-      if (isOpen(old.supervision) || old.supervision.status === 'interrupted') {
-        await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
+      const { result } = restored
+      try {
+        return { status: 'restored', ...(await goOn(checkpoint, origin, result)), result }
+      } finally {
+        // A process that is killed before this makes the session at its next start.
+        await jobs.endRestore(restoreId)
       }
-      const { host, prompt, title, channelId, tokenId } = old.supervision
-      const session = await sessions.create(by, {
-        workspaceRoot: root,
-        owner: old.owner,
-        host,
-        prompt: prompt ?? '',
-        ...(title === null ? {} : { title }),
-        ...(channelId === null ? {} : { channelId }),
-        tokenId,
-        restoredFrom: id,
-      })
-      return { status: 'restored', session, result: restored.result, undo }
     },
 
     async recover() {
-      for (const { restore_id: restoreId, workspace_root } of await jobs.openRestores()) {
+      for (const { restore_id: restoreId, workspace_root: workspace, origin } of await jobs.openRestores()) {
+        let result: RestoreResult | null
         try {
-          await jobs.finishRestore(restoreId)
-          logger.warn('a restore that was cut short is finished now', { workspace: workspace_root })
+          result = await jobs.finishRestore(restoreId)
+          logger.warn('a restore that was cut short is finished now', { workspace })
         } catch (error) {
-          logger.error('a restore that was cut short cannot be finished', { workspace: workspace_root, error })
+          logger.error('a restore that was cut short cannot be finished', { workspace, error })
+          continue
         }
+        if (result === null || origin === undefined) continue
+        try {
+          await goOn(await find(origin.by, origin.checkpointId), origin, result)
+        } catch (error) {
+          logger.error('the files of a workspace are restored, but its new session could not be made', {
+            workspace,
+            error,
+          })
+        }
+        await jobs.endRestore(restoreId)
       }
     },
 

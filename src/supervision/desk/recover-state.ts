@@ -20,6 +20,10 @@ interface RecoverDeps {
 }
 
 const MOST_LISTED = 100
+
+/** Interrupted, or restored a moment ago. One that was just started has an agent on its way. */
+const awaitsItsAgent = ({ supervision: { status, restoredFrom } }: SupervisedSession): boolean =>
+  status === 'interrupted' || (status === 'created' && restoredFrom !== null)
 const MOST_TITLE_CHARS = 200
 
 export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_state'> {
@@ -49,13 +53,14 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
       )
   }
 
-  /** The latest interrupted session of this owner in this workspace, or the latest with something pending. */
+  /** The latest session of this owner in this workspace whose agent is gone, or the latest with something pending. */
   async function latest(agent: AgentIdentity, own: SupervisedSession | undefined): Promise<SupervisedSession | null> {
     if (own?.supervision.status === 'interrupted') return own
     const { workspaceRoot } = agent
     const here = { owner: own?.owner ?? agent.owner, workspaceRoot, limit: MOST_LISTED }
-    const [interrupted] = await store.supervised.sessions({ ...here, statuses: ['interrupted'] })
-    if (interrupted !== undefined && isSupervisedSession(interrupted)) return interrupted
+    const absent = await store.supervised.sessions({ ...here, statuses: ['interrupted', 'created'] })
+    const [first] = absent.filter(isSupervisedSession).filter(awaitsItsAgent)
+    if (first !== undefined) return first
     const others = await store.supervised.sessions({ ...here, statuses: openStatuses })
     for (const one of others) if (isSupervisedSession(one) && (await pendingOf(one.id)).length > 0) return one
     return null
@@ -89,7 +94,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     // Who was stopped or paused here does not go on elsewhere. Attaching refuses it, and says so if there are several.
     if (wanted === undefined && (isHeld || own.length > 1)) return asUsual(null)
     const target = wanted === undefined ? await latest(agent, first) : await named(agent, wanted)
-    if (target?.supervision.status === 'interrupted') return { target, attached: await goOn(agent, own, target.id) }
+    if (target !== null && awaitsItsAgent(target)) return { target, attached: await goOn(agent, own, target.id) }
     // Another window may work in it, so a window of its own only learns what is pending.
     if (target === null || (wanted === undefined && agent.connectionId !== null)) return asUsual(target)
     const session = await sessions.attach({ ...agent, sessionId: target.id })

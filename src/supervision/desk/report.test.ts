@@ -75,6 +75,19 @@ test('a new window finds nothing to recover, or the session that was interrupted
   expect((await sessions.attach(next.agent)).id).toBe(id)
 })
 
+test('a new window goes on in a session that was restored a moment ago, but not in one that was just started', async () => {
+  const { desk, sessions } = openReports()
+  const { workspaceRoot, tokenId } = agent
+  const made = { workspaceRoot, host: 'claude-code', prompt: 'Go', tokenId }
+  await sessions.create(ann, made)
+  expect((await desk.recover_state(call, {})).answer).toMatchObject({ status: 'clean' })
+  const { id } = await sessions.create(ann, { ...made, restoredFrom: 'c1' })
+  const next = callOf({ ...agent, connectionId: 'window-2' })
+
+  expect((await desk.recover_state(next, {})).answer).toMatchObject({ status: 'recovered', session_id: id })
+  expect(await sessions.attach(next.agent)).toMatchObject({ id, supervision: { status: 'active' } })
+})
+
 test.each([
   ['with the same token', {}],
   ['with a new token', { tokenId: 'token-new' }],

@@ -146,9 +146,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         else present.set(sessionId, left)
       }
     },
-    async create(by, { owner = by.user, prompt, title = null, channelId = null, restoredFrom = null, ...values }) {
+    async create(by, { id, owner = by.user, title = null, channelId = null, restoredFrom = null, ...values }) {
       if (title !== null) checkText(title, 'title', MOST_TITLE_CHARS)
-      return openSession(owner, { ...values, prompt, title, channelId, restoredFrom, status: 'created' })
+      return openSession(owner, { ...values, title, channelId, restoredFrom, status: 'created' }, id)
     },
     get: find,
     async list({ owner, statuses, limit }) {
@@ -242,27 +242,23 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
 /** What becomes of a session whose agent has no connection. Something that is pending keeps it as it is. */
 function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
-  const { status, updatedAt } = session.supervision
+  const { status, updatedAt, restoredFrom } = session.supervision
   const idle = at - updatedAt
-  // A restored session waits for a person to start its agent again.
-  const isAwaited = status === 'created' && session.supervision.restoredFrom === null
-  if (isAwaited && idle >= CONNECT_MS) {
-    const reason = 'The agent did not connect in time.'
-    return {
-      result: null,
-      supervision: { status: 'terminated' },
-      events: [noticeEvent(ids.uuid(), 'terminated', { reason }, at)],
-      audit: [about(session, at, 'server', { what: 'terminated', reason })],
-    }
+  const ended = (to: 'terminated' | 'interrupted', reason: string): Step<null> => ({
+    result: null,
+    supervision: { status: to },
+    events: [noticeEvent(ids.uuid(), to, { reason }, at)],
+    audit: [about(session, at, 'server', { what: to, reason })],
+  })
+  if (status === 'created') {
+    if (idle < CONNECT_MS) return { result: null }
+    // A person has to start the agent of a restored session again. It makes room for others, and the agent still finds it later.
+    return restoredFrom === null
+      ? ended('terminated', 'The agent did not connect in time.')
+      : ended('interrupted', 'The agent has not come back yet.')
   }
   const isPending = waiting.some(({ wait }) => wait !== 'alert')
   // A paused agent is silent because its operator wants it so, and only the operator wakes it: a call wakes an interrupted one.
-  if (isAwaited || status === 'paused' || idle < SILENT_MS || isPending) return { result: null }
-  const reason = 'Nobody has heard from the agent for half an hour.'
-  return {
-    result: null,
-    supervision: { status: 'interrupted' },
-    events: [noticeEvent(ids.uuid(), 'interrupted', { reason }, at)],
-    audit: [about(session, at, 'server', { what: 'interrupted', reason })],
-  }
+  if (status === 'paused' || idle < SILENT_MS || isPending) return { result: null }
+  return ended('interrupted', 'Nobody has heard from the agent for half an hour.')
 }

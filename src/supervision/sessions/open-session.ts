@@ -16,14 +16,16 @@ interface OpenDeps {
 export type OpenSession = (
   owner: string,
   values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
+  /** Left out: a new one. */
+  id?: string,
 ) => Promise<SupervisedSession>
 
 export function createOpenSession({ log, clock, ids, maxOpen }: OpenDeps): OpenSession {
-  return async (owner, values) => {
+  return async (owner, values, id = ids.uuid()) => {
     const at = clock.now()
     const supervision: Supervision = { ...emptySupervision, ...values, updatedAt: at }
     const session: SupervisedSession = {
-      id: ids.uuid(),
+      id,
       owner,
       agent: supervision.host,
       activeAgent: null,

@@ -146,6 +146,25 @@ test('a created session that nobody connects to ends, a silent one is interrupte
   expect(await statuses()).toEqual(['terminated', 'interrupted', 'interrupted'])
 })
 
+test('a restored session whose agent does not come makes room after 30 s, and its agent still finds it', async () => {
+  const { sessions, clock } = openDesk()
+  const { workspaceRoot, tokenId } = window('a')
+  const made = { workspaceRoot, host: 'claude', prompt: 'Go', tokenId, restoredFrom: 'c1', id: 'chosen' }
+  const restored = await sessions.create(ann, made)
+  const status = async () => {
+    await sessions.sweep()
+    return (await sessions.get(restored.id)).supervision.status
+  }
+
+  expect(restored.id).toBe('chosen')
+  await clock.advance(29_000)
+  expect(await status()).toBe('created')
+  await clock.advance(1_000)
+  expect(await status()).toBe('interrupted')
+  await sessions.attach({ ...window('b'), sessionId: restored.id })
+  expect(await status()).toBe('active')
+})
+
 test('the log shows one run after the other, and every run has its end', async () => {
   const { sessions, events } = openDesk()
   const { id } = await sessions.attach(window('a'))

@@ -50,6 +50,8 @@ export interface SupervisedSessions {
 }
 
 export interface NewSupervised {
+  /** For who may have to try again and must not make two. Left out: a new one. */
+  id?: string
   /** Left out: whoever creates it. */
   owner?: string
   workspaceRoot: string

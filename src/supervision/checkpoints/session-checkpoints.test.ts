@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { silentLogger } from '../../domain/logger.ts'
+import { createWhileWorking } from '../sessions/while-working.ts'
+import { agentIn, ann, openDesk } from '../testing/open-desk.ts'
+import { makeWorkspace } from '../testing/workspace.ts'
+import { type Checkpoints, createCheckpoints } from './create-checkpoints.ts'
+import { createSessionCheckpoints } from './session-checkpoints.ts'
+
+const killed = async (): Promise<never> => {
+  throw new Error('killed')
+}
+
+/** A session whose workspace has changed since its checkpoint. */
+async function open() {
+  const desk = openDesk()
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-checkpoints-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const root = makeWorkspace({ 'a.txt': 'one\n' })
+  const jobs = createCheckpoints({ folder, excluded: [], isProtected: () => false })
+  const start = (change: { jobs?: Partial<Checkpoints>; create?: typeof killed } = {}) =>
+    createSessionCheckpoints({
+      ...desk,
+      sessions: { ...desk.sessions, ...(change.create === undefined ? {} : { create: change.create }) },
+      whileWorking: createWhileWorking(desk),
+      jobs: { ...jobs, ...change.jobs },
+      logger: silentLogger,
+      maxOpen: 3,
+    })
+  const session = await desk.sessions.attach(agentIn(root))
+  const checkpoint = await start().save(ann, session.id, { label: null, contents: true })
+  writeFileSync(join(root, 'a.txt'), 'changed\n')
+  const asked = await start().restore(ann, checkpoint.id, null)
+  const digest = asked.status === 'changed' ? asked.plan.digest : ''
+  const all = async () => (await desk.sessions.list({ limit: 10 })).map(({ id, supervision: s }) => [id, s.status])
+  return { desk, jobs, root, start, session, checkpoint, digest, all }
+}
+
+test.each([
+  ['the files were written', { jobs: { endRestore: killed } }, true],
+  ['the checkpoint for an undo was recorded', { create: killed, jobs: { endRestore: killed } }, false],
+])(
+  'a restore that was killed after %s gets its new session at the next start, once',
+  { timeout: 60_000 },
+  async (_, change, isMade) => {
+    const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
+
+    await expect(start(change).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
+    expect((await all()).length).toBe(isMade ? 2 : 1)
+    expect(await jobs.openRestores()).toHaveLength(1)
+    await start().recover()
+    await start().recover()
+
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n')
+    const [made, ...others] = (await all()).filter(([id]) => id !== session.id)
+    expect([made?.[1], others]).toEqual(['created', []])
+    expect((await desk.sessions.get(String(made?.[0]))).supervision).toMatchObject({
+      restoredFrom: checkpoint.id,
+      workspaceRoot: root,
+    })
+    expect((await desk.sessions.get(session.id)).supervision.status).toBe('terminated')
+    expect(await start().list({ by: ann, limit: 10 })).toHaveLength(2)
+    expect(await jobs.openRestores()).toEqual([])
+  },
+)
+
+test('a restore that was killed while it wrote files ends with the new session too', { timeout: 60_000 }, async () => {
+  const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
+  const restore: Checkpoints['restore'] = async (request) => {
+    await jobs.restore(request)
+    // As if the kill had come before this file.
+    writeFileSync(join(root, 'a.txt'), 'changed\n')
+    return killed()
+  }
+
+  await expect(start({ jobs: { restore } }).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
+  expect(await all()).toEqual([[session.id, 'active']])
+  await start().recover()
+
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n')
+  const made = (await all()).filter(([id]) => id !== session.id)
+  expect(made.map(([, status]) => status)).toEqual(['created'])
+  expect((await desk.audit()).filter(({ by }) => by !== 'ann')).toEqual([])
+})
+
+test('a session that cannot be made leaves the files restored, and does not block the next restore', {
+  timeout: 60_000,
+}, async () => {
+  const { jobs, start, checkpoint, digest } = await open()
+  await expect(start({ create: killed }).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
+  expect(await jobs.openRestores()).toEqual([])
+})
