@@ -56,6 +56,8 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
     ...opened,
     url,
     lines,
+    /** Also answers at a socket, as for `quarterdeck ctl`. */
+    listenLocal: server.server.listenLocal,
     post,
     get,
     remove: (path: string, headers: Record<string, string> = {}) => fetch(url + path, { method: 'DELETE', headers }),

@@ -120,7 +120,7 @@ async function start(
     origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
     // A new message gives up the open client tools. It cannot give up a person's decision.
     whenWaiting: 'abandon',
-    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request.principal), answers } }),
+    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request.principal, request.channel), answers } }),
     ...(onBusy === undefined ? {} : { onBusy }),
     ...(idempotency === undefined ? {} : { idempotency }),
   })

@@ -1,6 +1,10 @@
 // Questions of tools, answers in the place of tools and refusals in advance, at the doors.
 
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createSocketFetch } from '../../../cli/commands/ctl/socket-fetch.ts'
 import { outline, testTool } from '../../../engine/testing/open-engine.ts'
 import { asOperator, eventsOf, refusalOf } from '../../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
@@ -72,6 +76,30 @@ describe('a question of a tool', () => {
     expect(resultsIn(outline(eventsOf(await readSse(answer).rest())))).toEqual([
       'TOOL_CALL_RESULT {"type":"rejected","reason":null}',
     ])
+  })
+
+  test.each([
+    ['ctl', true],
+    ['http', false],
+  ])('is answered in a resume, and the audit trail says that the answer came by %s', async (channel, isLocal) => {
+    await using doors = await openAsking()
+    const [interrupt] = interruptsOf(await start(doors))
+    const entry = { interruptId: interrupt?.id, status: 'resolved', payload: { size: 'L' } }
+    if (isLocal) {
+      const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-socket-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      await doors.listenLocal(join(folder, 's'))
+      const local = createSocketFetch(join(folder, 's'))
+      const answer = await local('http://quarterdeck/', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...asOperator },
+        body: JSON.stringify({ threadId: 'thread', runId: doors.ids.uuid(), messages: [], resume: [entry] }),
+      })
+      await readSse(answer).rest()
+    } else await readSse(await resume(doors, entry)).rest()
+
+    const entries = (await doors.store.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
+    expect(entries.filter(({ kind }) => kind === 'decision').map(({ details }) => details.channel)).toEqual([channel])
   })
 
   test('is in the inbox and the list with its schema, and is answered there', async () => {
