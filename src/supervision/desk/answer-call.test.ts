@@ -50,6 +50,23 @@ test('steering rides on every result until the next call proves that the agent h
   expect(third.answer).not.toHaveProperty('pending_steering')
 })
 
+test('a call of the host does not prove that the agent has the steering', async () => {
+  const desk = openDesk()
+  const agent = agentIn('/work')
+  const beat = (reader: 'model' | 'host' = 'model') =>
+    desk.answerCall(callOf(agent), 'heartbeat', {}, async () => ({}), reader)
+  const { answer } = await beat()
+  const { id } = await desk.sessions.steer(ann, String(answer.session_id), 'Use pnpm.')
+  const waiting = async () =>
+    (await desk.store.supervised.instructions({ kind: 'steering', isWaiting: true, limit: 9 })).map((one) => one.id)
+
+  expect((await beat()).answer.pending_steering).toMatchObject([{ id }])
+  expect((await beat('host')).answer).not.toHaveProperty('pending_steering')
+  expect(await waiting()).toEqual([id])
+  await beat()
+  expect(await waiting()).toEqual([])
+})
+
 test('a paused session refuses calls in words that a model understands', async () => {
   const desk = openDesk()
   const agent = agentIn('/work')

@@ -58,17 +58,25 @@ const MOST_SHOWN = 100
 export function createAnswerCall(deps: CallDeps): AnswerCall {
   const { sessions, takeStep, store, clock, ids, logger } = deps
 
-  /** The call begins: the agent is alive, and it has what the last answer brought. */
-  async function begin(session: SupervisedSession, tool: ToolName, callId: string, shown: Record<string, unknown>) {
+  /**
+   * The call begins: the agent is alive. A call of the model proves that it has what the last answer brought. One of its host does not:
+   * the host may ask about a call that the model made before that answer.
+   */
+  async function begin(
+    session: SupervisedSession,
+    { tool, callId, shown, reader }: { tool: ToolName; callId: string; shown: object; reader: 'model' | 'host' },
+  ) {
     const { session: begun } = await takeStep(session.id, (now): Step<null> => {
       const { status } = now.session.supervision
       // A refused call is a sign of life as well: who asks again and again is not lost.
       if (status !== 'active') return { result: null, supervision: status === 'paused' ? { updatedAt: now.at } : {} }
+      const { supervision, ...step } = activity(now)
+      const { givenInstructions } = now.session.supervision
       return {
-        ...activity(now),
-        supervision: { ...activity(now).supervision, lastTool: tool, givenInstructions: [] },
-        deliver: now.session.supervision.givenInstructions,
-        events: callEvents(callId, tool, shortened(shown), now.at),
+        ...step,
+        supervision: { ...supervision, lastTool: tool, ...(reader === 'host' ? {} : { givenInstructions: [] }) },
+        ...(reader === 'host' ? {} : { deliver: givenInstructions }),
+        events: callEvents(callId, tool, shortened({ ...shown }), now.at),
       }
     })
     refuseInactive(begun)
@@ -128,7 +136,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       const callId = ids.uuid()
       const { session: attached, comesBack } = await attach(call.agent)
       leave = sessions.arrive(attached.id)
-      const session = await begin(attached, tool, callId, shown)
+      const session = await begin(attached, { tool, callId, shown, reader })
       open = { ...call, session, callId, reader, comesBack }
       return await finish(open, await work(open), false)
     } catch (error) {

@@ -108,16 +108,24 @@ test.each(['clarification', 'error_recovery', 'resource_warning'] as const)(
 )
 
 test('an agent stands by until it is told what to do, or until its time is over', async () => {
-  const { desk, prompts, passTime, nextWaiting } = openAsking()
+  const { desk, prompts, passTime, nextWaiting, audit } = openAsking()
   const first = desk.wait_for_instruction(call(), { message: 'Done.' })
   const { id } = await nextWaiting()
   await prompts.resume(ann, id, { instruction: 'Write the docs.' })
   expect((await first).answer).toMatchObject({ status: 'resumed', instruction: 'Write the docs.', wait_id: id })
 
   const second = desk.wait_for_instruction(call({ limitMs: 10_000_000 }), { message: 'Done.', timeout_seconds: 60 })
-  await nextWaiting()
+  const { id: lateId } = await nextWaiting()
   await passTime(60_000)
   expect((await second).answer).toMatchObject({ status: 'timeout', instruction: null })
+  expect(
+    (await audit())
+      .filter(({ kind }) => kind === 'decision')
+      .map(({ by, record, decision }) => [by, record, decision]),
+  ).toEqual([
+    ['ann', id, 'resumed'],
+    ['timeout', lateId, 'timeout'],
+  ])
 })
 
 test('a session that ends takes its questions with it, and says that they were cancelled', async () => {

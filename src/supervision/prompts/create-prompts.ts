@@ -67,10 +67,14 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
   }
 }
 
+/** Nobody answered in time. */
+const byTimeout: Caller = { user: 'timeout', role: 'operator', channel: 'clock' }
+
 const timedOut = ({ at }: SessionNow, wait: InstructionWait): Step<null> => ({
   result: null,
   supervision: { silence: { ms: 0, seenAt: at } },
   settle: [{ id: wait.id, patch: { status: 'timeout', decidedAt: at, decidedBy: 'timeout' } }],
+  audit: [decisionOf(wait, byTimeout, 'timeout', at)],
 })
 
 /** Nobody answered in time. Only a plain continuation goes on by itself, and only a few times in a row. */
@@ -88,7 +92,7 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
     result: null,
     supervision: { silence: { ms: 0, seenAt: at }, ...(goesOn ? { continuesAlone: continuesAlone + 1 } : {}) },
     settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
-    audit: [decisionOf(prompt, { user: 'timeout', role: 'operator', channel: 'clock' }, decision, at)],
+    audit: [decisionOf(prompt, byTimeout, decision, at)],
   }
 }
 
