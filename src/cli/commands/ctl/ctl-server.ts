@@ -104,9 +104,21 @@ export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlSer
   }
 }
 
+/**
+ * Nothing on this machine keeps the token: an agent of the same user could read it there, and over the network the token alone decides.
+ * So it is typed, unless the person puts it into the environment of this one terminal.
+ */
 async function operatorToken(io: Io): Promise<string> {
-  const token =
-    variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? (await askSecret('The operator’s token (it is not shown): ', io))
+  const set = variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN')
+  if (set !== undefined) return set
+  if (io.stdin.isTTY === true && io.stderr.isTTY === true) {
+    io.stderr.write(
+      'No file keeps the operator’s token, only its hash. To type it once for this terminal:\n' +
+        '  read -rs QUARTERDECK_OPERATOR_TOKEN && export QUARTERDECK_OPERATOR_TOKEN\n' +
+        'Do not do that in a terminal in which an agent runs.\n',
+    )
+  }
+  const token = await askSecret('The operator’s token (it is not shown): ', io)
   if (token !== null) return token
   throw new CliError(
     exitCodes.failed.code,

@@ -115,6 +115,18 @@ WAITS       KIND        RISK  SINCE     WHAT
     expect(io.complained()).toContain('set QUARTERDECK_OPERATOR_TOKEN, or type it at a terminal')
   })
 
+  test('asks for the token at a terminal, and says how to be asked no more', async () => {
+    const server = await openSocketServer(usual)
+    const stdin = new PassThrough()
+    const io = createTestIo({ cwd: server.cwd, terminal: true, stdin })
+    const done = main(['ctl', 'list'], io)
+    await io.until('The operator’s token (it is not shown): ')
+    expect(io.complained()).toContain('read -rs QUARTERDECK_OPERATOR_TOKEN && export QUARTERDECK_OPERATOR_TOKEN\n')
+    stdin.write('typed-token\n')
+    expect(await done).toBe(0)
+    expect(io.complained()).not.toContain('typed-token')
+  })
+
   test('a refusal of the server is one line', async () => {
     const server = await openSocketServer({
       'GET /inbox': new Refusal(401, { code: 'unauthorized', detail: 'The token\nis \x1b[31mwrong.' }),
