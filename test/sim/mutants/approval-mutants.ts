@@ -167,7 +167,7 @@ export const approvalMutants: readonly Mutant[] = [
   },
   {
     name: 'sub-agent-begins-anew',
-    seed: 4,
+    seed: 7,
     bug: 'a sub-agent does not find what it has said, and what it was allowed to do is forgotten',
     foundBy: ['approvals', 'calls'],
     faults: withAgents,

@@ -57,9 +57,13 @@ export const diskMutants: readonly Mutant[] = [
   },
   {
     name: 'kill-takes-unsynced',
-    seed: 50,
+    seed: 2,
     bug: 'text in flight is only in the memory of the process when it is shown',
     foundBy: ['views'],
+    faults(faults) {
+      Object.assign(faults.process, { crashEveryMs: 300, powerCuts: 0 })
+      faults.disk.syncMs = [20, 50]
+    },
     killTakesUnsynced: true,
   },
 ]

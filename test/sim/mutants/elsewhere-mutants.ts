@@ -47,6 +47,7 @@ export const elsewhereMutants: readonly Mutant[] = [
   },
   {
     name: 'answers-change',
+    seed: 4,
     bug: 'an answer that is asked for again is another one',
     foundBy: ['elsewhere-answers'],
     elsewhere: busy,
@@ -115,6 +116,7 @@ export const elsewhereMutants: readonly Mutant[] = [
   },
   {
     name: 'applied-and-not-used-up',
+    seed: 2,
     bug: 'a change is written and its approval stays valid',
     foundBy: ['elsewhere-answers', 'elsewhere-records', 'agents'],
     elsewhere: busy,

@@ -31,7 +31,7 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'forgets-deaths',
-    seed: 2,
+    seed: 11,
     bug: 'a call that the process died in is started again however often that happens',
     foundBy: ['effects'],
     faults(faults) {
@@ -93,7 +93,7 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'no-limits',
-    seed: 6,
+    seed: 11,
     bug: 'the limits of a run are not looked at',
     foundBy: ['budgets'],
     definition: (definition) => ({

@@ -25,7 +25,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'forgets-keys-on-restart',
-    seed: 9,
+    seed: 26,
     bug: 'idempotency keys live in memory only',
     foundBy: ['acknowledged', 'client'],
     store: (store, { process }) =>
@@ -37,7 +37,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'intent-not-synced',
-    seed: 3,
+    seed: 11,
     bug: 'a tool is started before its intent is on disk',
     foundBy: ['effects'],
     faults(faults) {
@@ -69,7 +69,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'compaction-forgets-spans',
-    seed: 106,
+    seed: 160,
     bug: 'a compacted entry does not know which deltas it holds',
     foundBy: ['views'],
     faults(faults) {
