@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const inBrowser = ['test/browser/**/*.test.ts']
+const asProcess = ['test/crash/**/*.test.ts', 'src/cli/launcher.test.ts']
 
 export default defineConfig({
   // Examples import 'quarterdeck', as users do. It must lead to the source, because the build may be missing or old.
@@ -19,8 +20,13 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/clients/**', 'test/hosts/**', ...inBrowser],
+          exclude: ['**/node_modules/**', 'test/clients/**', 'test/hosts/**', ...inBrowser, ...asProcess],
         },
+      },
+      {
+        // Tests that start the program as a process. A separate project, so that it is built only if one of them runs.
+        extends: true,
+        test: { name: 'program', include: asProcess, globalSetup: 'test/crash/support/build-program.ts' },
       },
       {
         // A separate project, so that the browser starts only if one of these tests runs.

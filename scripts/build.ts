@@ -1,9 +1,12 @@
 // Builds `dist`, as it is published: the program and most of its packages, bundled into a few files; the pages that it serves; the
 // types of the public API. Bundling makes the start faster, because Node spends more time on finding a file than on reading it.
+//
+//   node scripts/build.ts --to <folder>      only the program, without types, for tests that start it many times
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
+import { parseArgs } from 'node:util'
 import { type Plugin, type RolldownOptions, rolldown } from 'rolldown'
 import { carriedPackages } from './carried-packages.ts'
 import { reachableTypes } from './reachable-types.ts'
@@ -12,7 +15,8 @@ import { shippedPackages } from './shipped-packages.ts'
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'src')
 const packages = join(root, 'node_modules')
-const dist = join(root, 'dist')
+const { to } = parseArgs({ options: { to: { type: 'string' } } }).values
+const dist = to ?? join(root, 'dist')
 
 /** These are started or imported by their path, so each keeps its place. */
 const PROGRAM = [
@@ -139,4 +143,4 @@ function writeTypes(): void {
 rmSync(dist, { recursive: true, force: true })
 await bundleAll()
 copyFiles()
-writeTypes()
+if (to === undefined) writeTypes()

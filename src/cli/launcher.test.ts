@@ -3,12 +3,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { delimiter, dirname, join } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { tempFolder } from './testing/temp-folder.ts'
 
-const launcher = fileURLToPath(new URL('../../bin/quarterdeck.js', import.meta.url))
+const launcher = inject('program')
 
 /** A Node before 24 on this machine, as most newcomers have, or null. */
 function findOldNode(): string | null {
@@ -41,7 +40,12 @@ function start(node: string, args: string[], cwd: string, { env, detached = fals
     cwd,
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, QUARTERDECK_CONFIG_DIR: join(cwd, '.config'), ...env },
+    env: {
+      ...process.env,
+      QUARTERDECK_CONFIG_DIR: join(cwd, '.config'),
+      XDG_CACHE_HOME: join(dirname(launcher), '../cache'),
+      ...env,
+    },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''

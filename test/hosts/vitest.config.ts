@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     root: '.',
     include: ['test/hosts/**/*.test.ts'],
+    globalSetup: 'test/crash/support/build-program.ts',
     pool: 'threads',
     maxWorkers: 1,
     maxConcurrency: 4,

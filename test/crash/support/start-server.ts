@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
+import { inject } from 'vitest'
 import type { ScriptedAnswer } from '../../../src/models/scripted/script.ts'
 
 export interface StartOptions {
@@ -69,8 +69,6 @@ export interface YardOptions {
   files?: Readonly<Record<string, string>>
 }
 
-const program = fileURLToPath(new URL('../../../bin/quarterdeck.js', import.meta.url))
-
 /** A folder with an agent in it and the servers that were started on it. `onEnd` is the test's `onTestFinished`. */
 export async function openYard(onEnd: (clean: () => Promise<void>) => void, options: YardOptions = {}): Promise<Yard> {
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-crash-'))
@@ -108,12 +106,15 @@ function startServer(
 ): Promise<TestServer> {
   const began = performance.now()
   const args = ['serve', 'agent.yaml', '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
+  const program = inject('program')
   const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
     cwd: directory,
     // With a launcher's mark the program ends with whoever started it: a test run that is killed leaves nothing behind.
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      // Otherwise the compiled code of each test run would stay in the user's cache.
+      XDG_CACHE_HOME: join(dirname(program), '../cache'),
       QUARTERDECK_CONFIG_DIR: join(directory, 'config'),
       QUARTERDECK_RELAUNCHED: '1',
       ...env,
