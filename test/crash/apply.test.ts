@@ -1,13 +1,13 @@
 // kill -9 at each step from an approval to the written file, with the real program: the file is never written twice, never half, never
 // without an approval, and an approval is never forgotten.
 //
-//   ROUNDS=100 vitest run test/crash/apply.test.ts      new files and deletions too (`npm run test:long`)
+//   LONG=1 vitest run test/crash/apply.test.ts      new files and deletions too (`npm run test:long`)
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectAgent, mintAgentToken } from './support/agent-elsewhere.ts'
-import { fromEnvironment } from './support/figures.ts'
+import { isLong } from './support/figures.ts'
 import { approval, approvals, decide, operatorEnv } from './support/operator.ts'
 import { openYard, type TestServer } from './support/start-server.ts'
 import { until } from './support/until.ts'
@@ -27,7 +27,7 @@ const kinds = [
 ] as const
 
 /** In seconds there is time for one of them. */
-const chosen = fromEnvironment('ROUNDS', 6) > 6 ? kinds : kinds.slice(0, 1)
+const chosen = isLong ? kinds : kinds.slice(0, 1)
 
 test.each(chosen)(
   'kill -9 at each step of writing a change ($kind)',

@@ -15,7 +15,7 @@ import { record } from './support/sse-recorder.ts'
 import { openYard, type TestServer } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
-const KILLS = fromEnvironment('KILLS', 5)
+const KILLS = fromEnvironment('KILLS', 2)
 const SEED = fromEnvironment('SEED', 20_261_115)
 const PER_KILL = 10
 const OPERATORS = 50

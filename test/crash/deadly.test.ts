@@ -1,11 +1,14 @@
 // A tool call or a model answer that kills the whole process is tried once more. After the second crash a person must review the
 // run. The server stays up, whatever an agent's tools do.
+//
+//   LONG=1 vitest run test/crash/deadly.test.ts      every way to die (`npm run test:long`)
 
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { isLong } from './support/figures.ts'
 import { endOf, eventsOf } from './support/operator.ts'
 import { runInput } from './support/run-input.ts'
 import { record } from './support/sse-recorder.ts'
@@ -76,7 +79,7 @@ async function dieOf(yard: Yard, runId: string): Promise<void> {
 }
 
 describe('a read tool that kills its process', () => {
-  test.each(['kill', 'abort', 'exit'])(
+  test.each(isLong ? ['kill', 'abort', 'exit'] : ['kill'])(
     '(%s) is started twice, then the run asks for a review and the server lives',
     {
       timeout: 120_000,

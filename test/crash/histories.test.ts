@@ -1,24 +1,25 @@
 // Many readers of a long history at once: each costs far less memory than the session is large.
+//
+//   MESSAGES=1000 vitest run test/crash/histories.test.ts      the long variant (`npm run test:long`): a session of 95 MB
 
 import { request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { megabytes, print } from './support/figures.ts'
+import { fromEnvironment, megabytes, print } from './support/figures.ts'
 import { hydration } from './support/run-input.ts'
 import { record } from './support/sse-recorder.ts'
 import { openYard, type TestServer } from './support/start-server.ts'
 
-const MESSAGES = 1_000
+const MESSAGES = fromEnvironment('MESSAGES', 300)
 const CHARS = 95_000
 const AT_ONCE = 20
 /** As many messages as fit into one body. The first event of their run has 9.5 MB, and each reader of the session gets it. */
 const IN_A_REQUEST = 100
-/** A reader of the session's events leaves after four of those. */
-const ENOUGH_BYTES = 40_000_000
-// If each reader held the whole history, 20 readers would take 2.25 GB, more than the heap of this server.
+/** A reader of the session's events leaves before the last of those. */
+const ENOUGH_BYTES = (Math.min(MESSAGES / IN_A_REQUEST, 5) - 1) * IN_A_REQUEST * CHARS
+// If each reader held the whole history, 20 readers would take 570 MB, and with 1,000 messages 1.9 GB: more than the heap of this server.
 const HEAP_MB = 256
 const GROWTH_LIMIT = 450_000_000
 
-/** A session of 95 MB. */
 async function fill({ url }: TestServer): Promise<void> {
   for (let i = 0; i < MESSAGES; i += IN_A_REQUEST) {
     const messages = Array.from({ length: IN_A_REQUEST }, (_, n) => ({
@@ -76,7 +77,7 @@ async function together(server: TestServer, read: () => Promise<Taken>): Promise
   return { growth: Math.max(peak, await server.rss()) - before, taken }
 }
 
-test('a session of 1,000 × 95,000 characters is read by 20 at once, at every door, in little memory', {
+test(`a session of ${MESSAGES} × 95,000 characters is read by 20 at once, at every door, in little memory`, {
   timeout: 300_000,
 }, async () => {
   const yard = await openYard(onTestFinished)
@@ -95,7 +96,9 @@ test('a session of 1,000 × 95,000 characters is read by 20 at once, at every do
 
   const all = { session, thread, snapshot, connect, events }
   const figures = Object.entries(all).map(([name, { growth }]) => `${name} ${megabytes(growth)}`)
-  print(`P12: a session of 95 MB read by ${AT_ONCE} at once, heap of ${HEAP_MB} MB: memory +${figures.join(', +')}`)
+  print(
+    `P12: a session of ${megabytes(MESSAGES * CHARS)} read by ${AT_ONCE} at once, heap of ${HEAP_MB} MB: memory +${figures.join(', +')}`,
+  )
   const page = { status: 200, isLinked: true, bytes: expect.closeTo(4_280_000, -6) }
   expect([...session.taken, ...thread.taken]).toEqual(Array(2 * AT_ONCE).fill(page))
   const shown = { status: 200, isLinked: false, bytes: expect.closeTo(4_180_000, -6) }

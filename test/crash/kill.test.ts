@@ -13,11 +13,11 @@ import { seedLog } from './support/seed-log.ts'
 import { openYard } from './support/start-server.ts'
 import { until, within } from './support/until.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', 6)
-const CLIENTS = fromEnvironment('CLIENTS', 40)
+const ROUNDS = fromEnvironment('ROUNDS', 3)
+const CLIENTS = fromEnvironment('CLIENTS', 24)
 const SEED = fromEnvironment('SEED', 20_261_115)
-const MANY = fromEnvironment('MANY', 150)
-const EVENTS = fromEnvironment('EVENTS', 200_000)
+const MANY = fromEnvironment('MANY', 120)
+const EVENTS = fromEnvironment('EVENTS', 50_000)
 
 /** A third of a second of text, so that the kill hits runs at their start, middle and end. */
 const ANSWER = { parts: [{ text: 'tok ', repeat: 30, delay_ms: 12 }] }

@@ -13,7 +13,7 @@ import { createPersistentClient } from './support/persistent-client.ts'
 import { record } from './support/sse-recorder.ts'
 import { DidNotStart, type Exit, openYard, type StartOptions, type Yard } from './support/start-server.ts'
 
-const RESTARTS = fromEnvironment('RESTARTS', 10)
+const RESTARTS = fromEnvironment('RESTARTS', 4)
 const LANES = 2
 const quiet = { flags: ['--log-level', 'error'] }
 

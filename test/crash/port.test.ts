@@ -11,7 +11,7 @@ import { fromEnvironment, print } from './support/figures.ts'
 import { record } from './support/sse-recorder.ts'
 import { DidNotStart, openYard } from './support/start-server.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', 4)
+const ROUNDS = fromEnvironment('ROUNDS', 2)
 const AT_ONCE = 3
 const racer = new URL('./support/port-racer.ts', import.meta.url)
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'))

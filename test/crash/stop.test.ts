@@ -13,7 +13,7 @@ import { record } from './support/sse-recorder.ts'
 import { openYard, type TestServer, type Yard } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', 10)
+const ROUNDS = fromEnvironment('ROUNDS', 4)
 const SEED = fromEnvironment('SEED', 20_261_115)
 const DRAIN_MS = 600
 const LANES = 2

@@ -4,6 +4,9 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
+/** True in `npm run test:long`: tests then go through all variants of what they show, and otherwise through one. */
+export const isLong = process.env.LONG === '1'
+
 /** A count from the environment: the longer variants of a test. */
 export function fromEnvironment(name: string, usual: number): number {
   const text = process.env[name]
