@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Checkpoints, createCheckpoints } from './create-checkpoints.ts'
 import type { HashProgress } from './hash-workspace.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
@@ -47,6 +47,20 @@ test('saves, plans and restores on a thread', PATIENT, async () => {
     total: 2,
     next: 'a.txt',
   })
+})
+
+test('a server without checkpoints starts no thread to look for them', async () => {
+  const { checkpoints } = open({})
+  let threads = 0
+  const count = () => {
+    threads += 1
+  }
+  process.on('worker', count)
+  onTestFinished(() => void process.off('worker', count))
+
+  expect(await checkpoints.openRestores()).toEqual([])
+  expect(await checkpoints.sweep([], Number.MAX_SAFE_INTEGER)).toEqual({ manifests: 0, blobs: 0, bytes: 0 })
+  expect(threads).toBe(0)
 })
 
 test(`hashes ${MANY} files and reports progress`, PATIENT, async () => {

@@ -1,10 +1,11 @@
 // Checkpoints of workspaces: hashes, kept contents, comparison and restore. The work blocks and can take half a minute, so each job
 // has a thread of its own.
 
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ServerError } from '../../domain/errors.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 import type { CheckpointJobs, CheckpointReply, CompareRequest } from './checkpoint-job.ts'
 import { errorOf } from './checkpoint-job.ts'
 import type { Divergence } from './compare-workspace.ts'
@@ -78,7 +79,19 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     return turns.take(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal, progress), signal)
   }
 
-  const sweep = (alive: string[], before: number): Promise<SweepResult> => run('sweep', { alive, before })
+  /** Most servers have no checkpoints. Their start and their housekeeping need no thread. */
+  async function isUnused(): Promise<boolean> {
+    try {
+      await stat(folder)
+      return false
+    } catch (error) {
+      return systemErrorCode(error) === 'ENOENT'
+    }
+  }
+
+  async function sweep(alive: string[], before: number): Promise<SweepResult> {
+    return (await isUnused()) ? { manifests: 0, blobs: 0, bytes: 0 } : run('sweep', { alive, before })
+  }
 
   async function save(request: Parameters<Checkpoints['save']>[0], options?: JobOptions): Promise<CheckpointSummary> {
     const incoming = join(folder, 'incoming', checkedId(request.checkpointId))
@@ -107,7 +120,7 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
       if (outcome.status === 'restored') return outcome
       return { status: 'changed', plan: await planFor(request) }
     },
-    openRestores: () => run('open_restores', null),
+    openRestores: async () => ((await isUnused()) ? [] : run('open_restores', null)),
     finishRestore: (restoreId) => run('finish', { restoreId }),
     async endRestore(restoreId) {
       await run('end', { restoreId })
