@@ -43,7 +43,7 @@ const spaces = (megabytes: number): Buffer => Buffer.alloc(megabytes * 1_000_000
 
 const damaged = 'The file is damaged'
 const locked = 'The PDF is locked with a password'
-const tooMuch = 'The file needs more memory than'
+const tooMuch = 'Reading the file needs more memory than'
 const tooHard = 'The file keeps its reader busy without end'
 
 /** These are refused or read at once. */
