@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     pool: 'threads',
     isolate: false,
-    // By default Vitest leaves one core free, so on two cores only one file would run at a time.
-    maxWorkers: 2,
+    // One more than the cores that we count on: a file often waits for a timer or for a process that it has started.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [
