@@ -47,7 +47,7 @@ export const elsewhereMutants: readonly Mutant[] = [
   },
   {
     name: 'answers-change',
-    seed: 4,
+    seed: 12,
     bug: 'an answer that is asked for again is another one',
     foundBy: ['elsewhere-answers'],
     elsewhere: busy,
