@@ -40,5 +40,9 @@ export type Fact =
   /** `lane`: the sub-agent's. */
   | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }
+  /** The answer to an MCP request, on the stream of the request. A client that could not read it gets it after a restart too. */
+  | { fact: 'mcp_answered'; connection: string; stream: string; message: object; at: number }
+  /** What an MCP client was told without a request. `n` is the number of the event in the client's own stream. */
+  | { fact: 'mcp_told'; connection: string; n: number; message: object; at: number }
 
 export const factText = (fact: Fact): string => JSON.stringify(fact)

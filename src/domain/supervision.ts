@@ -56,6 +56,8 @@ export interface Supervision {
   tokenId: string
   /** The connection that opened it, so that two windows of the same host are two sessions. */
   connectionId: string | null
+  /** MCP connections whose client can go on after a restart, oldest first. Left out: none. */
+  mcp?: McpConnection[]
   /** The run on the wire that is open in the session's log; null: none. */
   openRun: string | null
   /** The run on the wire before it. */
@@ -70,6 +72,16 @@ export interface Supervision {
   restoredFrom: string | null
   /** The process that we started for it; null: the agent came by itself. */
   spawned: { pid: number; startedAt: number } | null
+}
+
+/** An MCP connection with a handshake, as its client opened it. */
+export interface McpConnection {
+  /** `Mcp-Session-Id`. */
+  id: string
+  /** The token that opened it. No other may use it. */
+  tokenId: string
+  /** The parameters of its `initialize`. */
+  initialize: Readonly<Record<string, unknown>>
 }
 
 /** Text that the agent gets with the results of its calls. */
@@ -130,5 +142,7 @@ export const MOST_STEERING = 50
 export const MOST_TASKS = 100
 /** Questions of a host's permission hook that may wait side by side in one session. */
 export const MOST_PERMISSIONS = 16
+/** MCP connections that are kept for one session. The oldest are forgotten. */
+export const MOST_MCP_CONNECTIONS = 4
 /** Prompts and waits for instructions that may be open side by side in one session. */
 export const MOST_PROMPTS = 16

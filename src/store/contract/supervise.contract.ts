@@ -25,6 +25,7 @@ import {
   done,
   event,
   expire,
+  fact,
   NOW,
   newApproval,
   newAudit,
@@ -250,6 +251,28 @@ export function describeSupervision(open: OpenStore): void {
       expect(await found({ owner: 'eve', statuses: ['active'] })).toEqual([])
     })
 
+    test('they are found by an MCP connection that they keep, also after a restart, until it is forgotten', async () => {
+      const { store, reopen } = await openForTest(open)
+      const connection = (id: string) => ({ id, tokenId: 'a', initialize: { clientInfo: { name: `"'$.mcp` } } })
+      const [one, two] = [newId(), newId()]
+      const a = await opened(store, { mcp: [connection(one), connection(two)] }, { lastActivity: NOW })
+      const b = await opened(store, { mcp: [connection(two)] }, { lastActivity: NOW + 1 })
+      await opened(store, { mcp: [] })
+      await opened(store)
+      const found = async (current: Store, mcpConnection: string) =>
+        (await current.supervised.sessions({ mcpConnection, limit: 10 })).map(({ id }) => id)
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await found(current, one)).toEqual([a.id])
+        expect(await found(current, two)).toEqual([b.id, a.id])
+        expect(await found(current, newId())).toEqual([])
+        expect((await current.sessions.get(b.id))?.supervision?.mcp).toEqual([connection(two)])
+      }
+      const later = await reopen()
+      await done(later, step(b.id, 1, { supervision: { mcp: [] } }))
+      expect(await found(later, two)).toEqual([a.id])
+    })
+
     test('it takes no runs of our own agents', async () => {
       const { store } = await openForTest(open)
       const session = await opened(store)
@@ -275,6 +298,27 @@ export function describeSupervision(open: OpenStore): void {
         { kind: 'session', id, status: 'paused' },
       ])
     })
+  })
+
+  test('supervise: a fact needs no run, and keeps its place between the events of runs', async () => {
+    const { store, reopen } = await openForTest(open)
+    const { id } = await opened(store)
+    const runId = newId()
+    await done(store, step(id, 1, { entries: [fact('mcp_told')] }))
+    await done(store, step(id, 2, { entries: [event('RUN_STARTED'), fact('mcp_answered')], runId }))
+    await done(store, step(id, 3, { entries: [fact('mcp_told'), fact('mcp_told')] }))
+
+    for await (const current of beforeAndAfter(store, reopen)) {
+      const entries = await current.entries(id, 0, 10)
+      expect(entries.map((entry) => [entry.seq, entry.runId, entry.kind])).toEqual([
+        [1, null, 'fact'],
+        [2, runId, 'event'],
+        [3, runId, 'fact'],
+        [4, null, 'fact'],
+        [5, null, 'fact'],
+      ])
+      expect(await current.head(id)).toBe(5)
+    }
   })
 
   describe('supervise: records', () => {

@@ -33,6 +33,8 @@ export interface SupervisedQuery {
   owner?: string
   workspaceRoot?: string
   tokenId?: string
+  /** Sessions that keep this MCP connection. */
+  mcpConnection?: string
   statuses?: readonly SupervisedStatus[]
   limit: number
 }
@@ -79,7 +81,7 @@ export interface Supervise {
   deliver?: readonly string[]
   checkpoints?: readonly Checkpoint[]
   pin?: PolicyPin
-  /** Of the run `runId` on the wire. */
+  /** Of the run `runId` on the wire. Facts alone need no run. */
   entries?: readonly NewEntry[]
   runId?: string
   audit?: readonly AuditRecord[]

@@ -90,7 +90,8 @@ export type Change =
   | {
       write: 'append_entries'
       sessionId: string
-      runId: string
+      /** Null: facts outside a run. */
+      runId: string | null
       firstSeq: number
       entries: readonly NewEntry[]
       inFlight: boolean

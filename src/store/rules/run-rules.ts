@@ -43,7 +43,7 @@ export function ownedRun(run: RunRecord | null, { runId, fence }: { runId: strin
 /** Adds the entries to the changes. Returns the first seq, 0 without entries. */
 export function* appendTo(
   changes: Change[],
-  { sessionId, id }: Pick<RunRecord, 'sessionId' | 'id'>,
+  { sessionId, id }: { sessionId: string; id: string | null },
   entries: readonly NewEntry[],
   inFlight = false,
 ): Rule<number> {

@@ -40,8 +40,10 @@ export function* supervise(command: Supervise): Rule<Decision> {
   for (const checkpoint of command.checkpoints ?? []) changes.push({ write: 'insert_checkpoint', checkpoint })
   if (command.pin !== undefined) changes.push({ write: 'put_pin', pin: command.pin })
   const { entries = [], runId, audit = [] } = command
-  if (entries.length > 0 && runId === undefined) throw new Error('Entries of a supervised session need a run.')
-  const firstSeq = yield* appendTo(changes, { sessionId: session.id, id: runId ?? '' }, entries)
+  if (runId === undefined && entries.some(({ kind }) => kind === 'event')) {
+    throw new Error('Events of a supervised session need a run.')
+  }
+  const firstSeq = yield* appendTo(changes, { sessionId: session.id, id: runId ?? null }, entries)
   if (audit.length > 0) changes.push({ write: 'add_audit', records: audit })
   return { result: { ok: true, firstSeq, session }, changes }
 }

@@ -2,6 +2,7 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
+import { type Fact, factText } from '../../domain/entry.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
@@ -34,6 +35,8 @@ export interface Step<T>
   supervision?: Partial<Omit<Supervision, 'version' | 'openRun' | 'lastRun' | 'terminatedAt'>>
   /** Shown in the session's log. */
   events?: readonly RunEvent[]
+  /** Written to the session's log, and shown to nobody. */
+  facts?: readonly Fact[]
 }
 
 /**
@@ -73,10 +76,14 @@ export function createTakeStep({ store, log, clock, ids, maxOpen }: StepDeps): T
   }
 
   async function commit<T>({ session, waiting, at }: SessionNow, step: Step<T>): Promise<SupervisedSession> {
-    const { result: _, events = [], supervision = {}, ...changes } = step
+    const { result: _, events = [], facts = [], supervision = {}, ...changes } = step
     const status = supervision.status ?? session.supervision.status
     const left = stillWaiting(waiting, changes)
     const shown = showStep(session, events, { waiting: left, status, at, ids })
+    const entries = [
+      ...(shown?.entries ?? []),
+      ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) })),
+    ]
     const done = await log.commit({
       type: 'supervise',
       sessionId: session.id,
@@ -85,7 +92,8 @@ export function createTakeStep({ store, log, clock, ids, maxOpen }: StepDeps): T
       maxOpen,
       supervision: { ...supervision, ...shown?.run },
       ...changes,
-      ...(shown === null ? {} : { entries: shown.entries, runId: shown.runId }),
+      ...(entries.length === 0 ? {} : { entries }),
+      ...(shown === null ? {} : { runId: shown.runId }),
     })
     const next = done.session
     if (next === undefined || !isSupervisedSession(next)) throw new Error('The store gave no supervised session.')

@@ -182,13 +182,17 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     },
 
     supervised: {
-      sessions: ({ owner, workspaceRoot, tokenId, statuses, limit }) =>
+      sessions: ({ owner, workspaceRoot, tokenId, mcpConnection, statuses, limit }) =>
         [...state.sessions.values()]
           .map(({ record }) => record)
           .filter(({ supervision }) => supervision !== undefined)
           .filter((record) => owner === undefined || record.owner === owner)
           .filter(({ supervision }) => workspaceRoot === undefined || supervision?.workspaceRoot === workspaceRoot)
           .filter(({ supervision }) => tokenId === undefined || supervision?.tokenId === tokenId)
+          .filter(
+            ({ supervision }) =>
+              mcpConnection === undefined || supervision?.mcp?.some(({ id }) => id === mcpConnection) === true,
+          )
           .filter(
             ({ supervision }) =>
               statuses === undefined || (supervision !== undefined && statuses.includes(supervision.status)),

@@ -45,6 +45,9 @@ export const supervisionSchema: z.ZodType<Supervision> = z.strictObject({
   progressSnapshot: progress,
   tokenId: z.string(),
   connectionId: text,
+  mcp: z
+    .array(z.strictObject({ id: z.string(), tokenId: z.string(), initialize: z.record(z.string(), z.unknown()) }))
+    .exactOptional(),
   openRun: text,
   lastRun: text,
   continuesAlone: count,
@@ -132,8 +135,8 @@ type Imported = Omit<ImportSession, 'type'>
 /** The session as it is imported: one that was open is interrupted. A session of our own agents stays as it is. */
 export function withoutAgent(archived: Imported): Imported {
   const { session, entries, waits = [] } = archived
-  const { supervision } = session
-  if (supervision === undefined) return archived
+  if (session.supervision === undefined) return archived
+  const { mcp: _, ...supervision } = session.supervision
   const { status, updatedAt, openRun, lastRun, terminatedAt } = supervision
   const last = entries.at(-1)
   const end = { type: 'RUN_ERROR', message: 'The session was moved.', code: 'interrupted', timestamp: updatedAt }
@@ -158,7 +161,7 @@ export function withoutAgent(archived: Imported): Imported {
     entries:
       openRun === null || last === undefined
         ? entries
-        : [...entries, { seq: last.seq + 1, runId: last.runId, kind: 'event', data: JSON.stringify(end) }],
+        : [...entries, { seq: last.seq + 1, runId: openRun, kind: 'event', data: JSON.stringify(end) }],
     waits: waits.map((wait) => (isSupervised(wait) ? settled(wait, updatedAt) : wait)),
   }
 }

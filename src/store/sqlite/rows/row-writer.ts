@@ -199,7 +199,7 @@ function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) 
       isNewSession: boolean,
     ): void {
       const live = isNewSession ? writer.begun(sessionId, sid) : writer.live(sessionId, sid)
-      if (inFlight) writer.appendText(live, runId, entries)
+      if (inFlight && runId !== null) writer.appendText(live, runId, entries)
       else writer.appendComplete(live, runId, entries)
     },
     import(sid: number, entries: readonly StoredEntry[]): void {
