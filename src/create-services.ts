@@ -162,6 +162,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
       settings.supervision.slack.channels.length === 0
         ? []
         : [createRoomResource({ sessions: elsewhere.sessions, reach: parts.reach })],
+    connections: elsewhere.mcpConnections,
     clock,
     ids,
     log,

@@ -35,6 +35,7 @@ import { createRecordChanges, type RecordChanges } from './sessions/await-record
 import { configuredOperators } from './sessions/configured-operators.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
+import { createMcpConnections, type McpConnections } from './sessions/mcp-connections.ts'
 import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
 import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/take-step.ts'
 import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
@@ -53,6 +54,8 @@ export interface AgentsElsewhere {
   takeStep: TakeStep
   changes: RecordChanges
   whileWorking: WhileWorking
+  /** Connections of MCP clients that outlive a restart. */
+  mcpConnections: McpConnections
   /** Decisions about what they ask. `Approvals` hands them on. */
   approvals: ElsewhereApprovals
   /** What the MCP door's tools call. */
@@ -145,6 +148,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger })
   return {
     ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, approvals },
+    mcpConnections: createMcpConnections({ store, log, takeStep }),
     desk: {
       ...createAskApproval(asking),
       ...createAcceptDiff({ ...asking, writer, whileWorking }),

@@ -81,17 +81,8 @@ export function createDeskTools(desk: AgentDesk): McpTool[] {
       }),
       annotations: { readOnlyHint: false, openWorldHint: false },
       async call({ session_id: named, ...input }, context) {
-        const { answer, isError } = await desk.approve_tool(
-          callOf(context, named),
-          input as Parameters<AgentDesk['approve_tool']>[1],
-        )
-        // Claude Code takes everything but this text for a failure, and ignores the text if there is structured content too.
-        const { behavior, updatedInput, message } = answer
-        const verdict =
-          isError || behavior !== 'allow'
-            ? { behavior: 'deny', message: message ?? answer.error_message }
-            : { behavior, updatedInput }
-        return { structured: null, isError: false, text: JSON.stringify(verdict) }
+        const call = callOf(context, named, verdictOf)
+        return verdictOf(await desk.approve_tool(call, input as Parameters<AgentDesk['approve_tool']>[1]))
       },
     } as McpTool,
     tool({
@@ -205,6 +196,18 @@ export function createDeskTools(desk: AgentDesk): McpTool[] {
   ]
 }
 
+/** Claude Code takes everything but this text for a failure, and ignores the text if there is structured content too. */
+function verdictOf({ answer, isError }: DeskAnswer): McpToolAnswer {
+  const { behavior, updatedInput, message } = answer
+  const verdict =
+    isError || behavior !== 'allow'
+      ? { behavior: 'deny', message: message ?? answer.error_message }
+      : { behavior, updatedInput }
+  return { structured: null, isError: false, text: JSON.stringify(verdict) }
+}
+
+const structuredAnswer = ({ answer, isError }: DeskAnswer): McpToolAnswer => ({ structured: answer, isError })
+
 /** `session_id` says which session calls; the rest is the tool's own input. */
 function tool<Input>({
   call,
@@ -214,15 +217,22 @@ function tool<Input>({
     annotations: { readOnlyHint: false, openWorldHint: false },
     ...described,
     async call({ session_id: named, ...input }, context): Promise<McpToolAnswer> {
-      const { answer, isError } = await call(callOf(context, named), input as Input)
-      return { structured: answer, isError }
+      return structuredAnswer(await call(callOf(context, named, structuredAnswer), input as Input))
     },
   }
 }
 
-const callOf = ({ agent, signal, limitMs, progress }: McpCallContext, named: unknown): AgentCall => ({
+/** `told` is the desk's answer as the client gets it. */
+const callOf = (
+  { agent, signal, limitMs, progress, resumable }: McpCallContext,
+  named: unknown,
+  told: (answer: DeskAnswer) => McpToolAnswer,
+): AgentCall => ({
   agent: agentIdentity(agent, typeof named === 'string' ? named : null),
   signal,
   limitMs,
   progress,
+  ...(resumable === null
+    ? {}
+    : { resumable: { ...resumable, messageOf: (answer) => resumable.messageOf(told(answer)) } }),
 })

@@ -1,9 +1,13 @@
-// The sessions of legacy clients. Each holds a server, a transport and what was sent lately. A client whose session is gone gets 404 and
-// begins anew, as the protocol says; what its calls asked is in the store and waits there.
+// The sessions of legacy clients. Each holds a server, a transport and what was sent lately. What must last is kept elsewhere, so a session
+// that is gone from memory comes back when its client does. A client whose session is not known gets 404 and begins anew, as the protocol
+// says; what its calls asked is in the store and waits there.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type EventStore, type McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Clock } from '../../domain/clock.ts'
-import type { McpEventStore } from './event-store.ts'
+import type { McpConnection } from '../../domain/supervision.ts'
+import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
+import { createEventStore, type McpEventStore, type Post } from './event-store.ts'
 
 export interface LegacySession {
   readonly id: string
@@ -11,17 +15,22 @@ export interface LegacySession {
   readonly connectionId: string
   readonly server: McpServer
   readonly events: McpEventStore
-  handle(request: Request, parsedBody: unknown): Promise<Response>
+  /** How it was opened, to keep it. Null: the handshake is too long to be kept. */
+  readonly opening: McpConnection | null
+  /** `post`: null for other methods. */
+  handle(request: Request, parsedBody: unknown, post: Post | null): Promise<Response>
   /** Streams that are open for what the server says by itself. */
   openStreams: number
   usedAt: number
 }
 
+type NewSession = Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'> & { initialize: McpConnection['initialize'] }
+
 export interface LegacySessions {
-  /** Null if there is no such session, or it belongs to another token. */
-  find(id: string, tokenId: string): LegacySession | null
+  /** Brings it back if only the memory of it is gone. Null if there is no such session, or it belongs to another token. */
+  find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>): Promise<LegacySession | null>
   /** The session counts from the moment that its client is initialized. */
-  begin(of: { id: string; tokenId: string; connectionId: string }): Promise<LegacySession>
+  begin(of: NewSession): Promise<LegacySession>
   withConnection(connectionId: string): LegacySession[]
   readonly size: number
   closeAll(): Promise<void>
@@ -30,7 +39,8 @@ export interface LegacySessions {
 interface LegacySessionsOptions {
   clock: Clock
   createServer: () => McpServer
-  createEvents: () => McpEventStore
+  /** What outlives this process. Left out: nothing does. */
+  connections?: McpConnections
   /** The client said that it is done. */
   onEnd: (session: LegacySession) => void
   onError: (error: Error) => void
@@ -44,13 +54,16 @@ export interface SessionLimits {
 }
 
 const DEFAULT_LIMITS: SessionLimits = { perToken: 16, all: 500, idleMs: 24 * 60 * 60 * 1000 }
-/** The SDK's name for the stream of messages that answer no request. */
-export const OWN_STREAM = '_GET_stream'
+/** A handshake is a few hundred characters. It is written again with every step of the supervised session. */
+const MOST_HANDSHAKE_CHARS = 2_000
 
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
-  const { clock, createServer, createEvents, onEnd, onError } = options
+  const { clock, createServer, connections, onEnd, onError } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const sessions = new Map<string, LegacySession>()
+  const returning = new Map<string, Promise<LegacySession | null>>()
+  const posts = new AsyncLocalStorage<Post | null>()
+  let isClosed = false
 
   function end(session: LegacySession): void {
     sessions.delete(session.id)
@@ -70,47 +83,94 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     if (victim !== undefined) end(victim)
   }
 
+  function enter(session: LegacySession): void {
+    makeRoom(session.tokenId)
+    sessions.set(session.id, session)
+  }
+
+  /** `onReady` is called when the client is initialized. */
+  async function open(of: NewSession, onReady: (session: LegacySession) => void) {
+    const { id, tokenId, connectionId, initialize } = of
+    const server = createServer()
+    const events = createEventStore({
+      currentPost: () => posts.getStore() ?? null,
+      ...(connections === undefined ? {} : { keep: (n, message) => connections.keep(id, n, message) }),
+    })
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      // Our own layer keeps streams alive.
+      keepAliveMs: 0,
+      eventStore: sdkEventStore(events),
+      onsessioninitialized: () => onReady(session),
+      async onsessionclosed() {
+        await connections?.forget(id)
+        onEnd(session)
+      },
+    })
+    const session: LegacySession = {
+      id,
+      tokenId,
+      connectionId,
+      server,
+      events,
+      opening: JSON.stringify(initialize).length > MOST_HANDSHAKE_CHARS ? null : { id, tokenId, initialize },
+      handle: (request, parsedBody, post) => posts.run(post, () => transport.handleRequest(request, { parsedBody })),
+      openStreams: 0,
+      usedAt: clock.mono(),
+    }
+    server.server.onclose = () => {
+      if (sessions.get(id) === session) sessions.delete(id)
+    }
+    server.server.onerror = onError
+    await server.connect(transport)
+    return session
+  }
+
+  /** A session of an earlier process, or one that had to make room. The server hears the client's handshake again. */
+  async function bringBack(of: Omit<NewSession, 'initialize'>): Promise<LegacySession | null> {
+    const known = (await connections?.find(of.id, of.tokenId)) ?? null
+    if (known === null || isClosed) return null
+    const { initialize } = known
+    const session = await open({ ...of, initialize }, () => {})
+    const headers = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' }
+    const handshake = { jsonrpc: '2.0', id: 'again', method: 'initialize', params: initialize }
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers })
+    const answer = await session.handle(request, handshake, null)
+    // The answer is complete when the server knows its client.
+    await answer.text()
+    await session.events.load(known.messages)
+    if (!answer.ok || isClosed) {
+      await session.server.close()
+      return null
+    }
+    enter(session)
+    return session
+  }
+
+  function returned(of: Omit<NewSession, 'initialize'>): Promise<LegacySession | null> {
+    const key = JSON.stringify([of.tokenId, of.id])
+    const known = returning.get(key)
+    if (known !== undefined) return known
+    const coming = bringBack(of).finally(() => returning.delete(key))
+    returning.set(key, coming)
+    return coming
+  }
+
   return {
-    find(id, tokenId) {
-      const session = sessions.get(id)
-      if (session === undefined || session.tokenId !== tokenId) return null
-      session.usedAt = clock.mono()
+    async find(of) {
+      const known = sessions.get(of.id)
+      if (known !== undefined && known.tokenId !== of.tokenId) return null
+      const session = known ?? (await returned(of))
+      if (session !== null) session.usedAt = clock.mono()
       return session
     },
-    async begin({ id, tokenId, connectionId }) {
-      const server = createServer()
-      const events = createEvents()
-      const transport = new WebStandardStreamableHTTPServerTransport({
-        sessionIdGenerator: () => id,
-        // Our own layer keeps streams alive.
-        keepAliveMs: 0,
-        eventStore: sdkEventStore(events),
-        onsessioninitialized() {
-          makeRoom(tokenId)
-          sessions.set(id, session)
-        },
-        onsessionclosed: () => onEnd(session),
-      })
-      const session: LegacySession = {
-        id,
-        tokenId,
-        connectionId,
-        server,
-        events,
-        handle: (request, parsedBody) => transport.handleRequest(request, { parsedBody }),
-        openStreams: 0,
-        usedAt: clock.mono(),
-      }
-      server.server.onclose = () => sessions.delete(id)
-      server.server.onerror = onError
-      await server.connect(transport)
-      return session
-    },
+    begin: (of) => open(of, enter),
     withConnection: (connectionId) => [...sessions.values()].filter((one) => one.connectionId === connectionId),
     get size() {
       return sessions.size
     },
     async closeAll() {
+      isClosed = true
       await Promise.all([...sessions.values()].map((one) => one.server.close()))
       sessions.clear()
     },
@@ -124,10 +184,7 @@ function sdkEventStore(events: McpEventStore): EventStore {
     async replayEventsAfter(lastEventId, { send }) {
       const streamId = await events.streamOf(lastEventId)
       if (streamId === null) throw new Error('an event was forgotten while its stream was resumed')
-      for (const { id, message } of await events.readAfter(lastEventId)) {
-        // The first event of a stream has only an id.
-        if ('jsonrpc' in message) await send(id, message)
-      }
+      for (const { id, message } of await events.readAfter(lastEventId)) await send(id, message)
       return streamId
     },
   }

@@ -2,6 +2,7 @@
 // request gets a server of its own. Whatever must last is in the store behind the tools.
 
 import {
+  type CallToolResult,
   createMcpHandler,
   isInitializeRequest,
   isLegacyRequest,
@@ -13,9 +14,11 @@ import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { agentOf, type Reply, type Request } from '../../http/route.ts'
+import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
+import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { readAgentPlace } from './agent-query.ts'
-import { createMemoryEventStore, type McpEventStore } from './event-store.ts'
-import { createLegacySessions, type LegacySession, OWN_STREAM, type SessionLimits } from './legacy-sessions.ts'
+import { OWN_STREAM, type Post } from './event-store.ts'
+import { createLegacySessions, type LegacySession, type SessionLimits } from './legacy-sessions.ts'
 import { serveTool } from './serve-tool.ts'
 import { createServerFactory, type ServerParts } from './server-factory.ts'
 import type { McpAgent } from './tool-table.ts'
@@ -45,14 +48,18 @@ export interface McpPush {
 export interface McpDoorOptions extends ServerParts {
   clock: Clock
   ids: Ids
-  createEvents?: () => McpEventStore
+  /** Legacy connections that outlive this process. Left out: none does. */
+  connections?: McpConnections
   limits?: Partial<SessionLimits>
   /** A client said that it is done. A client that only went away is not reported. */
   onEnd?: (connectionId: string) => void
 }
 
 /** What one HTTP request says about its caller. */
-type Caller = Omit<McpAgent, 'client'>
+interface Caller extends Omit<McpAgent, 'client'> {
+  /** Null in the modern era. */
+  legacy: { session: LegacySession; post: Post | null } | null
+}
 
 interface OpenCall {
   caller: Caller
@@ -62,7 +69,7 @@ interface OpenCall {
 const STOP_MS = 1_000
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { clock, ids, log, createEvents = createMemoryEventStore, onEnd, extension } = options
+  const { clock, ids, log, connections, onEnd, extension } = options
   const callers = new WeakMap<globalThis.Request, Caller>()
   const calls = new Set<OpenCall>()
   const stopping = new AbortController()
@@ -76,13 +83,18 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   }
 
   const createServer = createServerFactory(options, {
-    agentOf: (context, server) => ({ ...callerOf(context), client: clientOf(server) }),
+    agentOf(context, server) {
+      const { legacy: _, ...agent } = callerOf(context)
+      return { ...agent, client: clientOf(server) }
+    },
     async call(tool, input, agent, context) {
-      const open = { caller: callerOf(context), context }
+      const caller = callerOf(context)
+      const open = { caller, context }
       calls.add(open)
       try {
         const { mcpReq } = context
-        return await serveTool(tool, input, { agent, mcpReq }, { clock, log, stopping: stopping.signal })
+        const called = { agent, mcpReq, resumable: resumableOf(caller, mcpReq) }
+        return await serveTool(tool, input, called, { clock, log, stopping: stopping.signal })
       } finally {
         calls.delete(open)
         if (calls.size === 0) onIdle()
@@ -92,9 +104,9 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const sessions = createLegacySessions({
     clock,
     createServer,
-    createEvents: () => createEvents(),
     onEnd: ({ connectionId }) => onEnd?.(connectionId),
     onError,
+    ...(connections === undefined ? {} : { connections }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
   const modern = (responseMode: 'auto' | 'sse', only?: string) =>
@@ -120,14 +132,15 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     const web = webRequest(request)
     if (!(await isLegacyRequest(web, body))) {
       const connectionId = bridge ?? ids.uuid()
-      callers.set(web, { principal, ...place, era: 'modern', connectionId, isLasting: bridge !== null })
+      callers.set(web, { principal, ...place, era: 'modern', connectionId, isLasting: bridge !== null, legacy: null })
       const handler = streaming.get(calledTool(body) ?? '') ?? plain
       return await sendWebResponse(await handler.fetch(web, { parsedBody: body }), request, reply)
     }
     const session = await sessionOf(web, body, principal.tokenId, bridge)
     const { connectionId } = session
-    callers.set(web, { principal, ...place, era: 'legacy', connectionId, isLasting: true })
-    const response = await session.handle(web, body)
+    const post = body === undefined ? null : { requestIds: requestIdsIn(body), streamId: null }
+    callers.set(web, { principal, ...place, era: 'legacy', connectionId, isLasting: true, legacy: { session, post } })
+    const response = await session.handle(web, body, post)
     const isOwn = response.ok && (await isOwnStream(web, session))
     if (isOwn) session.openStreams += 1
     try {
@@ -144,12 +157,13 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     bridge: string | null,
   ): Promise<LegacySession> {
     const named = headers.get('mcp-session-id')
-    const known = named === null ? null : sessions.find(named, tokenId)
-    if (known !== null) return known
-    if (method === 'POST' && [body].flat().some((message) => isInitializeRequest(message))) {
+    const greeting = method === 'POST' ? [body].flat().find((message) => isInitializeRequest(message)) : undefined
+    if (greeting !== undefined) {
       const id = ids.uuid()
-      return await sessions.begin({ id, tokenId, connectionId: bridge ?? id })
+      return await sessions.begin({ id, tokenId, connectionId: bridge ?? id, initialize: greeting.params })
     }
+    const known = named === null ? null : await sessions.find({ id: named, tokenId, connectionId: bridge ?? named })
+    if (known !== null) return known
     if (named === null) {
       throw new ServerError('invalid_request', 'Send the header Mcp-Session-Id, or begin with "initialize".')
     }
@@ -201,6 +215,32 @@ async function isOwnStream({ method, headers }: globalThis.Request, { events }: 
   const resumed = headers.get('last-event-id')
   return resumed === null || (await events.streamOf(resumed)) === OWN_STREAM
 }
+
+/** What keeps the answer of a call for a client that comes back. Null: this client can not. */
+function resumableOf(
+  { legacy }: Caller,
+  { id, signal }: ServerContext['mcpReq'],
+): ResumableCall<CallToolResult> | null {
+  const connection = legacy?.session.opening ?? null
+  if (legacy === null || connection === null) return null
+  const { post } = legacy
+  return {
+    connection,
+    messageOf: (result) =>
+      // Without an event of the stream nobody can ask for the rest of it, and nobody asks for what was cancelled.
+      post?.streamId == null || signal.aborted
+        ? null
+        : { stream: post.streamId, message: { jsonrpc: '2.0', id, result } },
+  }
+}
+
+const RequestSchema = z.object({ id: z.union([z.string(), z.number()]), method: z.string() })
+
+const requestIdsIn = (body: unknown): (string | number)[] =>
+  [body].flat().flatMap((message) => {
+    const parsed = RequestSchema.safeParse(message)
+    return parsed.success ? [parsed.data.id] : []
+  })
 
 const CallSchema = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 

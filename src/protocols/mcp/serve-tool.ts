@@ -4,9 +4,16 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
 import { inputProblems, validate } from '../shared/request/validate.ts'
 import { callLimitMs } from './host-limits.ts'
 import { type McpAgent, type McpTool, type McpToolAnswer, SERVER_STOPS } from './tool-table.ts'
+
+export interface ServedCall {
+  agent: McpAgent
+  mcpReq: ServerContext['mcpReq']
+  resumable: ResumableCall<CallToolResult> | null
+}
 
 export interface ToolServices {
   clock: Clock
@@ -20,7 +27,7 @@ const PROGRESS_MS = 15_000
 export async function serveTool(
   tool: McpTool,
   input: unknown,
-  { agent, mcpReq }: { agent: McpAgent; mcpReq: ServerContext['mcpReq'] },
+  { agent, mcpReq, resumable }: ServedCall,
   { clock, log, stopping }: ToolServices,
 ): Promise<CallToolResult> {
   const checked = validate(tool.input, input ?? {})
@@ -40,6 +47,8 @@ export async function serveTool(
         progress: progress.say,
         limitMs: callLimitMs(agent.client, progress.isAsked, agent.hostLimitMs),
         meta: mcpReq._meta ?? {},
+        resumable:
+          resumable === null ? null : { ...resumable, messageOf: (answer) => resumable.messageOf(resultOf(answer)) },
       }),
     )
   } catch (error) {

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { AgentPrincipal } from '../../http/route.ts'
+import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
 
 export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
   name: string
@@ -80,6 +81,8 @@ export interface McpCallContext extends McpReadContext {
   limitMs: number
   /** `_meta` of the request, as sent. Hints, never identity. */
   meta: Readonly<Record<string, unknown>>
+  /** For tools that write their answer down before it is sent, so that the client gets it after a restart too. Null: it cannot ask for it. */
+  resumable: ResumableCall<McpToolAnswer> | null
 }
 
 export const SERVER_STOPS = 'the server stops'

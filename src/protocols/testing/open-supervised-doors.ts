@@ -97,7 +97,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
   const nudges: Nudge[] = []
   const store = createSqliteStore({
-    path: ':memory:',
+    path: options.path ?? ':memory:',
     fatal: (error) => {
       throw error
     },

@@ -1,4 +1,4 @@
-import type { OperationalMode } from '../../domain/supervision.ts'
+import type { McpConnection, OperationalMode } from '../../domain/supervision.ts'
 import type { PromptType } from '../../domain/wait.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 
@@ -11,6 +11,15 @@ export interface AgentCall {
   limitMs: number
   /** Tells the host that the call is alive. */
   progress(message: string): void
+  /** Left out: the client keeps nothing to resume with. */
+  resumable?: ResumableCall
+}
+
+/** A call whose client can come back for the answer after a restart of the server. */
+export interface ResumableCall<Answer = DeskAnswer> {
+  connection: McpConnection
+  /** The answer as the client gets it, and the stream that it goes to. Null: nobody could ask for it. */
+  messageOf(answer: Answer): { stream: string; message: object } | null
 }
 
 /** What the agent is told. `answer` is JSON; errors have `status: "error"`, `error_code` and `error_message`. */

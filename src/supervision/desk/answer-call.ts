@@ -2,16 +2,17 @@
 // carries what the operator wants the agent to know.
 
 import { type Clock, isoTime } from '../../domain/clock.ts'
+import type { Fact } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { Instruction } from '../../domain/supervision.ts'
+import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision.ts'
 import type { SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
-import type { AgentCall, DeskAnswer, ToolName } from './agent-desk.ts'
+import type { AgentCall, DeskAnswer, ResumableCall, ToolName } from './agent-desk.ts'
 import { shortened } from './agent-words.ts'
 
 export interface CallDeps {
@@ -31,6 +32,8 @@ export interface OpenCall extends AgentCall {
   reader: 'model' | 'host'
   comesBack: boolean
 }
+
+type BegunCall = Pick<OpenCall, 'callId' | 'reader' | 'resumable'> & { tool: ToolName; shown: object }
 
 /** The session that a call belongs to. */
 export interface Attached {
@@ -54,6 +57,8 @@ export type AnswerCall = (
 ) => Promise<DeskAnswer>
 
 const MOST_SHOWN = 100
+/** The whole diff of an edited change may be longer. */
+const MOST_KEPT_CHARS = 1_000_000
 
 export function createAnswerCall(deps: CallDeps): AnswerCall {
   const { sessions, takeStep, store, clock, ids, logger } = deps
@@ -62,19 +67,24 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
    * The call begins: the agent is alive. A call of the model proves that it has what the last answer brought. One of its host does not:
    * the host may ask about a call that the model made before that answer.
    */
-  async function begin(
-    session: SupervisedSession,
-    { tool, callId, shown, reader }: { tool: ToolName; callId: string; shown: object; reader: 'model' | 'host' },
-  ) {
+  async function begin(session: SupervisedSession, { tool, callId, shown, reader, resumable }: BegunCall) {
     const { session: begun } = await takeStep(session.id, (now): Step<null> => {
       const { status } = now.session.supervision
       // A refused call is a sign of life as well: who asks again and again is not lost.
-      if (status !== 'active') return { result: null, supervision: status === 'paused' ? { updatedAt: now.at } : {} }
+      const known = withConnection(now.session.supervision, resumable)
+      if (status !== 'active') {
+        return { result: null, supervision: status === 'paused' ? { updatedAt: now.at, ...known } : {} }
+      }
       const { supervision, ...step } = activity(now)
       const { givenInstructions } = now.session.supervision
       return {
         ...step,
-        supervision: { ...supervision, lastTool: tool, ...(reader === 'host' ? {} : { givenInstructions: [] }) },
+        supervision: {
+          ...supervision,
+          ...known,
+          lastTool: tool,
+          ...(reader === 'host' ? {} : { givenInstructions: [] }),
+        },
         ...(reader === 'host' ? {} : { deliver: givenInstructions }),
         events: callEvents(callId, tool, shortened({ ...shown }), now.at),
       }
@@ -110,6 +120,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
           ...(given.length === givenInstructions.length ? {} : { givenInstructions: given }),
         },
         events: [resultEvent(open.callId, shortened(told), isError, at)],
+        facts: answerFacts(open, { isError, answer: told }, at),
       }
     })
     return { isError, answer: result }
@@ -120,6 +131,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       result: null,
       supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null },
       events: [resultEvent(open.callId, shortened(answer), isError, at)],
+      facts: answerFacts(open, { isError, answer }, at),
     }))
     return { isError, answer }
   }
@@ -136,7 +148,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       const callId = ids.uuid()
       const { session: attached, comesBack } = await attach(call.agent)
       leave = sessions.arrive(attached.id)
-      const session = await begin(attached, { tool, callId, shown, reader })
+      const session = await begin(attached, { ...call, tool, callId, shown, reader })
       open = { ...call, session, callId, reader, comesBack }
       return await finish(open, await work(open), false)
     } catch (error) {
@@ -147,6 +159,20 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       leave()
     }
   }
+}
+
+/** The client's connection belongs to the session from its first call on. */
+function withConnection({ mcp = [] }: Supervision, resumable: ResumableCall | undefined): Pick<Supervision, 'mcp'> {
+  if (resumable === undefined || mcp.some(({ id }) => id === resumable.connection.id)) return {}
+  return { mcp: [...mcp, resumable.connection].slice(-MOST_MCP_CONNECTIONS) }
+}
+
+/** Written in the commit that finishes the call, so that it costs no sync of its own. */
+function answerFacts({ resumable }: OpenCall, answer: DeskAnswer, at: number): Fact[] {
+  const kept = resumable?.messageOf(answer) ?? null
+  // The client of a longer answer is told to ask again.
+  if (resumable === undefined || kept === null || JSON.stringify(kept.message).length > MOST_KEPT_CHARS) return []
+  return [{ fact: 'mcp_answered', connection: resumable.connection.id, ...kept, at }]
 }
 
 /** Activity dismisses a stall: the agent is back by itself. */

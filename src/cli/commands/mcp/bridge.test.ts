@@ -122,3 +122,24 @@ describe.each(['legacy', 'modern'] as const)('a bridge for a %s host', (era) => 
     expect(sessions).toEqual(era === 'legacy' ? ['token-of-an-agent:bridge-1234'] : [])
   })
 })
+
+test('a call that the server gave up in a restart is a result that the model reads', async () => {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  const serverInfo = { name: 'server', version: '1' }
+  const greeting = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }
+  const error = { code: -32000, message: 'Send it again.', data: { code: 'interrupted' } }
+  far.onmessage = (message) => {
+    if (!('method' in message && 'id' in message)) return
+    const answer = message.method === 'initialize' ? { result: greeting } : { error }
+    void far.send({ jsonrpc: '2.0', id: message.id, ...answer })
+  }
+  const connect = () => Object.assign(near, { terminateSession: async () => {} })
+  const { client, connected } = await openHost('legacy', { url: 'http://127.0.0.1:1/mcp' }, { connect })
+  await connected
+
+  expect(await client.callTool({ name: 'heartbeat', arguments: {} })).toMatchObject({
+    isError: true,
+    structuredContent: { status: 'error', error_message: expect.stringContaining('Nothing is lost') },
+  })
+  await expect(client.ping()).rejects.toThrow(/Nothing is lost/)
+})

@@ -66,6 +66,10 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       const request = open.get(message.id)
       // An answer that came twice, or after a cancel.
       if (request === undefined) return
+      if (wasInterrupted(message)) {
+        answerLost(request.message)
+        return
+      }
       open.delete(message.id)
       if (request.message.method === 'initialize') rememberVersion(message, from)
     }
@@ -217,6 +221,10 @@ const HttpErrorSchema = z.object({ data: z.object({ status: z.int(), text: z.str
 const isLostStream = (error: Error): boolean =>
   error.message.startsWith('Maximum reconnection attempts') ||
   (error.message.startsWith('Failed to open SSE stream') && HttpErrorSchema.safeParse(error).data?.data.status === 404)
+
+/** The server was restarted and knows the session, but not the answer. */
+const wasInterrupted = (message: JSONRPCMessage): boolean =>
+  ErrorSchema.safeParse(message).data?.error.data?.code === 'interrupted'
 
 const isModern = ({ params }: JSONRPCRequest): boolean => params?._meta?.[MODERN_KEY] !== undefined
 
