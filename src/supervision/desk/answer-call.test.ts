@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import type { AgentCall, DeskAnswer } from './agent-desk.ts'
 
 test('a call belongs to a session of its own, is activity and stands in the log', async () => {
   const desk = openDesk()
@@ -121,4 +122,32 @@ test('an agent that asks again and again while it is paused stays paused', async
   }
 
   expect((await desk.sessions.get(id)).supervision.status).toBe('paused')
+})
+
+test('what a client can come back for is written in the commits of the call, and no others', async () => {
+  const desk = openDesk()
+  const connection = { id: desk.ids.uuid(), tokenId: 'token-agent', initialize: { protocolVersion: '2025-11-25' } }
+  const messageOf = ({ answer }: DeskAnswer) => ({ stream: 's1', message: { id: 1, result: answer } })
+  const beat = async (values: Partial<AgentCall> = {}) => {
+    const { answer } = await desk.answerCall(callOf(agentIn('/work'), values), 'heartbeat', {}, async () => ({}))
+    return String(answer.session_id)
+  }
+  const id = await beat()
+  const before = (await desk.sessions.get(id)).supervision
+
+  await beat({ resumable: { connection, messageOf } })
+
+  const { version, mcp } = (await desk.sessions.get(id)).supervision
+  expect([version - before.version, mcp]).toEqual([2, [connection]])
+  expect((await desk.events(id)).slice(-2)).toMatchObject([
+    { type: 'TOOL_CALL_RESULT' },
+    { fact: 'mcp_answered', connection: connection.id, ...messageOf({ isError: false, answer: { session_id: id } }) },
+  ])
+
+  // The connection of a call that is refused is known too, so that the agent can ask again after a restart.
+  const later = { ...connection, id: desk.ids.uuid() }
+  await desk.sessions.pause(ann, id)
+  await beat({ resumable: { connection: later, messageOf: () => null } })
+  expect((await desk.sessions.get(id)).supervision.mcp).toEqual([connection, later])
+  expect(await desk.store.supervised.sessions({ mcpConnection: later.id, limit: 10 })).toMatchObject([{ id }])
 })
