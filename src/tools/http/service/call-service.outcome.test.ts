@@ -6,6 +6,7 @@ const answer = (body: string | Buffer, contentType: string, more: Partial<Servic
   status: 200,
   contentType,
   contentLength: null,
+  retryAfter: null,
   body: Buffer.from(body),
   isCut: false,
   ...more,

@@ -12,6 +12,7 @@ const answering = (answer: Partial<ServiceAnswer>) =>
       status: 200,
       contentType: 'application/pdf; x=1',
       contentLength: null,
+      retryAfter: null,
       body: Buffer.from('%PDF-'),
       isCut: false,
       ...answer,

@@ -88,6 +88,7 @@ describe('service HTTP', () => {
       status: 201,
       contentType: 'text/plain; charset=utf-8',
       contentLength: null,
+      retryAfter: null,
       body: Buffer.from('done'),
       isCut: false,
     })
@@ -105,6 +106,19 @@ describe('service HTTP', () => {
         body: 'Grüße',
       },
     ])
+  })
+
+  test('sends bytes as they are, and says when the service wants to be asked again', async () => {
+    const bytes = Uint8Array.of(0, 255, 128)
+    const service = await open((response) => response.writeHead(429, { 'retry-after': '7' }).end())
+    const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+    const answer = await get(http, service.url, { method: 'POST', body: bytes, allowPrivate: true })
+
+    expect(answer).toMatchObject({ status: 429, retryAfter: '7' })
+    expect(service.requests[0]).toMatchObject({
+      headers: { 'content-length': '3' },
+      body: Buffer.from(bytes).toString(),
+    })
   })
 
   describe('refuses what is not public', () => {
@@ -374,6 +388,16 @@ describe('service HTTP', () => {
       const service = await open((response) => response.writeHead(302, { location }).end())
       const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('bad_redirect')
+    })
+
+    test('are ordinary answers for a request that does not follow them', async () => {
+      const service = await open((response) => response.writeHead(307, { location: '/there' }).end())
+      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+
+      expect(await get(http, service.url, { allowPrivate: true, followRedirects: false })).toMatchObject({
+        status: 307,
+      })
+      expect(service.requests.length).toBe(1)
     })
 
     test('without a location are ordinary answers', async () => {

@@ -17,9 +17,11 @@ export interface ServiceRequest {
   /** An http or https URL without a user or password. */
   url: URL
   headers: Readonly<Record<string, string>>
-  body: string | null
+  body: string | Uint8Array | null
   /** Whether addresses that are not public may be called too. */
   allowPrivate: boolean
+  /** False: a redirect is the answer. Left out: it is followed. */
+  followRedirects?: boolean
 }
 
 export interface ServiceAnswer extends AnswerBody {
@@ -28,6 +30,8 @@ export interface ServiceAnswer extends AnswerBody {
   contentType: string
   /** What the service says. Null when it does not say. */
   contentLength: number | null
+  /** The header `Retry-After`. Null when there is none. */
+  retryAfter: string | null
 }
 
 export interface ServiceHttp {
@@ -74,7 +78,8 @@ export function createServiceHttp(deps: ServiceHttpDeps): ServiceHttp {
           ? (await proxied.upstreamFor(current.url)).dispatcher
           : await connections.pinned(current.url, alreadyKnown(addresses), signal)
       const answer = await exchange(dispatcher, current, signal)
-      const location = isRedirect(answer.statusCode) ? answer.headers.location : undefined
+      const isFollowed = isRedirect(answer.statusCode) && current.followRedirects !== false
+      const location = isFollowed ? answer.headers.location : undefined
       if (typeof location !== 'string') return await readAnswer(answer, maxBytes)
       // Nobody reads it; this one is for what destroying it says.
       answer.body.on('error', () => {}).destroy()
@@ -141,10 +146,12 @@ async function readAnswer(
   maxBytes?: number,
 ): Promise<ServiceAnswer> {
   const length = headers['content-length']
+  const retryAfter = headers['retry-after']
   return {
     status: statusCode,
     contentType: String(headers['content-type'] ?? '').toLowerCase(),
     contentLength: length === undefined ? null : Number(length),
+    retryAfter: retryAfter === undefined ? null : String(retryAfter),
     ...(await readAnswerBody(body, String(headers['content-encoding'] ?? ''), maxBytes)),
   }
 }
