@@ -30,7 +30,7 @@ const allowed: Record<string, readonly string[]> = {
     'tools/process',
   ],
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
-  operators: ['domain', 'supervision', 'engine', 'log/session-log.ts', 'store/ports'],
+  operators: ['domain', 'json', 'supervision', 'engine', 'log/session-log.ts', 'store/ports', 'tools/http/service'],
   http: ['domain', 'json'],
   protocols: ['domain', 'json', 'engine', 'supervision', 'http', 'files/file-keeper.ts', 'protocols/shared'],
 }

@@ -12,11 +12,13 @@ export interface ChannelUnderTest {
   messages(): string[]
   /** The next try is answered with 429 and this `Retry-After`, or never. */
   behave(next: { retryAfterMs: number } | 'hangs'): void
-  /** An operator answers. Gives what the channel shows them. */
-  press(approvalId: string, decision: 'approve' | 'reject'): Promise<string>
+  /** An operator answers. Gives what the channel shows them. Left out: nobody can answer there, and that row does not apply. */
+  press?(approvalId: string, decision: 'approve' | 'reject'): Promise<string>
 }
 
-export function describeOperator(name: string, open: (...desk: Parameters<CreateChannel>) => ChannelUnderTest): void {
+type OpenChannel = (...desk: Parameters<CreateChannel>) => ChannelUnderTest | Promise<ChannelUnderTest>
+
+export function describeOperator(name: string, open: OpenChannel): void {
   /** A channel, and the delivery of an approval that waits. */
   async function openAsking() {
     const call = async () => ({ content: 'Wiped.', isError: false })
@@ -30,7 +32,7 @@ export function describeOperator(name: string, open: (...desk: Parameters<Create
       const wait = await engine.store.waits.get(id)
       return wait === null || wait.wait === 'client_call' ? null : wait
     }
-    const opened = open({ approvals, find })
+    const opened = await open({ approvals, find })
     const taken = await start('Hi')
     await events(taken)
     const deliveryOf = (item: FeedItem): Delivery => ({
@@ -79,8 +81,9 @@ export function describeOperator(name: string, open: (...desk: Parameters<Create
       expect(messages()[0]).not.toBe(before)
     })
 
-    test('hands in what an operator decides, and tells a late one who was first', async () => {
+    test('hands in what an operator decides, and tells a late one who was first', async (context) => {
       const { press, pending, approvals } = await openAsking()
+      if (press === undefined) return context.skip('it takes no answers')
       const eve = { user: 'eve', role: 'operator' } as const
 
       await press(pending.id, 'reject')

@@ -3,6 +3,7 @@
 import type { FeedItem, PersonWait } from '../../domain/feed.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
+import { verbOf } from '../notice/notice.ts'
 import type { CreateChannel } from '../operator.ts'
 
 export interface Terminal {
@@ -45,22 +46,8 @@ function isNews(item: Pick<FeedItem, 'kind' | 'status'>): boolean {
 
 function lineOf(wait: PersonWait): string {
   const text = shortOf(textOf(wait))
-  return `${oneLine(wait.agent)} ${verbOf(wait)}: ${text} (quarterdeck ctl show ${wait.id})`
-}
-
-function verbOf(wait: PersonWait): string {
-  switch (wait.wait) {
-    case 'approval':
-      return `asks for a yes or no, risk ${wait.risk}`
-    case 'prompt':
-      return 'asks what to do'
-    case 'instruction':
-      return 'waits for an instruction'
-    case 'alert':
-      return wait.status === 'escalated' ? 'is still silent' : 'is silent'
-    default:
-      return unreachable(wait)
-  }
+  const risk = wait.wait === 'approval' ? `, risk ${wait.risk}` : ''
+  return `${oneLine(wait.agent)} ${verbOf(wait)}${risk}: ${text} (quarterdeck ctl show ${wait.id})`
 }
 
 function textOf(wait: PersonWait): string {

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import type { PersonWait } from '../../domain/feed.ts'
+import type { ChangeSummary } from '../../domain/wait.ts'
+import { sampleAlert, sampleApproval, sampleInstruction, samplePrompt } from '../testing/sample-waits.ts'
+import { testLink } from '../testing/test-post.ts'
+import { digestOf, noticeOf, sessionNotice, summaryOf } from './notice.ts'
+
+const change: ChangeSummary = {
+  path: 'secret.ts',
+  kind: 'modify',
+  addedLines: 12,
+  removedLines: 3,
+  warnings: [],
+  protectedBecause: null,
+  hasHiddenText: false,
+}
+const asked = { host: 'claude-code', contentKey: 'key', returnedAt: null }
+const supervised = { ...asked, change, mayForce: false, isEdited: false, appliedAt: null }
+
+const wordsOf = (wait: PersonWait, reader = 'ada'): string => {
+  const { title, body, isNews } = noticeOf(wait, { reader, link: testLink })
+  return `${title}. ${body}${isNews ? '' : ' (silent)'}`
+}
+
+describe('what a phone shows', () => {
+  test.each<[string, PersonWait, string]>([
+    ['a call', sampleApproval(), 'claude-code asks for a yes or no. Tool send_mail, risk high.'],
+    [
+      'a question',
+      sampleApproval({ kind: 'question', risk: 'low' }),
+      'claude-code asks a question. Tool send_mail, risk low.',
+    ],
+    [
+      'a permission',
+      sampleApproval({ kind: 'permission', supervised }),
+      'claude-code asks for a yes or no. Tool send_mail, risk high.',
+    ],
+    [
+      'a change',
+      sampleApproval({ kind: 'diff', supervised }),
+      'claude-code asks for a yes or no. Change of a file: +12 −3 lines, risk high.',
+    ],
+    [
+      'a policy',
+      sampleApproval({ kind: 'policy', supervised: { ...supervised, change: null } }),
+      'claude-code asks for a yes or no. New policy of a workspace, risk high.',
+    ],
+    ['a prompt', samplePrompt(), 'claude-code asks what to do. It asks whether to go on.'],
+    ['an error', samplePrompt({ promptType: 'error_recovery' }), 'claude-code asks what to do. It met an error.'],
+    ['a wait', sampleInstruction(), 'claude-code waits for an instruction. It stands by until you tell it what to do.'],
+    ['silence', sampleAlert(), 'claude-code is silent. No sign of life for 5 min.'],
+    [
+      'a nudge',
+      sampleAlert({ status: 'nudged', nudgeCount: 1 }),
+      'claude-code is silent. No sign of life for 5 min. Nudged once. (silent)',
+    ],
+    [
+      'an escalation',
+      sampleAlert({ status: 'escalated', nudgeCount: 3 }),
+      'claude-code is still silent. No sign of life for 5 min. Nudged 3 times.',
+    ],
+    [
+      'an approval',
+      sampleApproval({ status: 'consumed', decidedBy: 'ben' }),
+      'claude-code asks for a yes or no. ben approved it. (silent)',
+    ],
+    [
+      'a rejection',
+      sampleApproval({ status: 'rejected', decidedBy: 'ben' }),
+      'claude-code asks for a yes or no. ben rejected it. (silent)',
+    ],
+    [
+      'a timeout',
+      sampleApproval({ status: 'expired', decidedBy: 'timeout' }),
+      'claude-code asks for a yes or no. Nobody answered in time. (silent)',
+    ],
+    [
+      'an answer by time',
+      samplePrompt({ status: 'decided', decidedBy: 'timeout' }),
+      'claude-code asks what to do. Nobody answered in time. (silent)',
+    ],
+    [
+      'an answer',
+      sampleInstruction({ status: 'resumed', decidedBy: 'ben' }),
+      'claude-code waits for an instruction. ben answered it. (silent)',
+    ],
+    [
+      'the end of a question',
+      samplePrompt({ status: 'interrupted' }),
+      'claude-code asks what to do. Nobody has to answer any more. (silent)',
+    ],
+    [
+      'the end of silence',
+      sampleAlert({ status: 'self_recovered' }),
+      'claude-code is silent. The agent works again. (silent)',
+    ],
+  ])('%s', (_what, wait, words) => {
+    expect(wordsOf(wait)).toBe(words)
+  })
+
+  test('whose agent it is, for somebody else', () => {
+    expect(wordsOf(samplePrompt(), 'ben')).toBe('claude-code of ada asks what to do. It asks whether to go on.')
+    expect(wordsOf(sampleApproval(), 'ben')).toBe('claude-code asks for a yes or no. Tool send_mail, risk high.')
+  })
+
+  test('hidden characters, and no more of a long name than a line', () => {
+    const wait = sampleApproval({ agent: `evil\u202e${'\u200b'.repeat(40_000)}`, tool: '字'.repeat(40_000) })
+    const { title, body } = noticeOf(wait, { reader: 'ada', link: testLink })
+
+    expect(title).toMatch(/^evil(<U\+202E>|\\u\{202e\})/)
+    expect([title, body].join().length).toBeLessThan(300)
+  })
+})
+
+test('a digest lists what came, and says how much more there is', () => {
+  const notices = Array.from({ length: 12 }, (_, i) =>
+    noticeOf(sampleApproval({ agent: `agent${i}`, risk: i === 7 ? 'critical' : 'low' }), {
+      reader: 'ada',
+      link: testLink,
+    }),
+  )
+  const digest = digestOf(notices, { n: 5, link: testLink })
+  const lines = digest.body.split('\n')
+
+  expect({ ...digest, body: null }).toEqual({
+    ...{ key: 'digest-5', title: '12 messages', body: null, risk: 'critical', isNews: true, link: testLink(null) },
+  })
+  expect([lines[0], lines.length, lines.at(-1)]).toEqual([
+    ...['agent0 asks for a yes or no: Tool send_mail, risk low.', 11, 'and 2 more'],
+  ])
+  const long = digestOf(
+    notices.map((one) => ({ ...one, title: '字'.repeat(90) })),
+    { n: 5, link: testLink },
+  )
+  expect(Buffer.byteLength(long.body)).toBeLessThan(1_600)
+})
+
+test('a summary counts, and a session is told by its state', () => {
+  expect(summaryOf(44, { n: 3, link: testLink })).toMatchObject({
+    key: 'summary-3',
+    body: expect.stringContaining('44 changes'),
+  })
+  const item = {
+    kind: 'session',
+    n: 1,
+    at: 0,
+    id: 's',
+    sessionId: 's',
+    owner: 'ada',
+    agent: 'codex',
+    status: 'interrupted',
+  } as const
+  expect(sessionNotice(item, testLink)).toMatchObject({
+    key: 's',
+    title: 'codex was interrupted',
+    body: 'A session of ada.',
+  })
+})
