@@ -33,6 +33,8 @@ export interface OperatorChannel {
   deliverTogether?(deliveries: readonly Delivery[], signal: AbortSignal): Promise<void>
   /** Tells something that is no item of the feed, such as a change of a mode. It may get lost. Left out: the channel tells nothing. */
   announce?(text: string): void
+  /** Whether somebody is reached here at all, as it is set up now. False: it counts as not configured. Left out: somebody is. */
+  isSetUp?(): boolean
   /** Why nobody is reached here just now, with how to mend it; null: it works. Left out: it always does. */
   trouble?(): string | null
   /** Takes no more answers, and ends its connections. */

@@ -5,19 +5,30 @@ import { describeOperator } from '../operator.contract.ts'
 import { createPersonRules } from '../people/person-rules.ts'
 import { deliveryOf, itemOf, sampleAlert, sampleApproval, sampleDesk } from '../testing/sample-waits.ts'
 import { testLink, testPost } from '../testing/test-post.ts'
-import { createNtfy } from './create-ntfy.ts'
+import { createNtfy, type NtfyOptions } from './create-ntfy.ts'
 import { openNtfy } from './testing/ntfy-stand-in.ts'
 
 const ada = testOperator({ name: 'ada' })
-const rules = createPersonRules({ person: ada, operators: [ada], escalation: [], isOurAgent: () => true })
+const rules = createPersonRules({ person: ada, operators: [ada], escalation: [] })
 const topic = 'ada-7f3kq9'
 const never = new AbortController().signal
+
+const optionsOf = (server: string, values: Partial<NtfyOptions> = {}): NtfyOptions => ({
+  person: 'ada',
+  server,
+  topic,
+  token: null,
+  rules,
+  isDigest: false,
+  post: testPost(),
+  link: testLink,
+  ...values,
+})
 
 async function open(first: PersonWait, server: Parameters<typeof openNtfy>[0] = {}, token: string | null = null) {
   const ntfy = await openNtfy(server)
   const { desk, set } = sampleDesk(first)
-  const options = { person: 'ada', server: ntfy.url, topic, token, rules, post: testPost(), link: testLink }
-  const channel = createNtfy(options)(desk)
+  const channel = createNtfy(optionsOf(ntfy.url.href, { token }))(desk)
   let refs = {}
   /** Delivers what the record says now, as the outbox does. */
   const deliver = async (wait: PersonWait, n = 1) => {
@@ -31,9 +42,8 @@ async function open(first: PersonWait, server: Parameters<typeof openNtfy>[0] = 
 
 describeOperator('ntfy', async (desk) => {
   const ntfy = await openNtfy()
-  const options = { person: 'ada', server: ntfy.url, topic, token: null, rules, post: testPost(), link: testLink }
   return {
-    channel: createNtfy(options)(desk),
+    channel: createNtfy(optionsOf(ntfy.url.href))(desk),
     messages: () => ntfy.phone(topic).map(({ title, message }) => `${title} ${message}`),
     behave: ntfy.behave,
   }
@@ -111,10 +121,7 @@ describe('ntfy', () => {
 
   test('a server that is not there is tried again', async () => {
     const { desk } = sampleDesk(sampleApproval())
-    const server = new URL('http://127.0.0.1:1/')
-    const channel = createNtfy({ person: 'ada', server, topic, token: null, rules, post: testPost(), link: testLink })(
-      desk,
-    )
+    const channel = createNtfy(optionsOf('http://127.0.0.1:1'))(desk)
 
     await expect(channel.deliver(deliveryOf(itemOf(sampleApproval())), never)).rejects.toThrow(
       '127.0.0.1:1 could not be reached.',

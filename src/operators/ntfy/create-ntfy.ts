@@ -3,52 +3,47 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
-import { currentNotice } from '../notice/current-notice.ts'
 import type { ConsoleLink, Notice } from '../notice/notice.ts'
 import type { Post } from '../notice/post.ts'
 import type { CreateChannel } from '../operator.ts'
 import type { PersonRules } from '../people/person-rules.ts'
+import { createPersonalChannel } from '../people/personal-channel.ts'
 
 export interface NtfyOptions {
   /** Name of the operator. */
   person: string
   /** Address of the server. */
-  server: URL
+  server: string
   topic: string
   token: string | null
   rules: PersonRules
+  isDigest: boolean
   post: Post
   link: ConsoleLink
 }
 
-/** What was noted about a message: whether the server can replace it. Servers before 2.16 cannot, and would show a second one. */
-const REPLACEABLE = 'replaceable '
-const FINAL = 'final '
+/** What is noted about a message: whether the server can replace it. Servers before 2.16 cannot, and would show a second one. */
+const REPLACEABLE = 'replaceable'
+const FINAL = 'final'
 
-export const createNtfy =
-  ({ person, server, topic, token, rules, post, link }: NtfyOptions): CreateChannel =>
-  ({ find }) => {
-    const channel = `ntfy:${person}`
-    const headers = {
-      'content-type': 'application/json',
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-    }
-    return {
-      name: channel,
-      surface: 'remote',
-      concerns: rules.concerns,
-      async deliver(delivery, signal) {
-        const found = await currentNotice(delivery, { channel, person, find, link })
-        if (found === null) return null
-        const { notice, ref, mark } = found
-        if (ref?.startsWith(FINAL) === true && !notice.isNews) return null
-        const body = JSON.stringify(messageOf(notice, topic))
-        const { text } = await post({ url: server, headers, body, isOurs: true }, signal)
-        return `${isReplaceable(text, notice) ? REPLACEABLE : FINAL}${mark}`
-      },
-      close: async () => {},
-    }
+export function createNtfy({ person, server, topic, token, post, ...options }: NtfyOptions): CreateChannel {
+  const url = new URL(server)
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   }
+  return createPersonalChannel({
+    ...options,
+    name: `ntfy:${person}`,
+    person,
+    async show({ notice, ref }, signal) {
+      if (ref?.startsWith(FINAL) === true && !notice.isNews) return null
+      const body = JSON.stringify(messageOf(notice, topic))
+      const { text } = await post({ url, headers, body, isOurs: true }, signal)
+      return isReplaceable(text, notice) ? REPLACEABLE : FINAL
+    },
+  })
+}
 
 /** https://docs.ntfy.sh/publish/#publish-as-json */
 const messageOf = (notice: Notice, topic: string) => ({

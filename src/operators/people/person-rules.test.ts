@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { NotifySettings } from '../../domain/channel-settings.ts'
 import type { FeedItem } from '../../domain/feed.ts'
+import type { SessionRecord } from '../../domain/session.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
+import { deliveryOf } from '../testing/sample-waits.ts'
 import { createPersonRules } from './person-rules.ts'
 
 const MINUTE_MS = 60_000
@@ -24,31 +26,29 @@ function rulesOf(name: string, notify: Partial<NotifySettings> = {}) {
     { afterMs: 0, to: ['dan'] },
     { afterMs: 15 * MINUTE_MS, to: ['night'] },
   ]
-  return createPersonRules({ person, operators, escalation, isOurAgent: (agent) => agent === 'clerk' })
+  return createPersonRules({ person, operators, escalation })
 }
 
 describe('who is asked', () => {
-  test.each([
-    ['the owner of an agent elsewhere', 'ada', {}, 0],
-    ['nobody else', 'ben', {}, null],
-    ['the group that the escalation names, later', 'cleo', {}, 15],
-    ['one whom it names for at once', 'dan', {}, 0],
-    ['every operator by an agent of ours', 'ben', { agent: 'clerk' }, 0],
-    ['every operator when the owner is none any more', 'ben', { owner: 'zoe' }, 0],
-    ['the owner about the end of a session', 'ada', { kind: 'session', status: 'terminated' }, 0],
-    ['nobody else about it', 'cleo', { kind: 'session', status: 'terminated' }, null],
-    [
-      'nobody about a conversation with an agent of ours',
-      'ada',
-      { kind: 'session', status: 'active', agent: 'clerk' },
-      null,
-    ],
-    ['nobody about runs', 'ada', { kind: 'run', status: 'running' }, null],
-  ])('%s', (_who, name, values, minutes) => {
-    const rules = rulesOf(name, { kinds: ['approval', 'session'] })
-    const item = of(values)
+  const elsewhere = { supervision: {} } as SessionRecord
+  const here = {} as SessionRecord
+  const ended = { kind: 'session', status: 'terminated' }
 
-    expect(rules.concerns(item) ? (rules.notBefore(item, at) - at) / MINUTE_MS : null).toBe(minutes)
+  test.each([
+    ['the owner of an agent elsewhere', 'ada', {}, elsewhere, 'at once'],
+    ['nobody else', 'ben', {}, elsewhere, 'never'],
+    ['the group that the escalation names, later', 'cleo', {}, elsewhere, 'after 15 min'],
+    ['one whom it names for at once', 'dan', {}, elsewhere, 'after 0 min'],
+    ['at once those who see it already, when it changes', 'cleo', { status: 'rejected' }, elsewhere, 'at once'],
+    ['every operator by an agent of ours', 'ben', {}, here, 'at once'],
+    ['every operator when the owner is none any more', 'ben', { owner: 'zoe' }, elsewhere, 'at once'],
+    ['the owner about the end of a session', 'ada', ended, elsewhere, 'at once'],
+    ['nobody else about it', 'cleo', ended, elsewhere, 'never'],
+    ['nobody about a conversation with an agent of ours', 'ada', ended, here, 'never'],
+  ])('%s', (_who, name, values, session, when) => {
+    const from = rulesOf(name).asksFrom(of(values), session)
+
+    expect(from === null ? 'never' : from === 0 ? 'at once' : `after ${(from - at) / MINUTE_MS} min`).toBe(when)
   })
 
   test.each([
@@ -60,35 +60,33 @@ describe('who is asked', () => {
     expect(rulesOf('ada', { kinds: [kind] }).concerns(of({ type }))).toBe(true)
     expect(rulesOf('ada', { kinds: ['session'] }).concerns(of({ type }))).toBe(false)
   })
+
+  test('nobody is told about runs, and about sessions only who asks for it', () => {
+    expect(rulesOf('ada').concerns(of({ kind: 'run', status: 'running' }))).toBe(false)
+    expect(rulesOf('ada').concerns(of(ended))).toBe(false)
+    expect(rulesOf('ada', { kinds: ['session'] }).concerns(of(ended))).toBe(true)
+  })
 })
 
 describe('when they are told', () => {
   const quietHours = { from: 12 * 60, to: 14 * 60, timeZone: 'UTC' }
+  const escalated = { type: 'alert', risk: null, status: 'escalated' }
 
   test.each([
     ['at once', {}, {}, '12:00'],
     ['after the quiet hours', { quietHours }, {}, '14:00'],
     ['in quiet hours, if it is critical', { quietHours }, { risk: 'critical' }, '12:00'],
     ['in quiet hours, if it only changes what is shown', { quietHours }, { status: 'rejected' }, '12:00'],
-    [
-      'after the quiet hours about a silent agent that nobody woke',
-      { quietHours },
-      { type: 'alert', risk: null, status: 'escalated' },
-      '14:00',
-    ],
+    ['after the quiet hours about a silent agent that nobody woke', { quietHours }, escalated, '14:00'],
     ['with the next digest', { digestMs: 45 * MINUTE_MS }, {}, '12:45'],
     ['before the digest, if it is critical', { digestMs: 45 * MINUTE_MS }, { risk: 'critical' }, '12:00'],
-    [
-      'after the quiet hours in which the digest falls',
-      { quietHours, digestMs: 60 * MINUTE_MS },
-      { at: at - 5 * MINUTE_MS },
-      '14:00',
-    ],
+    ['after the quiet hours in which the digest falls', { quietHours, digestMs: 60 * MINUTE_MS }, {}, '14:00'],
     ['with a digest after the quiet hours', { quietHours, digestMs: 180 * MINUTE_MS }, {}, '15:00'],
+    ['at once with a digest that is over', { digestMs: 45 * MINUTE_MS }, { at: at - 10 * MINUTE_MS }, '12:00'],
   ])('%s', (_when, notify, values, time) => {
-    // A digest is sent at whole multiples of its time. This is one of 45, of 60 and of 180 minutes, plus a minute.
+    // A digest is sent at whole multiples of its time: 12:00 is one of 45, of 60 and of 180 minutes.
     const item = of({ at: at + 1, ...values })
-    const told = rulesOf('ada', notify).notBefore(item, at)
+    const told = rulesOf('ada', notify).notBefore(deliveryOf(item), at)
 
     expect(new Date(told).toISOString().slice(11, 16)).toBe(time)
   })
@@ -96,15 +94,8 @@ describe('when they are told', () => {
   test('about what has happened while nobody could be told, when the quiet hours end', () => {
     const rules = rulesOf('ada', { quietHours })
 
-    expect(rules.notBefore(of({ at: at - 180 * MINUTE_MS }), at)).toBe(at + 120 * MINUTE_MS)
-    expect(rules.notBefore(null, at)).toBe(at + 120 * MINUTE_MS)
-    expect(rules.notBefore(null, at + 120 * MINUTE_MS)).toBe(at + 120 * MINUTE_MS)
-  })
-
-  test('of an escalation in the quiet hours of the one who stands in, after them', () => {
-    const hours = { ...quietHours, from: 12 * 60 + 10 }
-
-    expect(rulesOf('cleo', { quietHours: hours }).notBefore(approval, at)).toBe(at + 120 * MINUTE_MS)
-    expect(rulesOf('cleo', { quietHours: hours }).notBefore(of({ risk: 'critical' }), at)).toBe(at + 15 * MINUTE_MS)
+    expect(rules.notBefore(deliveryOf(of({ at: at - 180 * MINUTE_MS })), at)).toBe(at + 120 * MINUTE_MS)
+    expect(rules.notBefore(deliveryOf(null), at)).toBe(at + 120 * MINUTE_MS)
+    expect(rules.notBefore(deliveryOf(null), at + 120 * MINUTE_MS)).toBe(at + 120 * MINUTE_MS)
   })
 })
