@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createConnections } from '../../outgoing/connections.ts'
-import { createServiceHttp, systemLookup } from '../../tools/http/service/service-http.ts'
+import { createServiceHttp, type Lookup, systemLookup } from '../../tools/http/service/service-http.ts'
 import { createPost, type Post } from '../notice/post.ts'
 
 /** Real requests, as the server sends them. */
-export function testPost(): Post {
+export function testPost(lookup: Lookup = systemLookup): Post {
   const connections = createConnections()
   onTestFinished(() => connections.close())
-  return createPost({ http: createServiceHttp({ connections, lookup: systemLookup }), clock: createSystemClock() })
+  return createPost({ http: createServiceHttp({ connections, lookup }), clock: createSystemClock() })
 }
 
 export const testLink = (id: string | null): string =>

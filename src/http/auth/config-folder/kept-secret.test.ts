@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createFileKeySecret } from './file-key-secret.ts'
+import { createPushKeySecret } from './push-key-secret.ts'
 
 function folders() {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-secret-'))
@@ -47,4 +48,19 @@ test('without a folder the secret is only in memory', () => {
   const secret = createFileKeySecret(null, silentLogger)
 
   expect(secret()).toBe(secret())
+})
+
+test('the keys for push messages are made at their first use, and kept', () => {
+  const options = folders()
+  let made = 0
+  const make = () => {
+    made += 1
+    return { publicKey: 'p'.repeat(87), privateKey: `${made}`.padEnd(43, 'x') }
+  }
+  const keys = createPushKeySecret(options, make, silentLogger)
+  expect(made).toBe(0)
+
+  expect(keys()).toEqual({ publicKey: 'p'.repeat(87), privateKey: '1'.padEnd(43, 'x') })
+  expect(createPushKeySecret(options, make, silentLogger)()).toEqual(keys())
+  expect(made).toBe(1)
 })

@@ -1,0 +1,36 @@
+import { createSystemClock } from '../../../domain/clock.ts'
+import { testOperator } from '../../../domain/testing/test-operator.ts'
+import { openLog } from '../../../log/testing/open-log.ts'
+import { openPushSubscriptions } from '../subscriptions.ts'
+import { createVapidKeys, type VapidKeys } from '../vapid.ts'
+
+export const asAda = { user: 'ada', role: 'operator' } as const
+
+/** The subscriptions of ada and ben, on a real store. `reopen` reads them again, as a restart does. */
+export async function openSubscriptions({ isLocalServer = true } = {}) {
+  const { store, log } = openLog({ clock: createSystemClock() })
+  let keys: VapidKeys | null = null
+  const operators = [testOperator({ name: 'ada', console: 'ada@work', local: true }), testOperator({ name: 'ben' })]
+  const reopen = () =>
+    openPushSubscriptions({
+      store: store.outbox,
+      log,
+      clock: createSystemClock(),
+      operators,
+      keys() {
+        keys ??= createVapidKeys()
+        return keys
+      },
+      isLocalServer,
+    })
+  return {
+    subscriptions: await reopen(),
+    reopen,
+    store,
+    vapidKeys: () => keys,
+    /** The file with the keys is lost. */
+    loseKeys() {
+      keys = null
+    },
+  }
+}
