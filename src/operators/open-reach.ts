@@ -5,7 +5,7 @@ import type { SupervisedSession } from '../supervision/sessions/take-step.ts'
 import type { Chat } from './chat.ts'
 import type { OperatorChannel } from './operator.ts'
 import type { Outbox } from './outbox.ts'
-import { roomOf, surfacesFor } from './shown-from.ts'
+import { reaches, roomOf, surfacesFor } from './shown-from.ts'
 
 interface ReachDeps {
   channels: readonly OperatorChannel[]
@@ -37,9 +37,7 @@ export function openReach({ channels, outbox, chat, ownRoom }: ReachDeps): Reach
     trouble(session) {
       // At the terminal of this machine somebody can always be asked.
       if (surfacesOf(session.supervision.mode, surfaces(session)).includes('local')) return null
-      const here = channels.filter(
-        ({ surface, room }) => surface === 'remote' && (room === undefined || room === roomOf(session, ownRoom)),
-      )
+      const here = channels.filter((one) => one.surface === 'remote' && reaches(one, session, ownRoom))
       const troubles = here.map((channel) => channel.trouble?.() ?? null)
       return troubles.includes(null) ? null : troubles.join(' ')
     },

@@ -52,3 +52,17 @@ test('tries come 1, 2, 4 … 30 seconds apart, or later if the service asks for 
   ])
   expect([retryDelay(1, 7_000), retryDelay(6, 7_000), retryDelay(1, 86_400_000)]).toEqual([7_000, 30_000, 600_000])
 })
+
+test('what a channel holds back lets the rest of its session pass', () => {
+  const all = [delivery(1, 'a'), delivery(2, 'a'), delivery(3, 'a', 1_002_000), delivery(4, 'b')]
+  const held = ({ n }: Delivery) => (n === 1 ? 1_060_000 : 0)
+  const planned = (inFlight: number[], now = 1_000_000) => {
+    const { due, waitMs } = planDeliveries(all, new Set(inFlight), now, held)
+    return { due: due.map(({ n }) => n), waitMs }
+  }
+
+  expect(planned([])).toEqual({ due: [2, 4], waitMs: null })
+  // Two of one session are never under way together, also when the hold ends meanwhile.
+  expect(planned([2], 1_060_000)).toEqual({ due: [4], waitMs: null })
+  expect(planDeliveries(all.slice(0, 1), new Set(), 1_000_000, held)).toEqual({ due: [], waitMs: 60_000 })
+})

@@ -24,7 +24,7 @@ export interface Plan {
 
 /**
  * One delivery at a time for each session, the oldest first, so that a session's changes are shown in order. Summaries are about no
- * session and have a lane of their own.
+ * session and have a lane of their own. What a channel holds back lets others pass: something critical in quiet hours.
  */
 export function planDeliveries(
   deliveries: readonly Delivery[],
@@ -32,15 +32,20 @@ export function planDeliveries(
   now: number,
   notBefore: HeldUntil = () => 0,
 ): Plan {
+  const isHeld = (delivery: Delivery): boolean => notBefore(delivery, now) > now
+  const busy = new Set(deliveries.filter(({ n }) => inFlight.has(n)).map(laneOf))
   const lanes = new Map<string, Delivery>()
   for (const delivery of deliveries) {
-    const lane = delivery.item?.sessionId ?? ''
-    if (!lanes.has(lane)) lanes.set(lane, delivery)
+    const lane = laneOf(delivery)
+    const first = lanes.get(lane)
+    if (busy.has(lane) || (first !== undefined && (!isHeld(first) || isHeld(delivery)))) continue
+    lanes.set(lane, delivery)
   }
-  const ready = [...lanes.values()].filter(({ n }) => !inFlight.has(n))
-  const { due, waitMs } = divide(ready, now, notBefore)
+  const { due, waitMs } = divide([...lanes.values()], now, notBefore)
   return { due: due.slice(0, Math.max(MAX_IN_FLIGHT - inFlight.size, 0)), waitMs }
 }
+
+const laneOf = ({ item }: Delivery): string => item?.sessionId ?? ''
 
 /** Everything that is due at once. Only one such message is under way at a time, so the order of each session is kept. */
 export function planTogether(

@@ -3,7 +3,15 @@ import type { FeedItem, PersonWait } from '../domain/feed.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import { createShownFrom } from './shown-from.ts'
 
-const item = { kind: 'wait', type: 'prompt', id: 'p', sessionId: 's', status: 'pending', risk: null } as FeedItem
+const item = {
+  kind: 'wait',
+  type: 'prompt',
+  at: 600,
+  id: 'p',
+  sessionId: 's',
+  status: 'pending',
+  risk: null,
+} as FeedItem
 const bell = { name: 'bell', surface: 'local' } as const
 const chat = { name: 'chat:C1', surface: 'remote', room: 'C1' } as const
 const push = { name: 'push:ben', surface: 'remote', asksFrom: () => 600 } as const
@@ -54,5 +62,18 @@ describe('a question is shown', () => {
 
   test('in no room when its session is gone', async () => {
     expect(await everywhere(open(null), { ...item, sessionId: 'gone' } as FeedItem)).toEqual([0, null, 0])
+  })
+
+  test.each([
+    ['has no browser yet', { isSetUp: () => false }],
+    ['does not want to hear of it', { concerns: () => false }],
+    ['is asked later', { asksFrom: () => 601 }],
+    ['is never asked', { asksFrom: () => null }],
+  ])('also at the terminal if the only person on the phone %s', async (_why, values) => {
+    const phone = { name: 'push:ben', surface: 'remote', ...values } as const
+    const shownFrom = open({ mode: 'remote' }, {}, [bell, phone] as never)
+
+    expect(await shownFrom(bell, item)).toBe(0)
+    expect(await open({ mode: 'remote' }, {}, [bell, push] as never)(bell, item)).toBe(null)
   })
 })

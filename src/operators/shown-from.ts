@@ -5,7 +5,8 @@ import type { SessionRecord } from '../domain/session.ts'
 import { type Surface, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
 import type { OperatorChannel } from './operator.ts'
 
-type Place = Pick<OperatorChannel, 'name' | 'surface' | 'room' | 'asksFrom'>
+type Place = Pick<OperatorChannel, 'name' | 'surface' | 'room' | 'asksFrom' | 'isSetUp'> &
+  Partial<Pick<OperatorChannel, 'concerns'>>
 
 /** From when on (epoch ms) a channel shows an item of the feed that concerns it; null: never. */
 export type ShownFrom = (channel: Place, item: FeedItem) => Promise<number | null>
@@ -14,15 +15,36 @@ export type ShownFrom = (channel: Place, item: FeedItem) => Promise<number | nul
 export const roomOf = ({ supervision }: Pick<SessionRecord, 'supervision'>, ownRoom: string | null): string | null =>
   supervision?.channelId ?? ownRoom
 
-/** The surfaces on which something can be shown for this session. `quarterdeck ctl` is always there. */
-export function surfacesFor(
-  channels: readonly Place[],
-  session: Pick<SessionRecord, 'supervision'>,
+/** Whether somebody who is asked at once sees a question of this session in this channel. */
+export function reaches(
+  { room, concerns, asksFrom, isSetUp }: Place,
+  session: SessionRecord,
   ownRoom: string | null,
-): ReadonlySet<Surface> {
-  const here = channels.filter(({ room }) => room === undefined || room === roomOf(session, ownRoom))
-  return new Set<Surface>(['local', ...here.map(({ surface }) => surface)])
+  item: FeedItem = questionOf(session),
+): boolean {
+  if (isSetUp?.() === false || concerns?.(item) === false) return false
+  if (room !== undefined && room !== roomOf(session, ownRoom)) return false
+  const from = asksFrom === undefined ? 0 : asksFrom(item, session)
+  return from !== null && from <= item.at
 }
+
+/** Stands for everything that the session may ask. */
+const questionOf = ({ id, owner, agent, createdAt }: SessionRecord): FeedItem => ({
+  ...{ n: 0, at: createdAt, kind: 'wait', type: 'approval', id: '', sessionId: id, owner, agent },
+  ...{ status: 'pending', risk: 'low' },
+})
+
+/** The surfaces on which something can be shown for this session. `quarterdeck ctl` is always there. */
+export const surfacesFor = (
+  channels: readonly Place[],
+  session: SessionRecord,
+  ownRoom: string | null,
+  item?: FeedItem,
+): ReadonlySet<Surface> =>
+  new Set<Surface>([
+    'local',
+    ...channels.filter((one) => reaches(one, session, ownRoom, item)).map(({ surface }) => surface),
+  ])
 
 interface ShownDeps {
   channels: readonly Place[]
@@ -44,14 +66,11 @@ export function createShownFrom({ channels, ownRoom, find, session: sessionOf }:
     if (channel.room !== undefined && channel.room !== roomOf(session, ownRoom)) {
       return (await isThere(channel, item)) ? 0 : null
     }
-    const mode = item.kind === 'wait' ? session.supervision?.mode : undefined
-    const isOff = mode !== undefined && !surfacesNow(mode).includes(channel.surface)
-    if (isOff) return (await isThere(channel, item)) ? 0 : null
-    return channel.asksFrom === undefined ? 0 : channel.asksFrom(item, session)
-
-    function surfacesNow(of: NonNullable<typeof mode>): readonly Surface[] {
-      const risk = item.kind === 'wait' ? item.risk : null
-      return surfacesOf(of, surfacesFor(channels, session ?? {}, ownRoom), risk)
+    const mode = session.supervision?.mode
+    if (item.kind === 'wait' && mode !== undefined) {
+      const surfaces = surfacesOf(mode, surfacesFor(channels, session, ownRoom, item), item.risk)
+      if (!surfaces.includes(channel.surface)) return (await isThere(channel, item)) ? 0 : null
     }
+    return channel.asksFrom === undefined ? 0 : channel.asksFrom(item, session)
   }
 }
