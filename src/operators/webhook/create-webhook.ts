@@ -1,0 +1,71 @@
+// Posts what changes to an address of the settings, signed. The receiver is a program: it gets every change, not the present state.
+
+import type { WebhookSettings } from '../../domain/channel-settings.ts'
+import { type Clock, isoTime } from '../../domain/clock.ts'
+import type { Delivery } from '../../domain/delivery.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+import type { Post } from '../notice/post.ts'
+import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
+import { kindOf } from '../people/person-rules.ts'
+import { webhookHeaders } from './sign-webhook.ts'
+
+export interface WebhookOptions {
+  settings: WebhookSettings
+  /** `whsec_` and base64. */
+  secret: string
+  /** An item of the feed as `GET /inbox/events` sends it. */
+  view: (item: FeedItem) => { kind: string; status: string }
+  post: Post
+  clock: Pick<Clock, 'now'>
+}
+
+const GONE = 410
+/** A receiver may fail once in a while. After so many failures in a row something is wrong. */
+const TROUBLE_AFTER = 3
+
+export function createWebhook({ settings, secret, view, post, clock }: WebhookOptions): OperatorChannel {
+  const name = `webhook:${settings.name}`
+  const url = new URL(settings.url)
+  /** The receiver has said that it wants nothing more. It is asked again after a restart. */
+  let isGone = false
+  let failures = 0
+  let trouble = ''
+
+  function bodyOf({ item, count }: Delivery): object {
+    if (item === null) return { type: 'feed.missed', timestamp: isoTime(clock.now()), data: { count } }
+    const data = view(item)
+    return { type: `${data.kind}.${data.status}`, timestamp: isoTime(item.at), data }
+  }
+
+  return {
+    name,
+    surface: 'remote',
+    concerns(item) {
+      const kind = kindOf(item)
+      return kind !== null && settings.kinds.includes(kind)
+    },
+    async deliver(delivery, signal) {
+      const gone = new DeliveryFailed(`${url.host} answered ${GONE} and wants no more messages.`, { giveUp: true })
+      if (isGone) throw gone
+      const body = JSON.stringify(bodyOf(delivery))
+      const headers = webhookHeaders(secret, { id: idOf(name, delivery), at: clock.now(), body })
+      try {
+        const { status } = await post({ url, headers, body, isOurs: true }, signal, (one) => one === GONE)
+        isGone = status === GONE
+        if (isGone) throw gone
+        failures = 0
+        return null
+      } catch (error) {
+        failures += 1
+        trouble = error instanceof DeliveryFailed ? error.message : 'The last messages could not be sent.'
+        throw error
+      }
+    },
+    trouble: () => (isGone || failures >= TROUBLE_AFTER ? `${name}: ${trouble}` : null),
+    close: async () => {},
+  }
+}
+
+/** A summary that grows is another message. */
+const idOf = (name: string, { n, item, count }: Delivery): string =>
+  item === null ? `${name}:${n}:${count}` : `${name}:${n}`
