@@ -17,6 +17,10 @@ import type { ShownFrom } from './shown-from.ts'
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
   announce(surfaces: readonly Surface[], text: string): void
+  /** Somebody has put something into the outbox of this channel. */
+  look(channel: string): void
+  /** Epoch ms at which this channel last showed something; null: not since the start. */
+  lastShownAt(channel: string): number | null
   /** Resolves when no delivery is under way any more. What was not delivered stays in the store. */
   close(): Promise<void>
 }
@@ -45,14 +49,18 @@ const READ_LIMIT = 256
 /** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const closing = new AbortController()
+  const senders = new Map<string, ReturnType<typeof createSender>>()
   const working = deps.channels.map((channel) => {
     const sender = createSender(deps, channel, closing.signal)
+    senders.set(channel.name, sender)
     return Promise.all([takeFromFeed(deps, channel, sender.look, closing.signal), sender.run()])
   })
   return {
     announce(surfaces, text) {
       for (const channel of deps.channels) if (surfaces.includes(channel.surface)) channel.announce?.(text)
     },
+    look: (channel) => senders.get(channel)?.look(),
+    lastShownAt: (channel) => senders.get(channel)?.lastShownAt() ?? null,
     async close() {
       closing.abort()
       await Promise.all(working)
@@ -155,6 +163,7 @@ interface Tried {
 function createSender({ store, log, clock, logger }: OutboxDeps, channel: OperatorChannel, signal: AbortSignal) {
   const inFlight = new Map<number, Promise<void>>()
   let hasNews = true
+  let lastShownAt: number | null = null
   let resume = () => {}
 
   function look(): void {
@@ -189,6 +198,7 @@ function createSender({ store, log, clock, logger }: OutboxDeps, channel: Operat
     const end = AbortSignal.any([signal, late.signal])
     try {
       const ref = await unlessAborted(show(deliveries, end), end)
+      lastShownAt = clock.now()
       return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
     } catch (error) {
       return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
@@ -254,7 +264,7 @@ function createSender({ store, log, clock, logger }: OutboxDeps, channel: Operat
     await Promise.all(inFlight.values())
   }
 
-  return { look, run }
+  return { look, run, lastShownAt: () => lastShownAt }
 }
 
 /** A channel that does not listen to its signal must not hold up the others. */

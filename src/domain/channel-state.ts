@@ -1,0 +1,26 @@
+/** How a channel to operators is doing. */
+export interface ChannelState {
+  name: string
+  /** `local`: at the terminal of this machine. `remote`: in a chat, on a phone, at a webhook. */
+  surface: 'local' | 'remote'
+  /** Whether it reaches somebody at all, as it is set up now. */
+  isSetUp: boolean
+  /** Items that wait to be shown. */
+  waiting: number
+  /** Items that it could not show one by one, and has not summed up yet. */
+  missed: number
+  /** Epoch ms of the last item that it showed since the start; null: none. */
+  lastShownAt: number | null
+  /** Why nobody is reached there just now; null: it works. */
+  trouble: string | null
+}
+
+/** What became of a wish to see items of the feed once more. */
+export interface Replay {
+  /** How many are shown again. */
+  replayed: number
+  /** Number of the last item of the feed that was looked at. */
+  upTo: number
+  /** More would follow, but the channel has no room for it now. */
+  hasMore: boolean
+}

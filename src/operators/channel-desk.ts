@@ -1,0 +1,76 @@
+// What operators see and do about the channels themselves.
+
+import type { ChannelState, Replay } from '../domain/channel-state.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import type { Feed } from '../engine/feed.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import { OUTBOX_ITEMS, type OutboxReads } from '../store/ports/outbox.ts'
+import type { OperatorChannel } from './operator.ts'
+import type { Outbox } from './outbox.ts'
+import type { ShownFrom } from './shown-from.ts'
+
+export interface ChannelDesk {
+  list(): Promise<ChannelState[]>
+  /**
+   * Shows what a channel has shown after this number of the feed once more, as far as it has room. The items keep their numbers.
+   * Throws `record_not_found` for an unknown channel, and `events_gone`.
+   */
+  replay(name: string, after: number): Promise<Replay>
+}
+
+interface ChannelDeskDeps {
+  channels: readonly OperatorChannel[]
+  outbox: Pick<Outbox, 'look' | 'lastShownAt'>
+  shownFrom: ShownFrom
+  feed: Pick<Feed, 'assertKept' | 'items'>
+  store: Pick<OutboxReads, 'cursor' | 'deliveries'>
+  log: Pick<SessionLog, 'commit'>
+}
+
+const READ_LIMIT = 256
+
+export function createChannelDesk({ channels, outbox, shownFrom, feed, store, log }: ChannelDeskDeps): ChannelDesk {
+  async function stateOf({ name, surface, isSetUp, trouble }: OperatorChannel): Promise<ChannelState> {
+    const deliveries = await store.deliveries(name)
+    return {
+      name,
+      surface,
+      isSetUp: isSetUp?.() ?? true,
+      waiting: deliveries.filter(({ item }) => item !== null).length,
+      missed: deliveries.find(({ item }) => item === null)?.count ?? 0,
+      lastShownAt: outbox.lastShownAt(name),
+      trouble: trouble?.() ?? null,
+    }
+  }
+
+  return {
+    list: () => Promise.all(channels.map(stateOf)),
+
+    async replay(name, after) {
+      const channel = channels.find((one) => one.name === name)
+      if (channel === undefined) {
+        const text = `There is no channel ${JSON.stringify(name.slice(0, 100))}. GET /channels lists them.`
+        throw new ServerError('record_not_found', text)
+      }
+      await feed.assertKept(after)
+      // What comes after its cursor the channel takes by itself.
+      const end = (await store.cursor(name)) ?? 0
+      const room = Math.max(OUTBOX_ITEMS - (await store.deliveries(name)).length, 0)
+      const again: FeedItem[] = []
+      let place = after
+      while (place < end && again.length < room) {
+        const items = (await feed.items(place, READ_LIMIT)).filter(({ n }) => n <= end)
+        for (const item of items) {
+          if (again.length === room) break
+          place = item.n
+          if (channel.concerns(item) && (await shownFrom(channel, item)) !== null) again.push(item)
+        }
+        if (items.length === 0) place = end
+      }
+      if (again.length > 0) await log.commit({ type: 'replay_deliveries', channel: name, items: again })
+      outbox.look(name)
+      return { replayed: again.length, upTo: place, hasMore: place < end }
+    },
+  }
+}
