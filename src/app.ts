@@ -19,6 +19,8 @@ import type { Door, Route } from './http/route.ts'
 import type { ListenTarget } from './http/server/listen.ts'
 import { createServerState } from './http/server-state.ts'
 import { lockDataDir } from './open-store.ts'
+import { createConsoleLink } from './operators/console-link.ts'
+import { createKeychain } from './operators/credentials/keychain.ts'
 import type { OperatorChannel } from './operators/operator.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
@@ -134,7 +136,7 @@ async function startApp(
 
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
-  const { own, workspaces, tokens, published, fileKeys, passphrase } = openOwnFolders(options, prepared, undo)
+  const { own, workspaces, tokens, published, fileKeys, pushKeys, passphrase } = openOwnFolders(options, prepared, undo)
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
@@ -180,12 +182,16 @@ async function startApp(
     undo,
   )
   const { terminal } = options
-  const channelParts = { settings, services, work, store, sessionLog, clock, log }
+  const channelParts = {
+    ...{ settings, services, work, store, sessionLog, connections, pushKeys, clock, log },
+    credentials: options.credentials ?? { keychain: createKeychain(clock), env: process.env },
+    link: createConsoleLink(settings.channels.publicUrl ?? localAddress ?? ''),
+  }
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
   channels = opened.list
   reach.open(opened.reach)
   const routes = guardDecisions(
-    createRoutes({ ...wiring, services, work, early, tokens }),
+    createRoutes({ ...wiring, services, work, channels: opened, early, tokens }),
     createRequirePassphrase(passphrase),
   )
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))

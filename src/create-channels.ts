@@ -1,6 +1,7 @@
 // The channels to operators, and the outbox that brings them what waits. A new channel is a folder in `operators/` and one line here.
 
 import type { ServerSettings } from './config/settings/server-settings.ts'
+import { type NoticeParts, openNotices } from './create-notices.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Clock } from './domain/clock.ts'
@@ -9,15 +10,17 @@ import type { Logger } from './domain/logger.ts'
 import { isWaiting } from './domain/wait.ts'
 import type { SessionLog } from './log/session-log.ts'
 import { createBell, type Terminal } from './operators/bell/create-bell.ts'
+import { type ChannelDesk, createChannelDesk } from './operators/channel-desk.ts'
 import type { Chat } from './operators/chat.ts'
 import { openReach } from './operators/open-reach.ts'
 import type { CreateChannel, OperatorChannel, OperatorDesk } from './operators/operator.ts'
 import { createOutbox } from './operators/outbox.ts'
 import { createShownFrom } from './operators/shown-from.ts'
+import type { PushSubscriptions } from './operators/web-push/subscriptions.ts'
 import type { Store } from './store/store.ts'
 import type { Reach } from './supervision/reach.ts'
 
-interface ChannelParts {
+interface ChannelParts extends Omit<NoticeParts, 'onSubscribed'> {
   settings: ServerSettings
   services: Services
   work: SupervisedWork
@@ -32,6 +35,8 @@ interface ChannelParts {
 export interface Channels {
   reach: Reach
   list: readonly OperatorChannel[]
+  channelDesk: ChannelDesk
+  push: PushSubscriptions
 }
 
 /** What is opened here is closed by `undo`. */
@@ -44,24 +49,28 @@ export async function createChannels(parts: ChannelParts, undo: AsyncDisposableS
   const desk: OperatorDesk = { approvals: services.approvals, find }
   const chat = await openChat(parts)
   if (chat !== null) undo.defer(() => chat.close())
-  const list = [...(chat?.channels ?? []), ...ownChannels(parts)].map((create) => create(desk))
+  const { push, channels: notices } = await openNotices({ ...parts, onSubscribed: (channel) => outbox.look(channel) })
+  const list = [...(chat?.channels ?? []), ...ownChannels(parts), ...notices].map((create) => create(desk))
   const ownRoom = settings.supervision.slack.channelId
+  const shownFrom = createShownFrom({ channels: list, ownRoom, find, session: (id) => store.sessions.get(id) })
+  const shared = { channels: list, shownFrom, feed: services.feed, store: store.outbox, log: sessionLog }
   const outbox = createOutbox({
-    channels: list,
-    shownFrom: createShownFrom({ channels: list, ownRoom, find, session: (id) => store.sessions.get(id) }),
+    ...shared,
     async stillWaits(item) {
       const wait = await find(item)
       return wait !== null && isWaiting(wait)
     },
-    feed: services.feed,
-    store: store.outbox,
-    log: sessionLog,
     clock,
     logger: log,
   })
   undo.defer(() => outbox.close())
   chat?.start()
-  return { reach: openReach({ channels: list, outbox, chat, ownRoom }), list }
+  return {
+    reach: openReach({ channels: list, outbox, chat, ownRoom }),
+    list,
+    channelDesk: createChannelDesk({ ...shared, outbox }),
+    push,
+  }
 }
 
 const ownChannels = ({ terminal }: ChannelParts): readonly CreateChannel[] =>

@@ -1,6 +1,7 @@
 // The table of all routes. A new protocol is a folder in `protocols/` and one line here.
 
 import type { ServerSettings } from './config/settings/server-settings.ts'
+import type { Channels } from './create-channels.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
@@ -18,9 +19,11 @@ import { chatErrorShape } from './protocols/chat/error-shape.ts'
 import { createChatRoutes } from './protocols/chat/routes.ts'
 import { createHookRoutes } from './protocols/hooks/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
+import { createChannelRoutes } from './protocols/manage/channels/routes.ts'
 import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
 import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
+import { createPushRoutes } from './protocols/manage/push/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
 import { createSupervisionRoutes } from './protocols/manage/supervision/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
@@ -38,6 +41,7 @@ import { createThreadRoutes } from './protocols/threads/routes.ts'
 interface RouteParts {
   services: Services
   work: SupervisedWork
+  channels: Channels
   /** Routes that answered before the store was open. */
   early: readonly Route[]
   settings: ServerSettings
@@ -52,6 +56,7 @@ interface RouteParts {
 export function createRoutes({
   services,
   work,
+  channels,
   early,
   settings,
   tokens,
@@ -71,6 +76,8 @@ export function createRoutes({
     ...createEventRoutes(services),
     ...createInboxRoutes(services),
     ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...work }),
+    ...createChannelRoutes(channels),
+    ...createPushRoutes(channels),
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, dataDir }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),

@@ -115,6 +115,7 @@ export function createClient(options: ClientOptions): Client {
     ...createSupervision({
       json,
       jsonOnce,
+      empty,
       page: (call) =>
         connection.patiently(call, async (response) => ({
           link: response.headers.get('link'),

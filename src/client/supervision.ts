@@ -4,12 +4,15 @@ import { queryOf } from './approvals.ts'
 import type { Call } from './connection.ts'
 import type {
   Alert,
+  BrowserPushSubscription,
+  Channel,
   Checkpoint,
   CommandResult,
   InboxItem,
   Instruction,
   InstructionWait,
   Prompt,
+  PushSubscription,
   Restored,
   ShownCheckpoint,
   Supervision,
@@ -68,6 +71,26 @@ export interface SupervisionClient {
     /** Ends the session of the silent agent. */
     stop(id: string, options?: Signalled): Promise<Alert>
   }
+  channels: {
+    /** The ways to reach operators, and how they are doing. */
+    list(options?: Signalled): Promise<Channel[]>
+    /** Shows what a channel has shown after this item of the feed once more. If `has_more`, go on later from `cursor`. */
+    replay(
+      name: string,
+      after: string,
+      options?: Signalled,
+    ): Promise<{ replayed: number; cursor: string; has_more: boolean }>
+  }
+  push: {
+    /** For `pushManager.subscribe`: the `applicationServerKey`. */
+    key(options?: Signalled): Promise<string>
+    list(options?: Signalled): Promise<PushSubscription[]>
+    subscribe(
+      subscription: BrowserPushSubscription,
+      options?: Signalled & { label?: string },
+    ): Promise<PushSubscription>
+    unsubscribe(id: string, options?: Signalled): Promise<void>
+  }
   checkpoints: {
     list(options?: Omit<RecordListOptions, 'status'>): Promise<Checkpoint[]>
     get(id: string, options?: Signalled & { after?: string }): Promise<ShownCheckpoint>
@@ -104,9 +127,11 @@ interface SupervisionDeps {
   page: <T>(call: Call) => Promise<{ body: T; link: string | null }>
   /** Never retries. */
   jsonOnce: <T>(call: Call) => Promise<T>
+  /** For an answer without a body. Retries if that can help. */
+  empty: (call: Call) => Promise<void>
 }
 
-export function createSupervision({ json, page, jsonOnce }: SupervisionDeps): SupervisionClient {
+export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDeps): SupervisionClient {
   const get = <T>(path: string, { signal }: Signalled = {}): Promise<T> => json({ method: 'GET', path, signal })
   const post = <T>(path: string, body: object, { signal }: Signalled = {}): Promise<T> =>
     jsonOnce({ method: 'POST', path, body, signal })
@@ -151,6 +176,23 @@ export function createSupervision({ json, page, jsonOnce }: SupervisionDeps): Su
       nudge: (id, text, options) => post(at('alerts', id, '/nudge'), message(text), options),
       dismiss: (id, options) => post(at('alerts', id, '/dismiss'), {}, options),
       stop: (id, options) => post(at('alerts', id, '/stop'), {}, options),
+    },
+    channels: {
+      list: async (options) => (await get<{ channels: Channel[] }>('/channels', options)).channels,
+      replay: (name, after, options) => post(at('channels', name, '/replay'), { after }, options),
+    },
+    push: {
+      key: async (options) => (await get<{ public_key: string }>('/push/key', options)).public_key,
+      list: async (options) =>
+        (await get<{ subscriptions: PushSubscription[] }>('/push/subscriptions', options)).subscriptions,
+      subscribe: ({ endpoint, keys }, { label, signal } = {}) =>
+        json({
+          method: 'POST',
+          path: '/push/subscriptions',
+          body: { endpoint, keys, ...(label === undefined ? {} : { label }) },
+          signal,
+        }),
+      unsubscribe: (id, { signal } = {}) => empty({ method: 'DELETE', path: at('push/subscriptions', id), signal }),
     },
     checkpoints: {
       list: (options) => list('checkpoints', options),

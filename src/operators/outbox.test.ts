@@ -49,7 +49,7 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
       await clock.advance(10)
       await closed
     })
-    return channel
+    return { channel, outbox }
   }
   /** Lets everything happen that needs no more than some milliseconds. */
   const settle = async () => {
@@ -82,12 +82,32 @@ describe('the outbox', () => {
     const [over, waits] = [newApproval(run), newApproval(run)]
     void log.commit(finish(run, { status: 'waiting', waits: [over, waits] }))
     await settle()
-    const channel = openWith({ stillWaits: async ({ id }) => id === waits.id })
+    const { channel } = openWith({ stillWaits: async ({ id }) => id === waits.id })
     await settle()
     await newSessions(1)
 
     expect(channel.messages()).toEqual(['wait pending', 'session active'])
     expect(await store.outbox.cursor('recording')).toBe(await store.feed.head())
+  })
+
+  test('begins with what waits when a channel is set up, and costs nothing before', async () => {
+    const { openWith, settle, newSessions, store } = openOutbox()
+    let isSetUp = false
+    const { channel, outbox } = openWith({ stillWaits: async () => true }, (one) => ({
+      ...one,
+      isSetUp: () => isSetUp,
+    }))
+    await newSessions(2)
+    expect(await store.outbox.cursor('recording')).toBe(null)
+    outbox.look('recording')
+    await settle()
+    expect(await store.outbox.cursor('recording')).toBe(null)
+    isSetUp = true
+    outbox.look('recording')
+    await settle()
+    await newSessions(1)
+
+    expect(channel.messages()).toEqual(['session active'])
   })
 
   test('holds what a channel shows later, and shows together what is due then', async () => {

@@ -17,7 +17,7 @@ import type { ShownFrom } from './shown-from.ts'
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
   announce(surfaces: readonly Surface[], text: string): void
-  /** Somebody has put something into the outbox of this channel. */
+  /** Something was put into the outbox of this channel, or it was set up. */
   look(channel: string): void
   /** Epoch ms at which this channel last showed something; null: not since the start. */
   lastShownAt(channel: string): number | null
@@ -49,11 +49,17 @@ const READ_LIMIT = 256
 /** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const closing = new AbortController()
-  const senders = new Map<string, ReturnType<typeof createSender>>()
+  const senders = new Map<string, { look(): void; lastShownAt(): number | null }>()
   const working = deps.channels.map((channel) => {
     const sender = createSender(deps, channel, closing.signal)
-    senders.set(channel.name, sender)
-    return Promise.all([takeFromFeed(deps, channel, sender.look, closing.signal), sender.run()])
+    const setUp = Promise.withResolvers<void>()
+    const look = () => {
+      if (channel.isSetUp?.() !== false) setUp.resolve()
+      sender.look()
+    }
+    closing.signal.addEventListener('abort', () => setUp.resolve())
+    senders.set(channel.name, { ...sender, look })
+    return Promise.all([takeFromFeed(deps, channel, sender.look, setUp.promise, closing.signal), sender.run()])
   })
   return {
     announce(surfaces, text) {
@@ -76,13 +82,18 @@ interface Wanted {
   from: number
 }
 
-/** Writes to the outbox what the channel has to show. Resolves when the signal aborts or the feed is closed; never rejects. */
+/**
+ * Writes to the outbox what the channel has to show. A channel that reaches nobody yet costs nothing: it begins when `setUp` resolves.
+ * Resolves when the signal aborts or the feed is closed; never rejects.
+ */
 async function takeFromFeed(
   { feed, store, log, clock, logger, shownFrom = async () => 0, stillWaits }: OutboxDeps,
   channel: OperatorChannel,
   onTaken: () => void,
+  setUp: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  let isNew = channel.isSetUp?.() === false
   let stored: number | null = null
 
   async function take(upTo: number, wanted: readonly Wanted[], skipped = 0): Promise<void> {
@@ -119,9 +130,10 @@ async function takeFromFeed(
 
   async function follow(): Promise<void> {
     stored = await store.cursor(channel.name)
-    if (stored === null) {
+    if (stored === null || isNew) {
       const head = await feed.head()
       await take(head, await waitingAlready(head))
+      isNew = false
     }
     const from = stored ?? 0
     for await (const items of feed.follow(from, signal)) {
@@ -131,7 +143,8 @@ async function takeFromFeed(
     }
   }
 
-  for (;;) {
+  if (isNew) await setUp
+  while (!signal.aborted) {
     try {
       return await follow()
     } catch (error) {

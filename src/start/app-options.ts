@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Middleware } from '../engine/middleware/middleware.ts'
 import type { Terminal } from '../operators/bell/create-bell.ts'
+import type { CredentialSources } from '../operators/credentials/credentials.ts'
 import type { StrayErrors } from '../tools/function/stray-errors.ts'
 import type { Tool } from '../tools/tool.ts'
 
@@ -32,6 +33,8 @@ export interface AppOptions {
   conformanceFixtures?: boolean
   /** The terminal that the server runs in, for the bell. Left out: it runs in none. */
   terminal?: Terminal
+  /** Where the secrets of channels to operators come from. Left out: the keychain, then the environment of this process. */
+  credentials?: CredentialSources
   /** Opens the local socket of `quarterdeck ctl`; `env` says where. Needs `configDir`. Left out: there is none. */
   localSocket?: { env: Readonly<Record<string, string | undefined>> }
   /** Counts the starts in one process: function modules are loaded anew for each number. */

@@ -4,11 +4,13 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ServerError } from '../domain/errors.ts'
 import { createFileKeySecret } from '../http/auth/config-folder/file-key-secret.ts'
+import { createPushKeySecret } from '../http/auth/config-folder/push-key-secret.ts'
 import { createServerAddress, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
 import { createFileKeys, type FileKeys } from '../http/auth/file-keys.ts'
 import { createPassphrase, type Passphrase } from '../http/auth/passphrase/passphrase.ts'
 import { noOperatorToken, type ReadTokens, readTokens, type TokensOptions } from '../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../operators/ctl/socket.ts'
+import { createVapidKeys, type VapidKeys } from '../operators/web-push/vapid.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { refuseUnknownOwner } from '../supervision/sessions/may-command.ts'
@@ -23,6 +25,8 @@ interface OpenFolders {
   /** Null, like the passphrase: there is no config folder. */
   published: ServerAddress | null
   fileKeys: FileKeys
+  /** The key pair for Web Push, made at its first use. */
+  pushKeys: () => VapidKeys
   passphrase: Passphrase | null
 }
 
@@ -38,10 +42,12 @@ export function openOwnFolders(options: AppOptions, prepared: Prepared, undo: As
   const published = kept === null ? null : createServerAddress({ ...kept, dataDir })
   published?.forget()
   undo.defer(() => published?.forget())
-  const secret = createFileKeySecret(kept === null ? null : { ...kept, dataDir }, log)
+  const place = kept === null ? null : { ...kept, dataDir }
+  const secret = createFileKeySecret(place, log)
   const fileKeys = createFileKeys({ secret, clock })
+  const pushKeys = createPushKeySecret(place, createVapidKeys, log)
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
-  return { own, workspaces, tokens, published, fileKeys, passphrase }
+  return { own, workspaces, tokens, published, fileKeys, pushKeys, passphrase }
 }
 
 /** Where things are kept that live only as long as the server. */

@@ -4,7 +4,13 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { Keychain } from './keychain.ts'
 
-export const credentialNames = ['slack_app_token', 'slack_bot_token', 'slack_team_id'] as const
+export const credentialNames = [
+  'slack_app_token',
+  'slack_bot_token',
+  'slack_team_id',
+  'ntfy_token',
+  'webhook_secret',
+] as const
 export type CredentialName = (typeof credentialNames)[number]
 
 /** The variable that is read when the keychain has nothing. */
@@ -59,6 +65,13 @@ const shapes: Record<CredentialName, { shape: RegExp; expected: string }> = {
   slack_app_token: { shape: /^xapp-[\w-]+$/, expected: 'a token that begins with xapp-' },
   slack_bot_token: { shape: /^xoxb-[\w-]+$/, expected: 'a token that begins with xoxb-' },
   slack_team_id: { shape: /^T[A-Z0-9]+$/, expected: 'an id that begins with T' },
+  ntfy_token: { shape: /^tk_\w+$/, expected: 'an access token that begins with tk_' },
+  // 24 to 64 bytes.
+  webhook_secret: {
+    shape: /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/,
+    expected:
+      'whsec_ and 24 to 64 random bytes as base64, such as the output of: echo whsec_$(openssl rand -base64 32)',
+  },
 }
 
 /** What is wrong with a typed value, or null. Slack's two tokens are easily mixed up. */

@@ -3,8 +3,9 @@
 import type { Delivery } from '../../domain/delivery.ts'
 import { isWaiting } from '../../domain/wait.ts'
 import { sha256 } from '../../json/digest.ts'
+import type { ConsoleLink } from '../console-link.ts'
 import type { OperatorDesk } from '../operator.ts'
-import { type ConsoleLink, type Notice, noticeOf, sessionNotice, summaryOf } from './notice.ts'
+import { type Notice, noticeOf, sessionNotice, summaryOf } from './notice.ts'
 
 export interface Reader {
   /** Name of the channel, under which it is noted what was shown. */

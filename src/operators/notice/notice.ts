@@ -6,6 +6,7 @@ import type { Risk } from '../../domain/tool-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleText } from '../../domain/visible-text.ts'
 import { type Alert, type Approval, isSupervised, isWaiting, type Prompt } from '../../domain/wait.ts'
+import type { ConsoleLink } from '../console-link.ts'
 
 export interface Notice {
   /** The same for all notices about one record: a later one replaces an earlier one. */
@@ -19,9 +20,6 @@ export interface Notice {
   /** Page of the console. */
   link: string
 }
-
-/** Address of the page about a record; of the inbox for null. */
-export type ConsoleLink = (id: string | null) => string
 
 const MOST_NAME_CHARS = 80
 /** Lines of a digest. */

@@ -3,7 +3,8 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
-import type { ConsoleLink, Notice } from '../notice/notice.ts'
+import type { ConsoleLink } from '../console-link.ts'
+import type { Notice } from '../notice/notice.ts'
 import type { Post } from '../notice/post.ts'
 import type { CreateChannel } from '../operator.ts'
 import type { PersonRules } from '../people/person-rules.ts'

@@ -1,7 +1,8 @@
 // A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notice.
 
+import type { ConsoleLink } from '../console-link.ts'
 import { currentNotice } from '../notice/current-notice.ts'
-import { type ConsoleLink, digestOf, type Notice } from '../notice/notice.ts'
+import { digestOf, type Notice } from '../notice/notice.ts'
 import { type CreateChannel, DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import type { PersonRules } from './person-rules.ts'
 

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createConnections } from '../../outgoing/connections.ts'
 import { createServiceHttp, type Lookup, systemLookup } from '../../tools/http/service/service-http.ts'
+import { createConsoleLink } from '../console-link.ts'
 import { createPost, type Post } from '../notice/post.ts'
 
 /** Real requests, as the server sends them. */
@@ -11,5 +12,4 @@ export function testPost(lookup: Lookup = systemLookup): Post {
   return createPost({ http: createServiceHttp({ connections, lookup }), clock: createSystemClock() })
 }
 
-export const testLink = (id: string | null): string =>
-  id === null ? 'https://agents.example.com/console/inbox' : `https://agents.example.com/console/inbox/${id}`
+export const testLink = createConsoleLink('https://agents.example.com')

@@ -3,7 +3,8 @@
 
 import type { Logger } from '../../domain/logger.ts'
 import type { PushSubscription } from '../../domain/push-subscription.ts'
-import type { ConsoleLink, Notice } from '../notice/notice.ts'
+import type { ConsoleLink } from '../console-link.ts'
+import type { Notice } from '../notice/notice.ts'
 import type { Post } from '../notice/post.ts'
 import { type CreateChannel, DeliveryFailed } from '../operator.ts'
 import type { PersonRules } from '../people/person-rules.ts'

@@ -13,9 +13,10 @@ function browser(endpoint = 'https://push.example.com/1') {
 
 describe('push subscriptions', () => {
   test('belong to the operator who made them, under any of their names, and survive a restart', async () => {
-    const { subscriptions, reopen, vapidKeys } = await openSubscriptions()
+    const { subscriptions, reopen, vapidKeys, subscribed } = await openSubscriptions()
     expect(vapidKeys()).toBe(null)
     const made = await subscriptions.subscribe({ user: 'ada@work', role: 'operator' }, browser())
+    expect(subscribed).toEqual(['push:ada'])
 
     expect(made).toEqual({ ...browser(), keys: made.keys, id: made.id, person: 'ada', createdAt: made.createdAt })
     expect([subscriptions.of('ada'), subscriptions.list(asAda), subscriptions.list(asBen)]).toEqual([

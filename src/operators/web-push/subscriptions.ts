@@ -44,6 +44,8 @@ interface SubscriptionsDeps {
   keys: () => VapidKeys
   /** Whether only this machine can reach the server. */
   isLocalServer: boolean
+  /** Called with the name of a channel when a browser has subscribed. */
+  onSubscribed(channel: string): void
 }
 
 export const pushChannel = (person: string): string => `push:${person}`
@@ -60,7 +62,7 @@ const NoteSchema = z.object({
 })
 
 export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
-  const { store, log, clock, operators, keys, isLocalServer } = deps
+  const { store, log, clock, operators, keys, isLocalServer, onSubscribed } = deps
   const { personOf = (name: string) => name } = configuredOperators(operators)
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
@@ -125,6 +127,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         const subscription = { ...wanted, id, person, createdAt: before?.createdAt ?? clock.now() }
         await put(subscription)
         mine.set(id, subscription)
+        onSubscribed(pushChannel(person))
         return subscription
       }),
     unsubscribe: (by, id) =>

@@ -9,6 +9,7 @@ export const asAda = { user: 'ada', role: 'operator' } as const
 /** The subscriptions of ada and ben, on a real store. `reopen` reads them again, as a restart does. */
 export async function openSubscriptions({ isLocalServer = true } = {}) {
   const { store, log } = openLog({ clock: createSystemClock() })
+  const subscribed: string[] = []
   let keys: VapidKeys | null = null
   const operators = [testOperator({ name: 'ada', console: 'ada@work', local: true }), testOperator({ name: 'ben' })]
   const reopen = () =>
@@ -22,11 +23,13 @@ export async function openSubscriptions({ isLocalServer = true } = {}) {
         return keys
       },
       isLocalServer,
+      onSubscribed: (channel) => void subscribed.push(channel),
     })
   return {
     subscriptions: await reopen(),
     reopen,
     store,
+    subscribed,
     vapidKeys: () => keys,
     /** The file with the keys is lost. */
     loseKeys() {

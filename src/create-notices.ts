@@ -1,0 +1,101 @@
+// The channels that only tell: ntfy, Web Push and webhooks. Nobody can answer there.
+
+import type { ServerSettings } from './config/settings/server-settings.ts'
+import type { Clock } from './domain/clock.ts'
+import { ServerError } from './domain/errors.ts'
+import type { Logger } from './domain/logger.ts'
+import type { SessionLog } from './log/session-log.ts'
+import type { ConsoleLink } from './operators/console-link.ts'
+import {
+  type CredentialSources,
+  credentialProblem,
+  findCredential,
+  requireCredential,
+} from './operators/credentials/credentials.ts'
+import { createPost, type Post } from './operators/notice/post.ts'
+import { createNtfy } from './operators/ntfy/create-ntfy.ts'
+import type { CreateChannel } from './operators/operator.ts'
+import { createPersonRules } from './operators/people/person-rules.ts'
+import { createWebPush } from './operators/web-push/create-web-push.ts'
+import { openPushSubscriptions, type PushSubscriptions } from './operators/web-push/subscriptions.ts'
+import { createVapid, type VapidKeys } from './operators/web-push/vapid.ts'
+import { createWebhook } from './operators/webhook/create-webhook.ts'
+import type { Connections } from './outgoing/connections.ts'
+import { feedView } from './protocols/manage/events/feed-view.ts'
+import type { Store } from './store/store.ts'
+import { createServiceHttp, systemLookup } from './tools/http/service/service-http.ts'
+
+export interface NoticeParts {
+  settings: ServerSettings
+  store: Store
+  sessionLog: SessionLog
+  connections: Connections
+  credentials: CredentialSources
+  /** The key pair for Web Push, made at its first use. */
+  pushKeys: () => VapidKeys
+  link: ConsoleLink
+  /** A browser has subscribed to this channel. */
+  onSubscribed(channel: string): void
+  clock: Clock
+  log: Logger
+}
+
+export interface Notices {
+  channels: readonly CreateChannel[]
+  push: PushSubscriptions
+}
+
+/** Throws `config_invalid` when a credential is missing that the settings need. */
+export async function openNotices(parts: NoticeParts): Promise<Notices> {
+  const { settings, store, sessionLog, connections, pushKeys, onSubscribed, clock } = parts
+  const { operators } = settings.supervision
+  const proxy = settings.tools.proxy
+  const proxied = proxy === null ? null : connections.pool({ proxyVariables: proxy })
+  const post = createPost({ http: createServiceHttp({ connections, proxied, lookup: systemLookup }), clock })
+  const push = await openPushSubscriptions({
+    store: store.outbox,
+    log: sessionLog,
+    clock,
+    operators,
+    keys: pushKeys,
+    isLocalServer: settings.loopback,
+    onSubscribed,
+  })
+  return { channels: [...(await personalChannels(parts, post, push)), ...(await webhooks(parts, post))], push }
+}
+
+async function personalChannels(
+  { settings: { supervision, channels }, credentials, pushKeys, link, clock, log: logger }: NoticeParts,
+  post: Post,
+  subscriptions: PushSubscriptions,
+): Promise<CreateChannel[]> {
+  const { operators, escalation } = supervision
+  const usesNtfy = operators.some(({ ntfy }) => ntfy !== null)
+  const token = usesNtfy ? ((await findCredential('ntfy_token', credentials))?.value ?? null) : null
+  const { publicUrl } = channels
+  const contact = channels.webPush.contact ?? (publicUrl?.startsWith('https:') === true ? publicUrl : null)
+  let sign: ReturnType<typeof createVapid> | null = null
+  const vapid = (endpoint: URL): string => {
+    sign ??= createVapid(pushKeys(), { contact, clock })
+    return sign(endpoint)
+  }
+  return operators.flatMap((operator) => {
+    const rules = createPersonRules({ person: operator, operators, escalation })
+    const shared = { person: operator.name, rules, isDigest: operator.notify.digestMs !== null, post, link }
+    return [
+      createWebPush({ ...shared, subscriptions, vapid, logger }),
+      ...(operator.ntfy === null
+        ? []
+        : [createNtfy({ ...shared, server: channels.ntfy.url, topic: operator.ntfy, token })]),
+    ]
+  })
+}
+
+async function webhooks({ settings, credentials, clock }: NoticeParts, post: Post): Promise<CreateChannel[]> {
+  const list = settings.channels.webhooks
+  if (list.length === 0) return []
+  const { value: secret } = await requireCredential('webhook_secret', credentials)
+  const problem = credentialProblem('webhook_secret', secret)
+  if (problem !== null) throw new ServerError('config_invalid', problem, { details: { credential: 'webhook_secret' } })
+  return list.map((one) => () => createWebhook({ settings: one, secret, view: feedView, post, clock }))
+}

@@ -1,0 +1,193 @@
+// Web Push, for operators: the key that a browser needs, and the browsers that take messages for the caller.
+
+import { z } from 'zod'
+import { isoTime } from '../../../domain/clock.ts'
+import type { Caller } from '../../../domain/decision.ts'
+import {
+  MOST_PUSH_SUBSCRIPTIONS,
+  type NewPushSubscription,
+  type PushSubscription,
+} from '../../../domain/push-subscription.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import { callerOf } from '../../shared/request/caller.ts'
+import { decodeBody } from '../supervision/decode.ts'
+
+export interface PushRoutesDeps {
+  push: {
+    publicKey(): string
+    list(by: Caller): readonly PushSubscription[]
+    subscribe(by: Caller, wanted: NewPushSubscription): Promise<PushSubscription>
+    unsubscribe(by: Caller, id: string): Promise<void>
+  }
+}
+
+/** What a browser gives as JSON.stringify(subscription), and a label. */
+const NewSubscriptionSchema = z.strictObject({
+  endpoint: z.string().max(2_000).describe('Address at the push service of the browser’s vendor.'),
+  expirationTime: z.number().nullable().optional().describe('Browsers send it; it is not used.'),
+  keys: z.strictObject({
+    p256dh: z.string().max(200).describe('The browser’s public key, base64url.'),
+    auth: z.string().max(100).describe('16 bytes, base64url.'),
+  }),
+  label: z
+    .string()
+    .regex(/^[^\p{C}]{1,64}$/u, 'Send 1 to 64 printable characters.')
+    .optional()
+    .describe('Your name for this browser.'),
+})
+
+const SubscriptionSchema = z
+  .strictObject({
+    subscription_id: z.string(),
+    label: z.string().nullable(),
+    service: z.string().describe('Host of the push service.'),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'PushSubscription' })
+
+const tag = 'Web Push'
+const example = {
+  subscription_id: '9f86d081884c7d659a2feaa0c55ad015',
+  label: 'phone',
+  service: 'push.example.com',
+  created_at: '2026-11-15T09:00:00.000Z',
+}
+const publicKey = 'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8'
+
+const describeKey: RouteDescription = {
+  tag,
+  description:
+    'The `applicationServerKey` of `pushManager.subscribe`. It is made at the first use and then stays the same.',
+  responses: {
+    200: {
+      description: 'The public key.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ public_key: z.string().describe('A point on P-256, base64url.') }),
+          example: { public_key: publicKey },
+        },
+      },
+    },
+  },
+  errors: [],
+}
+
+const describeList: RouteDescription = {
+  tag,
+  description: 'Your own browsers, whichever of your names you come with.',
+  responses: {
+    200: {
+      description: 'The browsers that take messages for you.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ subscriptions: z.array(SubscriptionSchema) }),
+          example: { subscriptions: [example] },
+        },
+      },
+    },
+  },
+  errors: ['forbidden'],
+}
+
+const describeSubscribe: RouteDescription = {
+  tag,
+  description: `From now on this browser shows what waits for you. Send the subscription as the browser gives it. The same browser again is the same subscription. At most ${MOST_PUSH_SUBSCRIPTIONS} for each operator.`,
+  body: {
+    schema: NewSubscriptionSchema,
+    examples: {
+      phone: {
+        endpoint: 'https://push.example.com/abc',
+        keys: {
+          p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+          auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+        },
+        label: 'phone',
+      },
+    },
+  },
+  responses: {
+    201: {
+      description: 'The subscription.',
+      content: { 'application/json': { schema: SubscriptionSchema, example } },
+    },
+  },
+  errors: ['invalid_request', 'forbidden', 'limit', 'storage_full', 'storage_failed'],
+}
+
+const describeUnsubscribe: RouteDescription = {
+  tag,
+  description: 'The browser gets no more messages.',
+  params: { id: z.string().describe('Id of the subscription.') },
+  responses: { 204: { description: 'It is removed.' } },
+  errors: ['forbidden', 'record_not_found', 'storage_full', 'storage_failed'],
+}
+
+export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
+  async function key(_request: Request, reply: Reply): Promise<void> {
+    reply.json(200, { public_key: push.publicKey() })
+  }
+
+  async function list(request: Request, reply: Reply): Promise<void> {
+    reply.json(200, { subscriptions: push.list(callerOf(request.principal)).map(subscriptionView) })
+  }
+
+  async function subscribe(request: Request, reply: Reply): Promise<void> {
+    const { endpoint, keys, label = null } = await decodeBody(request, NewSubscriptionSchema)
+    const made = await push.subscribe(callerOf(request.principal), { endpoint, keys, label })
+    request.log.info('a browser takes push messages', { operator: made.person, subscription_id: made.id })
+    reply.json(201, subscriptionView(made))
+  }
+
+  async function unsubscribe(request: Request, reply: Reply): Promise<void> {
+    const { id = '' } = request.params
+    await push.unsubscribe(callerOf(request.principal), id)
+    reply.empty(204)
+  }
+
+  const shared = { door: null, role: 'operator', path: '/push/subscriptions' } as const
+  return [
+    {
+      ...shared,
+      method: 'GET',
+      path: '/push/key',
+      body: 'none',
+      summary: 'The key that a browser needs for push messages',
+      describe: describeKey,
+      handle: key,
+    },
+    {
+      ...shared,
+      method: 'GET',
+      body: 'none',
+      summary: 'List your browsers that take push messages',
+      describe: describeList,
+      handle: list,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      body: 'control',
+      summary: 'Send push messages to a browser',
+      describe: describeSubscribe,
+      handle: subscribe,
+    },
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/push/subscriptions/:id',
+      body: 'none',
+      summary: 'Send a browser no more push messages',
+      describe: describeUnsubscribe,
+      handle: unsubscribe,
+    },
+  ]
+}
+
+/** Without its address: whoever knows that can disturb. */
+export const subscriptionView = ({ id, label, endpoint, createdAt }: PushSubscription) => ({
+  subscription_id: id,
+  label,
+  service: new URL(endpoint).host,
+  created_at: isoTime(createdAt),
+})
