@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PersonWait } from '../../domain/feed.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
+import { createConsoleLink } from '../console-link.ts'
 import { describeOperator } from '../operator.contract.ts'
 import { createPersonRules } from '../people/person-rules.ts'
 import { deliveryOf, itemOf, sampleAlert, sampleApproval, sampleDesk } from '../testing/sample-waits.ts'
@@ -98,6 +99,17 @@ describe('ntfy', () => {
     await deliver({ ...alert, status: 'dismissed', decidedBy: 'ada' }, 4)
 
     expect(phone().map(({ title }) => title)).toEqual(['claude-code is silent', 'claude-code is still silent'])
+  })
+
+  test('has no button where nobody knows the address of the server', async () => {
+    const ntfy = await openNtfy()
+    const { desk } = sampleDesk(sampleApproval())
+    const channel = createNtfy(optionsOf(ntfy.url.href, { link: createConsoleLink('') }))(desk)
+    await channel.deliver(deliveryOf(itemOf(sampleApproval())), never)
+
+    expect(Object.keys(ntfy.taken[0] ?? {}).sort()).toEqual([
+      ...['message', 'priority', 'sequence_id', 'tags', 'title', 'topic'],
+    ])
   })
 
   test('sends its token, and says that it was refused', async () => {

@@ -53,9 +53,11 @@ const messageOf = (notice: Notice, topic: string) => ({
   message: notice.body,
   priority: notice.isNews ? priorityOf[notice.risk ?? 'low'] : SILENT,
   tags: [notice.isNews ? tagOf[notice.risk ?? 'low'] : 'ballot_box_with_check'],
-  click: notice.link,
-  actions: [{ action: 'view', label: 'Open', url: notice.link }],
   sequence_id: notice.key,
+  // A server inside another program may not know where people open it.
+  ...(URL.canParse(notice.link)
+    ? { click: notice.link, actions: [{ action: 'view', label: 'Open', url: notice.link }] }
+    : {}),
 })
 
 const SILENT = 1

@@ -10,8 +10,8 @@ interface NtfyMessage {
   message: string
   priority: number
   tags: string[]
-  click: string
-  actions: { action: string; label: string; url: string }[]
+  click?: string
+  actions?: { action: string; label: string; url: string }[]
   sequence_id?: string
 }
 
@@ -57,7 +57,14 @@ export async function openNtfy({ knowsSequences = true, token = '' } = {}): Prom
 
 const NAME = /^[-_A-Za-z0-9]{1,64}$/
 
-function problemOf({ topic, message, priority, actions, click, sequence_id = 'none' }: NtfyMessage): string | null {
+function problemOf({
+  topic,
+  message,
+  priority,
+  actions = [],
+  click,
+  sequence_id = 'none',
+}: NtfyMessage): string | null {
   if (!NAME.test(topic)) return 'invalid topic'
   if (message === '' || Buffer.byteLength(message) > 4_096) return 'the message would become an attachment'
   if (![1, 2, 3, 4, 5].includes(priority)) return 'invalid priority'
@@ -65,5 +72,5 @@ function problemOf({ topic, message, priority, actions, click, sequence_id = 'no
     return 'invalid actions'
   }
   if (!NAME.test(sequence_id)) return 'invalid sequence'
-  return URL.parse(click) === null ? 'invalid click' : null
+  return click !== undefined && URL.parse(click) === null ? 'invalid click' : null
 }
