@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { operatorToken } from '../http/testing/server-fixture.ts'
+import type { channelView } from '../protocols/manage/channels/routes.ts'
 import type { itemView } from '../protocols/manage/inbox/item-view.ts'
+import type { subscriptionView } from '../protocols/manage/push/routes.ts'
 import type {
   alertView,
   checkpointView,
@@ -13,12 +15,14 @@ import { openSupervisedDoors } from '../protocols/testing/open-supervised-doors.
 import { makeWorkspace } from '../supervision/testing/workspace.ts'
 import {
   type Alert,
+  type Channel,
   type Checkpoint,
   createClient,
   type InboxItem,
   type Instruction,
   type InstructionWait,
   type Prompt,
+  type PushSubscription,
   type Supervision,
 } from './client.ts'
 
@@ -32,11 +36,13 @@ const kept: true[] = [
   true satisfies Same<ReturnType<typeof instructionView>, Instruction>,
   true satisfies Same<ReturnType<typeof checkpointView>, Checkpoint>,
   true satisfies Same<ReturnType<typeof supervisionView>, Supervision>,
+  true satisfies Same<ReturnType<typeof channelView>, Channel>,
+  true satisfies Same<ReturnType<typeof subscriptionView>, PushSubscription>,
   true satisfies Fits<ReturnType<typeof itemView>, InboxItem>,
 ]
 
 test('answers what waits and commands sessions', async () => {
-  expect(kept).toHaveLength(7)
+  expect(kept).toHaveLength(9)
   await using doors = await openSupervisedDoors()
   const client = createClient({ url: doors.url, token: operatorToken.token })
   const workspaceRoot = makeWorkspace({ 'a.txt': 'one\n' })

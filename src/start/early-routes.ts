@@ -35,8 +35,8 @@ export function earlyRoutes(
         ...parts.flatMap(({ definition, toolbox }) =>
           toolbox.servers().map(({ name, trouble }) => ({ name: `mcp:${definition.name}/${name}`, trouble })),
         ),
-        ...channels().flatMap(({ name, trouble }) =>
-          trouble === undefined ? [] : [{ name: `channel:${name}`, trouble: trouble() }],
+        ...channels().flatMap(({ name, trouble, isSetUp }) =>
+          trouble === undefined || isSetUp?.() === false ? [] : [{ name: `channel:${name}`, trouble: trouble() }],
         ),
       ],
       activeSessions: async () => (await store).sessions.count(clock.now() - settings.sessions.ttlSeconds * 1000),

@@ -199,6 +199,7 @@ describe('every setting about agents elsewhere', () => {
   const rooms = 'supervision/workspace/allowed-workspace.ts'
   const people = 'supervision/sessions/configured-operators.ts'
   const desk = 'supervision/agents-elsewhere.ts'
+  const told = 'operators/people/person-rules.ts'
   /** The file that reads it. Null: nobody reads it before Slack is there, and docs/settings.md says so. */
   const readers: Record<string, string | null> = {
     defaultWorkspaceRoot: rooms,
@@ -212,10 +213,10 @@ describe('every setting about agents elsewhere', () => {
     'operators.local': people,
     'operators.admin': people,
     'operators.group': people,
-    'operators.ntfy': null,
-    'operators.notify.kinds': null,
-    'operators.notify.quietHours': null,
-    'operators.notify.digestMs': null,
+    'operators.ntfy': 'create-notices.ts',
+    'operators.notify.kinds': told,
+    'operators.notify.quietHours': told,
+    'operators.notify.digestMs': told,
     'escalation.afterMs': people,
     'escalation.to': people,
     quorum: 'supervision/approvals/decide-elsewhere.ts',

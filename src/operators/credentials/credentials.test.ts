@@ -67,7 +67,19 @@ describe('credentials', () => {
     expect(await conflictingCredentials({ keychain, env })).toEqual(['slack_app_token'])
   })
 
-  test('have the shape that Slack gives them', () => {
+  test('have the shape that their service gives them', () => {
+    const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
+    expect([16, 24, 32, 64, 65].map((bytes) => credentialProblem('webhook_secret', secretOf(bytes)) === null)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      false,
+    ])
+    expect([
+      credentialProblem('ntfy_token', 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2'),
+      credentialProblem('ntfy_token', 'secret'),
+    ]).toEqual([null, 'ntfy_token must be an access token that begins with tk_.'])
     expect([
       credentialProblem('slack_bot_token', 'xoxb-1-2'),
       credentialProblem('slack_bot_token', 'xapp-1-2'),

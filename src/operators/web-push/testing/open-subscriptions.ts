@@ -6,12 +6,13 @@ import { createVapidKeys, type VapidKeys } from '../vapid.ts'
 
 export const asAda = { user: 'ada', role: 'operator' } as const
 
-/** The subscriptions of ada and ben, on a real store. `reopen` reads them again, as a restart does. */
-export async function openSubscriptions({ isLocalServer = true } = {}) {
+/** The subscriptions of ada, who is local, and of ben, on a real store. `reopen` reads them again, as a restart does. */
+export async function openSubscriptions({ isLocalServer = true, others = ['ben'] } = {}) {
   const { store, log } = openLog({ clock: createSystemClock() })
   const subscribed: string[] = []
   let keys: VapidKeys | null = null
-  const operators = [testOperator({ name: 'ada', console: 'ada@work', local: true }), testOperator({ name: 'ben' })]
+  const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
+  const operators = [ada, ...others.map((name) => testOperator({ name }))]
   const reopen = () =>
     openPushSubscriptions({
       store: store.outbox,

@@ -37,7 +37,7 @@ const NewSubscriptionSchema = z.strictObject({
     .describe('Your name for this browser.'),
 })
 
-const SubscriptionSchema = z
+export const SubscriptionSchema = z
   .strictObject({
     subscription_id: z.string(),
     label: z.string().nullable(),
