@@ -16,7 +16,7 @@ export interface Reader {
   link: ConsoleLink
 }
 
-export interface CurrentNotice {
+interface CurrentNotice {
   notice: Notice
   /** What the channel noted when it showed the record before; null: it has not. */
   ref: string | null

@@ -107,7 +107,7 @@ describe('what a phone shows', () => {
     const wait = sampleApproval({ agent: `evil\u202e${'\u200b'.repeat(40_000)}`, tool: '字'.repeat(40_000) })
     const { title, body } = noticeOf(wait, { reader: 'ada', link: testLink })
 
-    expect(title).toMatch(/^evil(<U\+202E>|\\u\{202e\})/)
+    expect(title).toMatch(/^evil<U\+202E>/)
     expect([title, body].join().length).toBeLessThan(300)
   })
 })

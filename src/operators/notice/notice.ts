@@ -41,7 +41,7 @@ export function noticeOf(wait: PersonWait, { reader, link }: { reader: string; l
   }
 }
 
-export type SessionItem = Extract<FeedItem, { kind: 'session' }>
+type SessionItem = Extract<FeedItem, { kind: 'session' }>
 
 /** Agents that begin and end, for those who want to hear of it. */
 export const sessionNotice = ({ sessionId, agent, owner, status }: SessionItem, link: ConsoleLink): Notice => ({

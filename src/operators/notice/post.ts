@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { ServiceHttp } from '../../tools/http/service/service-http.ts'
 import { DeliveryFailed } from '../operator.ts'
 
-export interface PostRequest {
+interface PostRequest {
   url: URL
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array
@@ -13,7 +13,7 @@ export interface PostRequest {
   isOurs: boolean
 }
 
-export interface PostAnswer {
+interface PostAnswer {
   status: number
   text: string
 }
@@ -60,6 +60,7 @@ function hint(status: number): string {
 /** `Retry-After` is a number of seconds or a date. 0 for anything else. */
 export function retryAfterMs(text: string, now: number): number {
   if (/^\s*\d{1,9}\s*$/.test(text)) return Number(text) * 1_000
-  const at = Date.parse(text)
+  // `Date.parse` finds a date in almost everything.
+  const at = /GMT\s*$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? 0 : Math.max(at - now, 0)
 }

@@ -10,7 +10,7 @@ import { createQuietUntil } from './quiet-until.ts'
 
 export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore'>>
 
-export interface PersonRulesOptions {
+interface PersonRulesOptions {
   person: OperatorSettings
   /** All of them. */
   operators: readonly OperatorSettings[]

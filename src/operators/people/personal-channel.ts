@@ -19,7 +19,7 @@ export interface NoticeToShow {
   mark: string
 }
 
-export interface PersonalChannelOptions {
+interface PersonalChannelOptions {
   name: string
   /** Name of the operator. */
   person: string

@@ -12,7 +12,7 @@ import { createPersonalChannel, type NoticeToShow } from '../people/personal-cha
 import { encryptPayload } from './encrypt-payload.ts'
 import { type PushSubscriptions, pushChannel } from './subscriptions.ts'
 
-export interface WebPushOptions {
+interface WebPushOptions {
   /** Name of the operator. */
   person: string
   subscriptions: Pick<PushSubscriptions, 'of' | 'forget' | 'isLocal'>

@@ -5,7 +5,7 @@
 import { createCipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto'
 
 /** The two values that a browser gives with its subscription, base64url. */
-export interface BrowserKeys {
+interface BrowserKeys {
   /** Its public key: an uncompressed point on P-256. */
   p256dh: string
   /** 16 bytes that the push service does not know. */

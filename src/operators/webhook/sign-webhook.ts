@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 
-export interface WebhookMessage {
+interface WebhookMessage {
   /** The same for every try. Receivers drop what they have. It holds no full stop, because full stops separate what is signed. */
   id: string
   /** Epoch ms of this try. Receivers refuse old ones. */

@@ -15,7 +15,7 @@ interface NtfyMessage {
   sequence_id?: string
 }
 
-export interface NtfyStandIn {
+interface NtfyStandIn {
   url: URL
   /** What a phone that listens to the topic shows, oldest first. */
   phone(topic: string): NtfyMessage[]

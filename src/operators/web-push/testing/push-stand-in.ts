@@ -28,7 +28,7 @@ interface Browser {
   leave(): void
 }
 
-export interface PushStandIn {
+interface PushStandIn {
   origin: string
   /** A browser that takes messages from whoever has the private part of this key. */
   subscribe(applicationServerKey: string): Browser

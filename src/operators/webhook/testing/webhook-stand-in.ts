@@ -10,7 +10,7 @@ interface Received {
   payload: unknown
 }
 
-export interface WebhookStandIn {
+interface WebhookStandIn {
   url: string
   /** Each message once, however often it came. */
   messages(): unknown[]

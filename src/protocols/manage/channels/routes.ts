@@ -9,7 +9,7 @@ import { feedId, parseCursor } from '../events/cursor.ts'
 import { feedTag } from '../events/describe.ts'
 import { decodeBody } from '../supervision/decode.ts'
 
-export interface ChannelRoutesDeps {
+interface ChannelRoutesDeps {
   channelDesk: {
     list(): Promise<ChannelState[]>
     replay(name: string, after: number): Promise<Replay>

@@ -13,7 +13,7 @@ import type { RouteDescription } from '../../../http/route-description.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
 
-export interface PushRoutesDeps {
+interface PushRoutesDeps {
   push: {
     publicKey(): string
     list(by: Caller): readonly PushSubscription[]

@@ -1,0 +1,141 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { NotifySettings } from '../../domain/channel-settings.ts'
+import type { PersonWait } from '../../domain/feed.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import { testOperator } from '../../domain/testing/test-operator.ts'
+import type { Approval } from '../../domain/wait.ts'
+import { createFeed } from '../../engine/feed.ts'
+import { createTestClock, openLog } from '../../log/testing/open-log.ts'
+import { createLocalWake } from '../../log/wake.ts'
+import { accept, expire, finish, newApproval, newSession } from '../../store/contract/samples.contract.ts'
+import { DeliveryFailed, type OperatorDesk } from '../operator.ts'
+import { createOutbox } from '../outbox.ts'
+import { testLink } from '../testing/test-post.ts'
+import { createPersonRules } from './person-rules.ts'
+import { createPersonalChannel } from './personal-channel.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+const nobody = () => Promise.reject(new Error('nobody decides here'))
+
+/** An operator in UTC, an outbox, and a service that remembers what it was asked to show. The time is midnight. */
+function open(notify: Partial<NotifySettings> = {}) {
+  const clock = createTestClock()
+  const wake = createLocalWake({ clock, pollMs: null })
+  const { log, store } = openLog({ clock, wake })
+  const ada = testOperator({ name: 'ada' })
+  const person = { ...ada, notify: { ...ada.notify, ...notify } }
+  const rules = createPersonRules({ person, operators: [person], escalation: [] })
+  const shown: string[] = []
+  let isDown = false
+  const create = createPersonalChannel({
+    name: 'test:ada',
+    person: 'ada',
+    rules,
+    isDigest: person.notify.digestMs !== null,
+    link: testLink,
+    async show({ notice }) {
+      if (isDown) throw new DeliveryFailed('The service is down.')
+      shown.push(`${notice.title}: ${notice.body}`)
+      return 'shown'
+    },
+  })
+  const find: OperatorDesk['find'] = async ({ id }) => (await store.waits.get(id)) as PersonWait | null
+
+  const start = () => {
+    const feed = createFeed({ store: store.feed, wake })
+    const channel = create({ approvals: { get: nobody, decide: nobody }, find })
+    const outbox = createOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
+    const stop = async () => {
+      feed.close()
+      const closed = outbox.close()
+      await clock.advance(10)
+      await closed
+    }
+    onTestFinished(stop)
+    return { channel, stop }
+  }
+  const settle = async () => {
+    for (let i = 0; i < 20; i += 1) await clock.advance(2)
+  }
+  /** Lets time pass as a scheduler sees it: in steps. */
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 10 * 60_000) await clock.advance(Math.min(left, 10 * 60_000))
+    await settle()
+  }
+  /** A run of an agent asks all of these. */
+  const ask = async (...values: Partial<Approval>[]) => {
+    const taken = log.commit(accept(newSession()))
+    await settle()
+    const run = (await taken).run ?? expect.fail('the run was not taken')
+    const waits = values.map((one) => newApproval(run, { createdAt: clock.now(), ...one }))
+    void log.commit(finish(run, { status: 'waiting', now: clock.now(), waits }))
+    await settle()
+    return waits
+  }
+  return {
+    shown,
+    start,
+    settle,
+    pass,
+    ask,
+    /** Nobody answers in time. */
+    async expire(wait: Approval | undefined) {
+      void log.commit({ type: 'settle_waits', answers: [expire(wait?.id ?? '')], now: clock.now() })
+      await settle()
+    },
+    goDown(down = true) {
+      isDown = down
+    },
+    waits: async () => (await store.outbox.deliveries('test:ada')).length,
+  }
+}
+
+describe('an operator', () => {
+  const quietHours = { from: 0, to: 7 * 60, timeZone: 'UTC' }
+  const line = (tool: string, risk: string) => `assistant asks for a yes or no: Tool ${tool}, risk ${risk}.`
+
+  test('sleeps in the quiet hours, hears what is critical at once, and later what still waits', async () => {
+    const { shown, start, settle, pass, ask, expire } = open({ quietHours })
+    start()
+    await settle()
+    const [first] = await ask({ tool: 'a', risk: 'low' }, { tool: 'b', risk: 'high' }, { tool: 'c', risk: 'critical' })
+    expect(shown).toEqual([line('c', 'critical')])
+    await expire(first)
+    await pass(6 * HOUR_MS)
+    expect(shown.length).toBe(1)
+    await pass(2 * HOUR_MS)
+
+    expect(shown.slice(1)).toEqual([line('b', 'high')])
+  })
+
+  test('gets one message about what came within the time of a digest', async () => {
+    const { shown, start, settle, pass, ask } = open({ digestMs: HOUR_MS })
+    start()
+    await settle()
+    await ask({ tool: 'a', risk: 'low' }, { tool: 'b', risk: 'high' })
+    await ask({ tool: 'c', risk: 'low' })
+    expect(shown).toEqual([])
+    await pass(HOUR_MS)
+
+    const lines = [line('a', 'low'), line('b', 'high'), line('c', 'low')]
+    expect(shown).toEqual([`3 messages: ${lines.join('\n')}`])
+  })
+
+  test('sees everything once after an hour in which the service was down and the server started again', async () => {
+    const { shown, start, settle, pass, ask, goDown, waits } = open()
+    const first = start()
+    await settle()
+    goDown()
+    await ask({ tool: 'a', risk: 'low' })
+    await pass(HOUR_MS)
+    expect(first.channel.trouble?.()).toBe('test:ada: The service is down.')
+    await first.stop()
+    await ask({ tool: 'b', risk: 'low' })
+    goDown(false)
+    start()
+    await pass(60_000)
+
+    expect(shown.toSorted()).toEqual([line('a', 'low'), line('b', 'low')])
+    expect(await waits()).toBe(0)
+  })
+})
