@@ -70,6 +70,8 @@ export interface Approval {
   change: Change | null
   /** An operator has changed what the agent proposed. */
   edited: boolean
+  /** How many people have to say yes. After a yes that is not enough, the approval is still `pending`. */
+  quorum: number
   /** Where several people have to say yes: the yeses so far. */
   decisions: { by: string; at: string; channel: string }[]
 }

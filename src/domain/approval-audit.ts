@@ -14,6 +14,7 @@ export const askedRecord = (approval: Approval): AuditRecord => ({
     digest: approval.digest,
     policy: approval.policyVersion,
     answerable_by: approval.answerableBy,
+    ...(approval.quorum === undefined ? {} : { quorum: approval.quorum }),
   },
 })
 
@@ -24,6 +25,12 @@ export const decisionRecord = (approval: Approval, by: string, decision: string,
   by,
   ...aboutCall(approval),
   details: { approval: approval.id, decision, digest: approval.digest, policy: approval.policyVersion },
+})
+
+/** The record of a decision that turned out to be one yes of several. */
+export const yesRecord = (decision: AuditRecord, { quorum = 1, decisions = [] }: Approval): AuditRecord => ({
+  ...decision,
+  details: { ...decision.details, decision: 'yes', yeses: decisions.length, needed: quorum },
 })
 
 const aboutCall = ({ sessionId, runId, agent, tool, callId }: Approval) => ({

@@ -1,5 +1,7 @@
 // Rules that say which tool calls a person must approve. Plain data from agent.yaml; `supervision/` applies them.
 
+import type { Quorum } from './quorum.ts'
+
 export type ApprovalRule =
   | { ask: 'never' }
   | { ask: 'always' }
@@ -39,6 +41,8 @@ export interface ApprovalSettings {
   policy: PolicyRule[]
   by: AnswerableBy
   expiresSeconds: number
+  /** How many operators have to say yes. Left out: one. Approvals are bound to these settings, so the default must stay left out. */
+  quorum?: Quorum
 }
 
 /** Who may answer: also the owner of the session, or only operators. */

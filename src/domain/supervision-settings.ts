@@ -1,4 +1,5 @@
 import type { NotifySettings } from './channel-settings.ts'
+import type { Quorum } from './quorum.ts'
 
 /** What the server's settings say about agents that work elsewhere, and about the people who command them. Complete and checked. */
 export interface SupervisionSettings {
@@ -9,8 +10,8 @@ export interface SupervisionSettings {
   operators: readonly OperatorSettings[]
   /** Who else may decide when nobody has answered for a while, earliest first. */
   escalation: readonly EscalationSettings[]
-  /** How many yeses an approval needs. */
-  quorum: number
+  /** How many operators have to say yes to what an agent elsewhere asks. */
+  quorum: Quorum
   maxConcurrentSessions: number
   /** The program that starts an agent, by name or path. Null: agents cannot be started from here. */
   hostCli: string | null

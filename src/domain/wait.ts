@@ -3,6 +3,7 @@
 
 import type { AnswerableBy } from './approval-rule.ts'
 import type { AskedQuestion } from './question.ts'
+import type { Yes } from './quorum.ts'
 import type { ProgressItem } from './supervision.ts'
 import type { Risk } from './tool-settings.ts'
 
@@ -84,6 +85,10 @@ export interface Approval extends WaitBase, DecidedRecord {
   /** Version of the rules and the tool that asked. An answer only counts if they have not changed. */
   policyVersion: string
   answerableBy: AnswerableBy
+  /** How many people have to say yes. Left out: one. The first no closes. */
+  quorum?: number
+  /** Where several have to say yes: those who have. All said it to the record's digest. */
+  decisions?: Yes[]
   /** SHA-256 of a file before and after the change, if the call changes a file. */
   beforeHash: string | null
   afterHash: string | null
@@ -100,8 +105,6 @@ export interface Approval extends WaitBase, DecidedRecord {
     isEdited: boolean
     /** A `diff` that is consumed is being written; from here on the file is on disk. */
     appliedAt: number | null
-    /** Yeses that count so far, where more than one is needed. All are for the record's digest. */
-    decisions?: { by: string; via: string; at: number; force: boolean }[]
     /** Why a `diff` that is consumed was not written after all. It will not be. */
     notApplied?: string
   }
@@ -207,7 +210,14 @@ export interface WaitAnswer {
   /** The user who answered, or `timeout`. */
   by: string
   outcome:
-    | { type: 'approved'; reason: string | null; editedArguments: string | null; editedDigest: string | null }
+    | {
+        type: 'approved'
+        reason: string | null
+        editedArguments: string | null
+        editedDigest: string | null
+        /** Whose yes it is. Needed where several people have to say yes; the approval stays pending until enough have. */
+        yes?: Pick<Yes, 'by' | 'via'>
+      }
     | { type: 'rejected'; reason: string | null }
     /** A person gave the result in the tool's place, or the answer to a question. */
     | { type: 'responded'; response: string; reason: string | null }

@@ -17,6 +17,7 @@ import { describeMessages } from './contract/message.contract.ts'
 import { describeOutbox } from './contract/outbox.contract.ts'
 import { describeOwners } from './contract/owner.contract.ts'
 import { describeQuestions } from './contract/question.contract.ts'
+import { describeQuorum } from './contract/quorum.contract.ts'
 import { describeRemoval } from './contract/removal.contract.ts'
 import { describeRepeating } from './contract/repeat.contract.ts'
 import { describeRuns } from './contract/run.contract.ts'
@@ -43,6 +44,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeConsumption(open)
     describeGrants(open)
     describeQuestions(open)
+    describeQuorum(open)
     describeFiles(open)
     describeAudit(open)
     describeFeed(open)

@@ -97,7 +97,7 @@ interface WorkspaceFiles {
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
   const { isConnected = () => false } = deps
-  const maxOpen = settings.maxConcurrentSessions
+  const { quorum, maxConcurrentSessions: maxOpen } = settings
   const shared = { store, log, clock, ids, logger }
   const operators = configuredOperators(settings.operators, settings.escalation)
   const takeStep = createTakeStep({ ...shared, maxOpen })
@@ -128,7 +128,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
-  const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths, quorum: settings.quorum })
+  const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths, quorum })
   const { propose, writer, policies } = deps.files ?? {
     propose: proposeChange,
     writer: createChangeWriter(),
@@ -139,9 +139,9 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
   const asking = {
     ...shared,
-    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, propose },
+    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
-    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs }),
+    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs, quorum }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)

@@ -153,6 +153,42 @@ describe('the approval of an agent', () => {
   })
 
   test.each([
+    ['2', { low: 2, high: 2, critical: 2 }],
+    ['{ critical: 2 }', { low: 1, high: 1, critical: 2 }],
+    ['{ high: 2 }', { low: 1, high: 2, critical: 2 }],
+    ['{ low: 1, high: 2, critical: 20 }', { low: 1, high: 2, critical: 20 }],
+    // Approvals are bound to the rules. A default that is written out must not void them.
+    ['1', undefined],
+    ['{ critical: 1 }', undefined],
+  ])('can ask for several yeses: %s', (written, quorum) => {
+    expect(loadLines(`approval: { quorum: ${written} }`).approval.quorum).toEqual(quorum)
+  })
+
+  test.each([
+    [
+      'quorum: 21',
+      '4:21 approval.quorum: expected a number of people from 1 to 20, or one for each of low, high and critical, found 21. Write e.g. quorum: { critical: 2 }',
+    ],
+    [
+      'quorum: { high: 3, critical: 2 }',
+      '4:42 approval.quorum.critical: a lower risk needs 3 yeses, so this one cannot need fewer.',
+    ],
+    [
+      'by: owner, quorum: 2',
+      '4:32 approval.quorum: with by: owner, the owner of a session may answer alone. Write by: operator, or a quorum for critical calls only: { critical: 2 }',
+    ],
+  ])('explains %s', (written, expected) => {
+    expect(mistakesIn(`approval: { ${written} }`)).toEqual([`agent.yaml:${expected}`])
+  })
+
+  test('can ask for several yeses to critical calls where the owner answers the others', () => {
+    expect(loadLines('approval: { by: owner, quorum: { critical: 2 } }').approval).toMatchObject({
+      by: 'owner',
+      quorum: { critical: 2 },
+    })
+  })
+
+  test.each([
     [
       '{ then: allow }',
       '4:39 approval.policy[0].tools: this key is missing; expected the name of a tool or a glob, or a list of them. Write e.g. tools: [ read_* ]',

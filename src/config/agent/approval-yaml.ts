@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { ApprovalRule } from '../../domain/approval-rule.ts'
 import { duration } from '../source/duration.ts'
+import { quorum } from '../source/quorum.ts'
 import { key, oneOrMore, text } from '../source/schema-key.ts'
 import { conditions } from './condition-yaml.ts'
 
@@ -82,6 +83,9 @@ export const approval = z.strictObject({
     description: 'How long an approval waits for an answer. After that, it counts as rejected.',
     example: '1h',
   }).prefault(3600),
+  quorum: quorum(
+    'How many operators must say yes before a call runs: a number, or one for each risk. The first no closes. `operators` in quarterdeck.yaml names them.',
+  ).optional(),
   policy: key(
     z.array(policyRule).default([]),
     'Rules for calls whose approval is `policy`. The first rule that covers a call decides; a call that no rule covers needs approval.',

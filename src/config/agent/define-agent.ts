@@ -1,6 +1,7 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
 import type { AgentDefinition, ModelInput, ModelSettings } from '../../domain/agent.ts'
+import { mostNeeded, type Quorum } from '../../domain/quorum.ts'
 import type { TestCase, TestCheck } from '../../domain/test-case.ts'
 import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
@@ -49,10 +50,23 @@ export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinit
       policy: yaml.approval.policy.map((rule) => ({ ...rule, where: rule.where ?? null })),
       by: yaml.approval.by,
       expiresSeconds: yaml.approval.expires,
+      ...approvalQuorum(yaml.approval, context),
     },
     testCases: defineTestCases(yaml, context),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
+}
+
+/** Left out where one yes is enough. */
+function approvalQuorum({ quorum, by }: AgentYaml['approval'], { report }: LoadContext): { quorum?: Quorum } {
+  if (quorum === undefined || mostNeeded(quorum) === 1) return {}
+  if (by === 'owner' && quorum.high > 1) {
+    report(
+      ['approval', 'quorum'],
+      'with by: owner, the owner of a session may answer alone. Write by: operator, or a quorum for critical calls only: { critical: 2 }',
+    )
+  }
+  return { quorum }
 }
 
 function defineModel(yaml: ModelYaml, path: Path, context: LoadContext): ModelSettings {

@@ -37,7 +37,7 @@ const noSupervision: ServerSettings['supervision'] = {
   workspaces: [],
   operators: [testOperator({ name: 'local_user', local: true, admin: true })],
   escalation: [],
-  quorum: 1,
+  quorum: { low: 1, high: 1, critical: 1 },
   maxConcurrentSessions: 3,
   hostCli: null,
   hostCliArgs: [],

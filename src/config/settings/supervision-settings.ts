@@ -2,6 +2,7 @@
 // answer and which programs run has no variable either, because the environment may come from a `.env` that an agent can write.
 
 import { z } from 'zod'
+import { mostNeeded, ONE_PERSON } from '../../domain/quorum.ts'
 import type { SupervisionSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { durationExpectation } from '../source/duration.ts'
 import { count, text } from '../source/schema-key.ts'
@@ -67,7 +68,7 @@ export const supervisionTable = {
       'People who decide: a list with `name`, `slack`, `ntfy`, `notify`, `console`, `local`, `admin` and `group`; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
     expected: 'a list of operators, each with a name, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
-    default: { people: [], escalation: [], quorum: 1 },
+    default: { people: [], escalation: [], quorum: ONE_PERSON },
     defaultText: 'one, called `local_user`',
     flag: null,
     env: [],
@@ -293,7 +294,8 @@ export function checkSupervision(
   for (const unknown of escalation.flatMap(({ to }) => to).filter((target) => !targets.has(target))) {
     refuse('operators', `escalation names ${JSON.stringify(unknown)}, but no operator and no group is called that.`)
   }
-  if (quorum > all.length) {
-    refuse('operators', `quorum asks for ${quorum} operators, and there are only ${all.length}. Add some, or lower it.`)
+  const needed = mostNeeded(quorum)
+  if (needed > all.length) {
+    refuse('operators', `quorum asks for ${needed} operators, and there are only ${all.length}. Add some, or lower it.`)
   }
 }

@@ -2,9 +2,11 @@
 
 import { z } from 'zod'
 import { splitCommandLine } from '../../domain/command-line.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import type { EscalationSettings, OperatorSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { duration } from '../source/duration.ts'
-import { count, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { quorum } from '../source/quorum.ts'
+import { key, oneOrMore, reporter, text } from '../source/schema-key.ts'
 import { notify, notifySettings, ntfyTopic } from './channel-values.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
@@ -86,7 +88,7 @@ const escalationStep = () =>
 export interface OperatorsValue {
   people: OperatorSettings[]
   escalation: EscalationSettings[]
-  quorum: number
+  quorum: Quorum
 }
 
 const people = () =>
@@ -115,11 +117,15 @@ export const operators = () =>
           [{ after: '15m', to: ['night'] }],
           'a list of steps with after and to',
         ).optional(),
-        quorum: key(count().max(20), 'How many operators must say yes.', 2).optional(),
+        quorum: quorum('How many operators must say yes.').optional(),
       }),
     ])
     .transform((value): OperatorsValue => {
-      const { people: list, escalation = [], quorum = 1 } = Array.isArray(value) ? { people: value } : value
+      const {
+        people: list,
+        escalation = [],
+        quorum: needed = ONE_PERSON,
+      } = Array.isArray(value) ? { people: value } : value
       return {
         people: list.map((one) => ({
           name: one.name,
@@ -134,7 +140,7 @@ export const operators = () =>
         escalation: escalation
           .map(({ after, to }) => ({ afterMs: after * 1000, to }))
           .toSorted((a, b) => a.afterMs - b.afterMs),
-        quorum,
+        quorum: needed,
       }
     })
 

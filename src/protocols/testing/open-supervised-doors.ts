@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import { ONE_PERSON } from '../../domain/quorum.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
@@ -38,7 +39,7 @@ const settings: SupervisionSettings = {
   defaultWorkspaceRoot: null,
   workspaces: [],
   escalation: [],
-  quorum: 1,
+  quorum: ONE_PERSON,
   hostCli: null,
   hostCliArgs: [],
   commands: {},

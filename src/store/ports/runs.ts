@@ -57,6 +57,8 @@ export interface AcceptRun {
    *   this run starts at once, before queued ones.
    * - One is applied and its run is running (it took an earlier answer): the answer is recorded for that run, and `existing`
    *   is that run. The results of the answered client calls are written as messages of that run. No run is accepted.
+   * - All that are applied are yeses to approvals that need more of them: they are recorded, the approvals stay pending, and
+   *   `existing` is the run that waits. No run is accepted. The same person's second yes is not applied.
    *
    * A result is not written if the answer to its call was not applied.
    */

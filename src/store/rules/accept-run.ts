@@ -15,6 +15,7 @@ import {
   approvalPending,
   passedOn,
   resultsOf,
+  settledOf,
   waitNotFound,
   withTakenResults,
 } from './wait-change.ts'
@@ -128,7 +129,8 @@ function* acceptAnswers(
   const takenBy = (wait: Wait): string => (wait.runId === waitingRunId ? run.id : wait.runId)
   const answered = applyAnswers(answers, waits, takenBy)
   const applied = appliedOf(answered)
-  const takerId = applied[0]?.runId
+  const [settled] = settledOf(applied)
+  const takerId = (settled ?? applied[0])?.runId
   if (takerId === undefined) {
     const taker = yield* earlierTaker(answered, firstAnswer)
     return { result: { ...existing(taker, session), answered }, changes: [] }
@@ -136,7 +138,8 @@ function* acceptAnswers(
   const changes: Change[] = []
   yield* recordAnswers(changes, waits, applied, command)
   const taker = yield* findRun(takerId)
-  if (takerId !== waitingRunId) {
+  // A yes that is not enough starts nothing: its run waits on.
+  if (settled === undefined || takerId !== waitingRunId) {
     const results = resultsOf(start.messages, applied, takerId)
     const messagesAdded = yield* insertMessages(changes, session.id, results)
     const patch = { lastActivity: run.createdAt, messagesAdded }

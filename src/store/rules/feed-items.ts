@@ -1,4 +1,4 @@
-// The feed items of a command's changes: one for every session, run and approval that is new or has a new status.
+// The feed items of a command's changes: one for every session, run and wait that is new or looks different to people.
 
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -36,7 +36,7 @@ function itemOf(change: Change, command: Command): NewFeedItem | null {
     case 'insert_wait':
       return waitItem(change.wait, timeOf(command))
     case 'update_wait':
-      return change.before.status === change.wait.status ? null : waitItem(change.wait, timeOf(command))
+      return looksTheSame(change.before, change.wait) ? null : waitItem(change.wait, timeOf(command))
     default:
       return null
   }
@@ -64,6 +64,13 @@ const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord
   status,
   parentRunId,
 })
+
+/** Whether people who were shown the wait need not be shown it again. Another text of a change, or one more yes, is news to them. */
+function looksTheSame(before: Wait, now: Wait): boolean {
+  if (before.status !== now.status) return false
+  if (before.wait !== 'approval' || now.wait !== 'approval') return true
+  return before.digest === now.digest && before.decisions?.length === now.decisions?.length
+}
 
 function waitItem(wait: Wait, at: number): NewFeedItem | null {
   if (wait.wait === 'client_call') return null

@@ -1,9 +1,11 @@
 // How a wait changes when it is answered, when its run ends or when a new question replaces it. Pure functions.
 
+import { yesRecord } from '../../domain/approval-audit.ts'
 import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
+import type { Yes } from '../../domain/quorum.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { type Approval, isSupervised, type Wait, type WaitAnswer } from '../../domain/wait.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
@@ -33,9 +35,12 @@ export const passedOn = (answered: readonly Answered[], fromRunId: string, toRun
       : { applied, wait },
   )
 
-/** The waits of the applied answers, as they are now. */
+/** The waits of the applied answers, as they are now. A yes that is not enough leaves its approval pending. */
 export const appliedOf = (answered: readonly Answered[]): Wait[] =>
   answered.flatMap(({ applied, wait }) => (applied && wait !== null ? [wait] : []))
+
+/** The waits that are answered for good. */
+export const settledOf = (applied: readonly Wait[]): Wait[] => applied.filter(({ status }) => status !== 'pending')
 
 /** The wait after the answer. Null if the answer came too late or does not fit this kind of wait. */
 function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wait | null {
@@ -49,17 +54,23 @@ function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wai
   }
   const decided = { ...wait, decidedAt: at, decidedBy: answer.by, continuationRunId: takenBy }
   switch (outcome.type) {
-    case 'approved':
+    case 'approved': {
       // Nothing runs because of a question, so there is nothing to approve.
       if (wait.kind === 'question') return null
+      const { quorum = 1 } = wait
+      const decisions = quorum === 1 ? [] : withYes(wait, answer)
+      if (decisions === null) return null
+      if (decisions.length > 0 && decisions.length < quorum) return { ...wait, decisions }
       return {
         ...decided,
+        ...(decisions.length === 0 ? {} : { decisions }),
         status: 'approved',
         reason: outcome.reason,
         // A question that is asked again may be about arguments that an earlier answer edited.
         editedArguments: outcome.editedArguments ?? wait.editedArguments,
         digest: outcome.editedDigest ?? wait.digest,
       }
+    }
     case 'rejected':
       return { ...decided, status: 'rejected', reason: outcome.reason }
     case 'responded':
@@ -71,6 +82,13 @@ function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wai
     default:
       return null
   }
+}
+
+/** The yeses with this one. Null if it does not count: the same person said it already, or it is to other arguments. */
+function withYes({ decisions = [] }: Approval, { at, outcome }: WaitAnswer): Yes[] | null {
+  if (outcome.type !== 'approved' || outcome.yes === undefined || outcome.editedDigest !== null) return null
+  const { by, via } = outcome.yes
+  return decisions.some((one) => one.by === by) ? null : [...decisions, { by, via, at }]
 }
 
 /** The run, or the session of an agent elsewhere, ended before anybody answered. */
@@ -220,12 +238,17 @@ export const grantsOf = (applied: readonly Wait[], grants: readonly Grant[] = []
     return applied.some(({ id, status }) => id === approvalId && status === needed)
   })
 
-/** The audit records of the answered waits and the new grants. */
+/** The audit records of the answered waits and the new grants. A yes that is not enough is on record as one. */
 export function auditOf(
   applied: readonly Wait[],
   made: readonly Grant[],
   records: Readonly<Record<string, AuditRecord>> = {},
 ): AuditRecord[] {
   const byId = new Map(Object.entries(records))
-  return [...applied, ...made].flatMap(({ id }) => byId.get(id) ?? [])
+  const decided = applied.flatMap((wait) => {
+    const record = byId.get(wait.id)
+    if (record === undefined) return []
+    return [wait.wait === 'approval' && wait.status === 'pending' ? yesRecord(record, wait) : record]
+  })
+  return [...decided, ...made.flatMap(({ id }) => byId.get(id) ?? [])]
 }

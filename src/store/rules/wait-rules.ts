@@ -8,7 +8,7 @@ import { isSupervised, type Wait } from '../../domain/wait.ts'
 import type { AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
 import { findRun, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
-import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait } from './wait-change.ts'
+import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait, settledOf } from './wait-change.ts'
 
 interface AnswerExtras {
   grants?: readonly Grant[] | undefined
@@ -32,10 +32,11 @@ export function* recordAnswers(
   if (records.length > 0) changes.push({ write: 'add_audit', records })
 }
 
-/** The waits that are still pending on the run after these answers. */
+/** The waits that are still pending on the run after these answers, as they are now. */
 export function* leftPending(runId: string, applied: readonly Wait[]): Rule<Wait[]> {
-  const answered = new Set(applied.map(({ id }) => id))
-  return (yield* ask('pendingWaits', runId)).filter(({ id }) => !answered.has(id))
+  const changed = new Map(applied.map((wait) => [wait.id, wait]))
+  const before = yield* ask('pendingWaits', runId)
+  return before.map((wait) => changed.get(wait.id) ?? wait).filter(({ status }) => status === 'pending')
 }
 
 /** Adds to the changes that a waiting run has ended. On the wire it ended when it began to wait. */
@@ -60,7 +61,7 @@ export function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<D
   yield* recordAnswers(changes, waits, applied, { answerAudit })
   const completed: RunRecord[] = []
   for (const run of runs.values()) {
-    const isMet = run.status === 'waiting' && applied.some(({ runId }) => runId === run.id)
+    const isMet = run.status === 'waiting' && settledOf(applied).some(({ runId }) => runId === run.id)
     if (isMet && (yield* leftPending(run.id, applied)).length === 0) completed.push(completeRun(changes, run, now))
   }
   const [first] = completed

@@ -3,7 +3,8 @@
 
 import type { AgentDefinition } from '../../domain/agent.ts'
 import { askedRecord, decisionRecord } from '../../domain/approval-audit.ts'
-import type { Decision } from '../../domain/decision.ts'
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -14,7 +15,8 @@ import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { BoundTool, Toolbox } from '../../tools/tool.ts'
-import { type CallRules, highest } from './call-rules.ts'
+import { viaOf } from '../sessions/may-command.ts'
+import { type CallRules, highest, neededFor } from './call-rules.ts'
 
 export interface AskAgainDeps {
   store: Pick<Store, 'waits'>
@@ -33,14 +35,31 @@ export interface AskAgain {
    * instead, or `tool_unavailable` for an approval of a tool that is not available. By then a changed question is asked again.
    */
   refuseChanged(approval: Approval, decision: Decision, at: number, signal: AbortSignal): Promise<void>
+  /**
+   * Asks about these arguments in place of the model's, which a person edited. Nobody has said yes to the new question yet. Resolves
+   * with what the person is told: `approval_changed` and the question to answer.
+   */
+  askEdited(
+    approval: Approval,
+    edited: Record<string, unknown>,
+    how: { by: Caller; at: number; signal: AbortSignal },
+  ): Promise<ServerError>
   /** Asks again if the question has changed, and says so in the log. */
   review(approval: Approval, at: number, signal: AbortSignal): Promise<void>
   /** The newest question about the same call. Throws `approval_changed` if that is another one and it is pending. */
   latest(approval: Approval): Promise<Approval>
 }
 
-/** Who closed a question that no longer fits, in the audit trail and the log. */
-const BY_CHANGE = 'change'
+/** Why a question is asked again, for the audit trail, the record and the log. */
+interface Why {
+  by: string
+  decision: string
+  reason: string
+  log?: string
+  details?: AuditRecord['details']
+}
+
+const CHANGED: Why = { by: 'change', decision: 'interrupted', reason: 'Its tool or the rules have changed.' }
 
 export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAgainDeps): AskAgain {
   const agentOf = (name: string) => agents.find(({ definition }) => definition.name === name)
@@ -54,10 +73,18 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
   async function asNow(old: Approval, at: number, signal: AbortSignal): Promise<Approval | null> {
     // A question of a tool stays as it is. If the tool asks something else now, the call ends when it goes on.
     if (old.kind === 'question') return old
+    return aboutArguments(old, JSON.parse(old.arguments), at, signal)
+  }
+
+  async function aboutArguments(
+    old: Approval,
+    written: Record<string, unknown>,
+    at: number,
+    signal: AbortSignal,
+  ): Promise<Approval | null> {
     const tool = await findTool(old, signal)
     const agent = agentOf(old.agent)?.definition
     if (tool === null || agent === undefined) return null
-    const written: Record<string, unknown> = JSON.parse(old.arguments)
     const checked = jsonCheckOf(tool.parameters).check(written)
     // Arguments that no longer fit are refused when the call is about to run.
     const args = checked.ok ? { ...Object(checked.value) } : written
@@ -70,13 +97,15 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
     const preview = await rules.preview(call)
     // The tool may have found a higher risk when it saw the call.
     const risk = highest(old.risk, question.risk)
-    const { action: _action, preview: _preview, ...rest } = old
+    // A yes was for the question as it was.
+    const { action: _action, preview: _preview, quorum: _quorum, decisions: _decisions, ...rest } = old
     return {
       ...rest,
       ...question,
       ...(preview === null ? {} : { preview }),
       risk,
       answerableBy: risk === 'critical' ? 'operator' : question.answerableBy,
+      ...neededFor(agent.approval, risk),
       id: ids.uuid(),
       arguments: JSON.stringify(args),
       digest,
@@ -87,22 +116,23 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
   }
 
   /** Returns the question that waits now: `next`, or the one that somebody else asked at the same time. */
-  async function replace(old: Approval, next: Approval, at: number): Promise<Approval> {
+  async function replace(old: Approval, next: Approval, at: number, why: Why = CHANGED): Promise<Approval> {
     const asked = askedRecord(next)
+    const closed = decisionRecord(old, why.by, why.decision, at)
     const { answered } = await log.commit({
       type: 'ask_again',
       waitId: old.id,
       approval: next,
-      by: BY_CHANGE,
-      reason: `Its tool or the rules have changed. It is asked again as ${next.id}.`,
+      by: why.by,
+      reason: `${why.reason} It is asked again as ${next.id}.`,
       at,
       audit: [
-        decisionRecord(old, BY_CHANGE, 'interrupted', at),
+        { ...closed, details: { ...closed.details, ...why.details } },
         { ...asked, details: { ...asked.details, replaces: old.id } },
       ],
     })
     if (answered?.[0]?.applied !== true) return newest({ ...old, status: 'interrupted' })
-    logAskedAgain(logger, next, old)
+    logAskedAgain(logger, next, old, why.log)
     return next
   }
 
@@ -136,6 +166,22 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
       if (now === null && decision === 'approve') throw unavailable(approval)
     },
 
+    async askEdited(approval, edited, { by, at, signal }) {
+      const asked = await aboutArguments(approval, edited, at, signal)
+      if (asked === null) return unavailable(approval)
+      const next = { ...asked, editedArguments: asked.arguments }
+      const details = { ...viaOf(by), edited_digest: next.digest }
+      const why = {
+        by: by.user,
+        decision: 'edited',
+        reason: `${by.user} edited its arguments.`,
+        log: 'a person edited its arguments',
+        details,
+      }
+      const found = await replace(approval, next, at, why)
+      return found.id === next.id ? editKept(approval, next) : changed(approval, found)
+    },
+
     async review(approval, at, signal) {
       const now = await asNow(approval, at, signal)
       if (now !== null && now.digest !== approval.digest) await replace(approval, now, at)
@@ -143,18 +189,34 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
   }
 }
 
-export function logAskedAgain(logger: Logger, { id, agent, tool, sessionId, runId }: Approval, old: Approval): void {
+export function logAskedAgain(
+  logger: Logger,
+  { id, agent, tool, sessionId, runId }: Approval,
+  old: Approval,
+  why = 'its tool or the rules have changed',
+): void {
   const about = { approval_id: id, replaces: old.id, agent, tool, session_id: sessionId, run_id: runId }
-  logger.info('an approval is asked for again, because its tool or the rules have changed', about)
+  logger.info(`an approval is asked for again, because ${why}`, about)
 }
 
 function changed(old: Approval, { id, digest, status }: Approval): ServerError {
   const isSame = old.id === id
+  const isEdited = old.status === 'interrupted' && old.decidedBy !== null && old.decidedBy !== CHANGED.by
+  const why = isEdited
+    ? `${old.decidedBy} edited the arguments of this call.`
+    : 'The tool of this approval, or the rules for it, have changed.'
   const message = isSame
     ? 'The digest does not match the question. Look at this approval again, then decide.'
-    : `The tool of this approval, or the rules for it, have changed. It is asked again as ${id}. Look at that one, then decide.`
+    : `${why} It is asked again as ${id}. Look at that one, then decide.`
   return new ServerError('approval_changed', message, {
     details: { approval_id: id, approval_status: status, digest, ...(isSame ? {} : { replaces: old.id }) },
+  })
+}
+
+function editKept(old: Approval, { id, digest, status }: Approval): ServerError {
+  const message = `Your arguments are kept, and nothing is decided yet: everybody has to see them first. They are asked about as ${id}. Look at that one, then approve it.`
+  return new ServerError('approval_changed', message, {
+    details: { approval_id: id, approval_status: status, digest, replaces: old.id },
   })
 }
 

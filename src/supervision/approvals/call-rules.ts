@@ -1,7 +1,7 @@
 // Which calls need an approval: what people refused in advance, then the rules of the agent and the tool, then the tool's own
 // opinion, then the grants.
 
-import type { AnswerableBy } from '../../domain/approval-rule.ts'
+import type { AnswerableBy, ApprovalSettings } from '../../domain/approval-rule.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/grant.ts'
 import { isAtLeast, type Risk } from '../../domain/tool-settings.ts'
@@ -38,6 +38,8 @@ export interface Question {
   /** Risk of the tool, or a higher one because of the arguments. */
   risk: Risk
   answerableBy: AnswerableBy
+  /** How many people have to say yes. Left out: one. */
+  quorum?: number
   expiresAt: number
   title: string
   description: string
@@ -114,12 +116,17 @@ function question(call: RuledCall, need: Need = { asks: null }): Question {
     policyVersion: policyVersion(agent.approval, tool),
     risk,
     answerableBy: risk === 'critical' ? 'operator' : agent.approval.by,
+    ...neededFor(agent.approval, risk),
     expiresAt: now + agent.approval.expiresSeconds * 1_000,
     title: action === null ? `Call ${visibleText(tool.name)}` : `${visibleText(tool.name)}: ${action}`,
     description: [...(need.reason === undefined ? [] : [need.reason]), shownArguments(call.arguments)].join('\n'),
     ...(action === null ? {} : { action }),
   }
 }
+
+/** Left out where one yes is enough. */
+export const neededFor = ({ quorum }: Pick<ApprovalSettings, 'quorum'>, risk: Risk): { quorum?: number } =>
+  quorum === undefined || quorum[risk] === 1 ? {} : { quorum: quorum[risk] }
 
 export const highest = (one: Risk, other: Risk): Risk => (isAtLeast(one, other) ? one : other)
 

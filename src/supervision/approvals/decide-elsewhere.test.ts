@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { sameForEveryRisk } from '../../domain/quorum.ts'
 import type { Approval } from '../../domain/wait.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
@@ -207,12 +208,12 @@ test('what somebody was shown is on record once, with digest, place and credenti
 })
 
 test('where two have to say yes, one person cannot do it alone, and an edit asks everybody again', async () => {
-  const desk = await openAsked({ quorum: 2 })
+  const desk = await openAsked({ quorum: sameForEveryRisk(2) })
   const by = (who: typeof ann | typeof root) => (decision: Decision) =>
     desk.approvals.decide(who, desk.asked.id, decision)
 
   const { approval } = await by(ann)({ ...yes, force: true })
-  expect(approval).toMatchObject({ status: 'pending', supervised: { decisions: [{ by: 'ann', via: 'ctl' }] } })
+  expect(approval).toMatchObject({ status: 'pending', quorum: 2, decisions: [{ by: 'ann', via: 'ctl' }] })
   expect(await refusal(by(ann)(yes))).toMatchObject({ code: 'conflict', yeses: 1, needed: 2 })
   const { digest } = await refusal(by(root)({ ...yes, content: 'one\nfour\n' })).then((error) => ({
     digest: '',
@@ -225,7 +226,8 @@ test('where two have to say yes, one person cannot do it alone, and an edit asks
 
   expect(last.approval).toMatchObject({
     status: 'approved',
-    supervised: { mayForce: false, decisions: [{ by: 'root' }, { by: 'ann' }] },
+    supervised: { mayForce: false },
+    decisions: [{ by: 'root' }, { by: 'ann' }],
   })
   expect((await desk.answer).answer).toMatchObject({ status: 'approved', edited: true })
   const trail = (await desk.audit()).filter(({ kind }) => kind === 'decision')
@@ -238,7 +240,7 @@ test('where two have to say yes, one person cannot do it alone, and an edit asks
 })
 
 test('the first no closes, however many have said yes', async () => {
-  const desk = await openAsked({ quorum: 3 })
+  const desk = await openAsked({ quorum: sameForEveryRisk(3) })
   await desk.decide(yes)
   await desk.decide({ decision: 'reject' }, root)
 
@@ -264,7 +266,7 @@ test('whoever the escalation names may decide after its time, and not before, an
 })
 
 test('a person who comes under several names owns what is theirs, and counts once', async () => {
-  const desk = await openAsked({ operators: configuredOperators(people), quorum: 2 })
+  const desk = await openAsked({ operators: configuredOperators(people), quorum: sameForEveryRisk(2) })
   const inConsole = { user: 'ann@work', role: 'operator' } as const
   const atFirstStart = { user: 'operator', role: 'operator' } as const
 

@@ -1,10 +1,11 @@
 // Decisions about what agents elsewhere ask for. No run of ours waits for them: the agent finds the answer in its record.
 
-import { decisionRecord } from '../../domain/approval-audit.ts'
+import { decisionRecord, yesRecord } from '../../domain/approval-audit.ts'
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { ONE_PERSON, type Quorum, type Yes } from '../../domain/quorum.ts'
 import type { PolicyPin, Proposal } from '../../domain/supervision.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import {
@@ -22,14 +23,14 @@ import type { ProposedChange } from '../diffs/propose-change.ts'
 import {
   channelOf,
   escalatedTo,
-  isSamePerson,
   type Operators,
+  personOf,
   refuseForeignCommand,
   viaOf,
 } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
-import { alreadyDecided } from './decide.ts'
+import { alreadyDecided, refuseSecondYes } from './decide.ts'
 
 export interface ElsewhereApprovals {
   /**
@@ -49,7 +50,7 @@ export interface ElsewhereDeps {
   /** Real paths of files and folders that this server reads. */
   serverPaths?: readonly string[]
   /** How many people have to say yes. Left out: one. The first no closes. */
-  quorum?: number
+  quorum?: Quorum
 }
 
 type Outcome =
@@ -61,7 +62,7 @@ type Outcome =
 const MOST_DIFF_IN_ERROR = 100_000
 
 export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApprovals {
-  const { store, takeStep, operators, ids, serverPaths = [], quorum = 1 } = deps
+  const { store, takeStep, operators, ids, serverPaths = [], quorum = ONE_PERSON } = deps
 
   async function current(id: string): Promise<SupervisedApproval> {
     const wait = await store.waits.get(id)
@@ -117,9 +118,10 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
   ): Promise<Step<Outcome>> {
     const { reason = null, force = false, arguments: edited } = decision
     const record = edited === undefined ? asked : withArguments(asked, edited)
-    const given = record.supervised.decisions ?? []
-    if (given.some((one) => isSamePerson(operators, one.by, by.user))) throw saidYes(record, given.length, quorum)
-    const decisions = [...given, { by: by.user, via: channelOf(by), at: now.at, force }]
+    const { decisions: given = [] } = record
+    const needed = quorum[record.risk]
+    refuseSecondYes(operators, by, { ...record, quorum: needed })
+    const decisions = [...given, { by: personOf(operators, by.user), via: channelOf(by), at: now.at, force }]
     const editedDigest = record.digest === asked.digest ? {} : { edited_digest: record.digest }
     const audit = (word: string) => [
       decisionOf(asked, by, word, now.at, {
@@ -128,21 +130,22 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
         ...escalatedTo(operators, by, now.session.owner),
       }),
     ]
-    if (decisions.length < quorum) {
-      const { digest, editedArguments } = record
-      const patch = { digest, editedArguments, supervised: { ...record.supervised, decisions } }
-      const facts = { approval_id: record.id, by: by.user, yeses: decisions.length, needed: quorum }
+    if (decisions.length < needed) {
+      const { digest, editedArguments, supervised } = record
+      const patch = { digest, editedArguments, supervised, quorum: needed, decisions }
+      const facts = { approval_id: record.id, by: by.user, yeses: decisions.length, needed }
       return {
         result: { type: 'decided', record: { ...record, ...patch } },
         settle: [{ id: record.id, patch }],
         events: [noticeEvent(ids.uuid(), 'yes', facts, now.at)],
-        audit: audit('yes'),
+        audit: audit('yes').map((one) => yesRecord(one, { ...record, quorum: needed, decisions })),
       }
     }
     const { digest, editedArguments } = record
     const mayForce = decisions.every((one) => one.force)
-    const supervised = { ...record.supervised, mayForce, ...(quorum > 1 ? { decisions } : {}) }
-    const step = settled(by, now, record, { status: 'approved', reason, digest, editedArguments, supervised })
+    const supervised = { ...record.supervised, mayForce }
+    const yeses = needed > 1 ? { quorum: needed, decisions } : {}
+    const step = settled(by, now, record, { status: 'approved', reason, digest, editedArguments, supervised, ...yeses })
     const pin = record.kind === 'policy' ? { pin: await pinOf(by, now, record) } : {}
     return { ...step, ...pin, audit: audit('approved') }
   }
@@ -162,7 +165,8 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     content: string,
   ): Promise<Step<Outcome> | null> {
     // A yes was for the text as it was.
-    const { change: old, decisions: _, ...supervised } = record.supervised
+    const decisions: Yes[] = []
+    const { change: old, ...supervised } = record.supervised
     if (old === null) throw new Error('A diff needs its change.')
     const { after } = await proposalOf(record)
     const { path, kind } = old
@@ -171,11 +175,13 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     const { change } = await editedChange(stored, { diff: content, workspaceRoot, serverPaths })
     const digest = changeDigest(change)
     if (digest === record.digest) return null
+    const risk = isAtLeast(record.risk, change.risk) ? record.risk : change.risk
     const patch = {
       digest,
       beforeHash: change.beforeHash,
       afterHash: change.afterHash,
-      risk: isAtLeast(record.risk, change.risk) ? record.risk : change.risk,
+      risk,
+      ...(quorum[risk] > 1 ? { quorum: quorum[risk], decisions } : {}),
       supervised: { ...supervised, change: summaryOf(change), isEdited: true },
     }
     const facts = { approval_id: record.id, by: by.user, channel: channelOf(by), digest }
@@ -230,14 +236,9 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
 function withArguments(record: SupervisedApproval, edited: Record<string, unknown>): SupervisedApproval {
   const digest = callDigest({ ...record, arguments: edited })
   if (digest === record.digest) return record
-  const { decisions: _, ...supervised } = record.supervised
-  return { ...record, digest, editedArguments: JSON.stringify(edited), supervised: { ...supervised, isEdited: true } }
+  const { decisions: _, supervised, ...rest } = record
+  return { ...rest, digest, editedArguments: JSON.stringify(edited), supervised: { ...supervised, isEdited: true } }
 }
-
-const saidYes = ({ id }: SupervisedApproval, given: number, needed: number): ServerError =>
-  new ServerError('conflict', `You have said yes already. ${given} of ${needed} people have; somebody else has to.`, {
-    details: { approval_id: id, yeses: given, needed },
-  })
 
 function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {
   const patch = { status: 'expired', decidedAt: now.at, decidedBy: 'timeout' } as const

@@ -10,15 +10,19 @@ import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
-import { viaOf } from '../sessions/may-command.ts'
+import { channelOf, isSamePerson, type Operators, personOf, viaOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
 import { newGrant } from './new-grant.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 
-interface DecideDeps {
+export interface DecideDeps {
   ids: Ids
   askAgain: AskAgain
+  /** Left out: every name is a person of their own. */
+  operators?: Operators
 }
+
+const everybody: Operators = { isAdmin: () => false, isKnown: () => true }
 
 const never = new AbortController().signal
 
@@ -31,7 +35,7 @@ export async function decide(deps: DecideDeps, by: Caller, approval: Approval, d
 }
 
 async function decideCall(
-  { ids, askAgain }: DecideDeps,
+  { ids, askAgain, operators = everybody }: DecideDeps,
   by: Caller,
   approval: Approval,
   decision: Decision,
@@ -65,12 +69,23 @@ async function decideCall(
       audit: { ...audit, details },
     }
   }
-  const edited = decision.arguments === undefined ? null : await checkEdited(askAgain, approval, decision.arguments)
-  const editedDigest = edited === null ? null : callDigest({ ...approval, arguments: edited })
+  // Whoever comes too late is told so, whatever they say.
+  const isOneOfSeveral = (approval.quorum ?? 1) > 1 && approval.status === 'pending' && !hasExpired(approval, at)
+  if (isOneOfSeveral) refuseYes(operators, by, approval, decision)
+  const checked = decision.arguments === undefined ? null : await checkEdited(askAgain, approval, decision.arguments)
+  const checkedDigest = checked === null ? null : callDigest({ ...approval, arguments: checked })
+  // Everybody says yes to the same arguments, so others are asked about as a question of their own.
+  const isSame = isOneOfSeveral && checkedDigest === approval.digest
+  if (isOneOfSeveral && checked !== null && !isSame) {
+    throw await askAgain.askEdited(approval, checked, { by, at, signal: never })
+  }
+  const edited = isSame ? null : checked
+  const editedDigest = isSame ? null : checkedDigest
   const editedArguments = edited === null ? null : JSON.stringify(edited)
   const args = edited ?? JSON.parse(approval.arguments)
   const grant =
     remember === undefined ? null : newGrant({ id: ids.uuid(), approval, arguments: args, remember, by, now: at })
+  const yes = isOneOfSeveral ? { yes: { by: personOf(operators, by.user), via: channelOf(by) } } : {}
   const audit = decisionRecord(approval, by.user, 'approved', at)
   const details = {
     ...audit.details,
@@ -80,10 +95,41 @@ async function decideCall(
   }
   return {
     approval,
-    answer: { ...answer, outcome: { type: 'approved', reason, editedArguments, editedDigest } },
+    answer: { ...answer, outcome: { type: 'approved', reason, editedArguments, editedDigest, ...yes } },
     grant,
     audit: { ...audit, details },
   }
+}
+
+/** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */
+function refuseYes(operators: Operators, by: Caller, approval: Approval, { remember }: Decision): void {
+  const { id, quorum = 1 } = approval
+  if (!operators.isKnown(by.user)) {
+    throw new ServerError(
+      'forbidden',
+      `${quorum} people have to say yes, and only operators whom quarterdeck.yaml names count: operators[].name. ${JSON.stringify(by.user)} is none of them.`,
+      { details: { approval_id: id } },
+    )
+  }
+  refuseSecondYes(operators, by, approval)
+  if (remember !== undefined) {
+    throw new ServerError(
+      'invalid_request',
+      `${quorum} people have to say yes each time, so a yes cannot be remembered. Approve without \`remember\`.`,
+      { details: { approval_id: id }, problems: [{ pointer: '/remember', detail: 'Leave it out.' }] },
+    )
+  }
+}
+
+/** Throws `conflict` if this person is among those who have said yes. */
+export function refuseSecondYes(operators: Operators | undefined, by: Caller, approval: Approval): void {
+  const { id, quorum = 1, decisions = [] } = approval
+  if (!decisions.some((one) => isSamePerson(operators ?? everybody, one.by, by.user))) return
+  throw new ServerError(
+    'conflict',
+    `You have said yes already. ${decisions.length} of ${quorum} people have; somebody else has to.`,
+    { details: { approval_id: id, yeses: decisions.length, needed: quorum } },
+  )
 }
 
 /** As many characters as are kept of a tool's result by default. */

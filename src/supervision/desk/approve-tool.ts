@@ -4,6 +4,7 @@
 import { askedRecord } from '../../domain/approval-audit.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import type { Quorum } from '../../domain/quorum.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
 import type { SupervisedApproval } from '../../domain/wait.ts'
@@ -52,6 +53,8 @@ export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
   autoApproved: AutoApproved
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
+  /** How many people have to say yes. Left out: one. */
+  quorum?: Quorum
   serverPaths?: readonly string[]
 }
 
@@ -62,7 +65,7 @@ const MOST_INPUT = 24 * 1024 * 1024
 const MOST_KEPT = 64 * 1024
 
 export function createAskPermission(deps: PermissionDeps): AskPermission {
-  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, serverPaths = [] } = deps
+  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths = [] } = deps
 
   /** What the call would do, for the policy and for the person. */
   async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
@@ -123,8 +126,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const callId = call.toolUseId ?? open.callId
     const change = isChange(looked.change) ? looked.change : null
     const text = JSON.stringify(input)
-    const approval = newApproval(now, ids.uuid(), {
-      kind: 'permission',
+    const question = {
+      kind: 'permission' as const,
       tool,
       callId,
       title: titleOf(call, looked),
@@ -137,7 +140,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       ...(change === null
         ? {}
         : { change: summaryOf(change), beforeHash: change.beforeHash, afterHash: change.afterHash }),
-    })
+    }
+    const approval = newApproval(now, ids.uuid(), question, quorum)
     const audit = askedRecord(approval)
     return {
       result: approval,

@@ -2,6 +2,7 @@
 
 import { askedRecord } from '../../domain/approval-audit.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { Quorum } from '../../domain/quorum.ts'
 import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
 import type { SupervisedApproval } from '../../domain/wait.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
@@ -28,6 +29,8 @@ export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
   store: Pick<Store, 'supervised'>
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
+  /** How many people have to say yes. Left out: one. */
+  quorum?: Quorum
   /** Real paths of files and folders that this server reads. */
   serverPaths?: readonly string[]
   /** Left out: changes of real files. */
@@ -46,6 +49,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
     store,
     ids,
     approvalMs,
+    quorum,
     serverPaths = [],
     propose = proposeChange,
   } = deps
@@ -79,8 +83,8 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
     change: ProposedChange,
   ) {
     const { title, description, risk, contentKey } = wanted
-    return newApproval(now, ids.uuid(), {
-      kind: 'diff',
+    const question = {
+      kind: 'diff' as const,
       tool: 'ask_approval',
       callId,
       title,
@@ -93,7 +97,8 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
       beforeHash: change.beforeHash,
       afterHash: change.afterHash,
       expiresAt: now.at + approvalMs,
-    })
+    }
+    return newApproval(now, ids.uuid(), question, quorum)
   }
 
   return {

@@ -3,6 +3,7 @@
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import { type Approval, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
@@ -25,7 +26,14 @@ export type Question = Pick<
 /** Rules of our own agents have a version that questions are bound to. Agents elsewhere have none. */
 export const ELSEWHERE = 'elsewhere'
 
-export function newApproval({ session, at }: SessionNow, id: string, question: Question): SupervisedApproval {
+/** `quorum`: how many people have to say yes. Left out: one. */
+export function newApproval(
+  { session, at }: SessionNow,
+  id: string,
+  question: Question,
+  quorum: Quorum = ONE_PERSON,
+): SupervisedApproval {
+  const needed = quorum[question.risk]
   const { contentKey, change = null, ...rest } = question
   const { openRun, lastRun, host } = session.supervision
   return {
@@ -44,6 +52,7 @@ export function newApproval({ session, at }: SessionNow, id: string, question: Q
     continuationRunId: null,
     policyVersion: ELSEWHERE,
     answerableBy: 'operator',
+    ...(needed === 1 ? {} : { quorum: needed }),
     messageRefs: {},
     decidedAt: null,
     decidedBy: null,

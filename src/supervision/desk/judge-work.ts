@@ -4,7 +4,7 @@
 import { askedRecord } from '../../domain/approval-audit.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
+import type { Quorum } from '../../domain/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
@@ -39,6 +39,8 @@ interface JudgeDeps {
   logger: Logger
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
+  /** How many people have to say yes. Left out: one. */
+  quorum?: Quorum
 }
 
 type Unaccepted = Extract<EffectivePolicy, { state: 'unpinned' | 'pinned' }>
@@ -48,7 +50,7 @@ const RECENT = 200
 const REMEMBERED = 1_000
 
 export function createWorkJudge(deps: JudgeDeps): WorkJudge {
-  const { store, takeStep, policies, limits, ids, logger, approvalMs } = deps
+  const { store, takeStep, policies, limits, ids, logger, approvalMs, quorum } = deps
   const warned = new Set<string>()
 
   async function warnOnce(session: SupervisedSession, warning: string): Promise<void> {
@@ -87,18 +89,19 @@ export function createWorkJudge(deps: JudgeDeps): WorkJudge {
   ): Step<null> {
     const { workspaceRoot } = now.session.supervision
     const diff = withHeaders(file, pinned === null ? 'create' : 'modify', unifiedDiff(pinned ?? '', text).hunks)
-    const approval = newApproval(now, ids.uuid(), {
-      kind: 'policy',
+    const question = {
+      kind: 'policy' as const,
       tool: 'policy',
       callId: hash,
       title: pinned === null ? `Accept the policy ${file}` : `Accept the wider policy ${file}`,
       description: `${pinned === null ? 'It says' : 'It was changed, and now says more about'} what agents in ${workspaceRoot} may do without asking. Until you accept it, the change allows nothing. The diff shows all of it.`,
-      risk: 'critical' satisfies Risk,
+      risk: 'critical' as const,
       digest: sha256(canonicalJson(['policy', workspaceRoot, hash])),
       arguments: JSON.stringify({ file, workspace: workspaceRoot, sha256: hash }),
       contentKey: hash,
       expiresAt: now.at + approvalMs,
-    })
+    }
+    const approval = newApproval(now, ids.uuid(), question, quorum)
     // Only the text that lies there now is asked about, however often the agent changes it.
     const older = now.waiting.filter((one) => one.wait === 'approval' && one.kind === 'policy')
     return {

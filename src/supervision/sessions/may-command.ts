@@ -42,8 +42,11 @@ const hasOwnRight = (operators: Operators, by: Caller, owner: string): boolean =
 const isOwner = (operators: Operators, by: Caller, owner: string): boolean =>
   isSamePerson(operators, by.user, owner) || (owner === LOCAL_USER && by.user === 'operator')
 
-export const isSamePerson = ({ personOf = (name) => name }: Operators, one: string, other: string): boolean =>
-  personOf(one) === personOf(other)
+/** The name under which a person is listed, whichever of their names they come with. */
+export const personOf = (operators: Operators, name: string): string => operators.personOf?.(name) ?? name
+
+export const isSamePerson = (operators: Operators, one: string, other: string): boolean =>
+  personOf(operators, one) === personOf(operators, other)
 
 /** For the audit trail: whether somebody decided only because the owner had not for so long. */
 export const escalatedTo = (operators: Operators, by: Caller, owner: string): AuditRecord['details'] =>

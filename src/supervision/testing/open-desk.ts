@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
+import type { Quorum } from '../../domain/quorum.ts'
 import { createFeed } from '../../engine/feed.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
@@ -56,7 +57,7 @@ export interface DeskOptions {
   serverPaths?: readonly string[]
   /** Left out: an agent may work everywhere and report to every channel. */
   workspaces?: Workspaces
-  quorum?: number
+  quorum?: Quorum
   /** Why nobody can be reached. Left out: somebody always can. */
   trouble?: () => string | null
 }
@@ -112,6 +113,7 @@ export function openDesk(options: DeskOptions = {}) {
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
   const asking = {
     ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS },
+    ...(options.quorum === undefined ? {} : { quorum: options.quorum }),
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
     judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs: APPROVAL_MS }),
     serverPaths: options.serverPaths ?? [],

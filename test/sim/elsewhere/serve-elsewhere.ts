@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
 import type { Ids } from '../../../src/domain/ids.ts'
 import type { Logger } from '../../../src/domain/logger.ts'
+import { ONE_PERSON } from '../../../src/domain/quorum.ts'
 import { testOperator } from '../../../src/domain/testing/test-operator.ts'
 import { createFeed } from '../../../src/engine/feed.ts'
 import type { SessionLog } from '../../../src/log/session-log.ts'
@@ -48,7 +49,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
         defaultWorkspaceRoot: null,
         workspaces: [],
         escalation: [],
-        quorum: 1,
+        quorum: ONE_PERSON,
         hostCli: null,
         hostCliArgs: [],
         commands: {},

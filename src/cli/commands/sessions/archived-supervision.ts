@@ -75,7 +75,6 @@ export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervise
   mayForce: z.boolean(),
   isEdited: z.boolean(),
   appliedAt: time.nullable(),
-  decisions: z.array(z.strictObject({ by: z.string(), via: z.string(), at: time, force: z.boolean() })).exactOptional(),
   notApplied: z.string().exactOptional(),
 })
 

@@ -177,6 +177,10 @@ const approval: z.ZodType<Approval> = z.strictObject({
   digest: z.string().min(1),
   policyVersion: z.string(),
   answerableBy: z.enum(['owner', 'operator']),
+  quorum: z.number().int().positive().exactOptional(),
+  decisions: z
+    .array(z.strictObject({ by: z.string(), via: z.string(), at: time, force: z.boolean().exactOptional() }))
+    .exactOptional(),
   beforeHash: z.string().nullable(),
   afterHash: z.string().nullable(),
   messageRefs: z.record(z.string(), z.string()),

@@ -44,6 +44,7 @@ export const exampleApproval = {
   host: null,
   change: null,
   edited: false,
+  quorum: 1,
   decisions: [],
 }
 

@@ -41,7 +41,8 @@ export function approvalView(approval: Approval) {
     host: approval.supervised?.host ?? null,
     change: changeView(approval),
     edited: approval.supervised?.isEdited ?? false,
-    decisions: (approval.supervised?.decisions ?? []).map(({ by, via, at }) => ({ by, at: isoTime(at), channel: via })),
+    quorum: approval.quorum ?? 1,
+    decisions: (approval.decisions ?? []).map(({ by, via, at }) => ({ by, at: isoTime(at), channel: via })),
   }
 }
 

@@ -102,6 +102,7 @@ describe('GET /approvals', () => {
         host: null,
         change: null,
         edited: false,
+        quorum: 1,
         decisions: [],
         reason: null,
         consumed_at: null,

@@ -163,6 +163,7 @@ export const ApprovalSchema = z
     host: z.string().nullable().describe('The host of an agent elsewhere, if one asked.'),
     change: ChangeSchema.nullable().describe('With the kind `diff`: what it does to which file.'),
     edited: z.boolean().describe('An operator has changed what the agent proposed.'),
+    quorum: z.int().min(1).describe('How many people have to say yes. The first no closes.'),
     decisions: z
       .array(z.strictObject({ by: z.string(), at: time, channel: z.string() }))
       .describe('Where several people have to say yes: the yeses so far. Empty otherwise.'),
