@@ -12,6 +12,7 @@ import { resolveSettings } from './config/settings/resolve-settings.ts'
 import type { SettingFlags } from './config/settings/settings.ts'
 import type { AgentDefinition } from './domain/agent.ts'
 import { silentLogger } from './domain/logger.ts'
+import { sameForEveryRisk } from './domain/quorum.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
 import { createLogger } from './http/logging/logger.ts'
 import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
@@ -59,11 +60,16 @@ async function freePort(): Promise<number> {
 }
 
 describe('a start that fails', () => {
-  test('leaves nothing behind when a model or a certificate cannot be used', async () => {
+  test('leaves nothing behind when a model, a certificate or a quorum cannot be used', async () => {
     const dataDir = join(emptyFolder(), 'data')
     const keyless: AgentDefinition = { ...agent, model: { ...agent.model, provider: 'openai', name: 'gpt-5-mini' } }
 
     await expect(open(dataDir, {}, [keyless])).rejects.toMatchObject({ code: 'config_invalid' })
+    const several: AgentDefinition = { ...agent, approval: { ...agent.approval, quorum: sameForEveryRisk(2) } }
+    await expect(open(dataDir, {}, [several])).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The agent ${agent.name} asks for 2 yeses (approval.quorum), and there is only one operator. Add some to \`operators\` in quarterdeck.yaml, or lower it.`,
+    })
     await expect(open(dataDir, { 'tls.cert': certificate, 'tls.key': '/nowhere/key.pem' })).rejects.toMatchObject({
       code: 'config_invalid',
       message: 'tls.key: /nowhere/key.pem cannot be read (ENOENT). Give the path of a PEM file.',

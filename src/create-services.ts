@@ -38,6 +38,7 @@ import { createReadDiff, type ReadDiff } from './supervision/approvals/read-diff
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import type { Reach } from './supervision/reach.ts'
+import { configuredOperators } from './supervision/sessions/configured-operators.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
 import type { Nudge } from './supervision/stalls/stalls.ts'
 import type { Workspaces } from './supervision/workspace/allowed-workspace.ts'
@@ -90,6 +91,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   const supervision = {
     rules: createCallRules({ grants: store.grants, clock }),
     agents,
+    operators: configuredOperators(settings.supervision.operators),
     store,
     log: sessionLog,
     clock,

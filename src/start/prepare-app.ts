@@ -3,6 +3,7 @@
 import { type Clock, createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
+import { mostNeeded } from '../domain/quorum.ts'
 import type { EngineOptions } from '../engine/create-engine.ts'
 import { createGuard, type Guard } from '../http/server/guard.ts'
 import { readBasePath } from '../http/server/target.ts'
@@ -36,7 +37,8 @@ export interface Prepared {
 
 /** Throws `config_invalid`, and leaves nothing open then. */
 export async function prepareApp(options: AppOptions): Promise<Prepared> {
-  const { settings } = options
+  const { settings, agents } = options
+  refuseLargeQuorum(agents, settings.supervision.operators.length)
   const clock = options.clock ?? createSystemClock()
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
@@ -65,6 +67,18 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   return {
     ...{ parts, answering, connections, processes, tls, guard, strays, clock, ids, basePath },
     close: () => everything.disposeAsync(),
+  }
+}
+
+/** Throws `config_invalid` if an agent asks for more yeses than there are people. Its calls could never be approved. */
+function refuseLargeQuorum(agents: AppOptions['agents'], people: number): void {
+  for (const { name, approval } of agents) {
+    const needed = approval.quorum === undefined ? 1 : mostNeeded(approval.quorum)
+    if (needed <= people) continue
+    throw new ServerError(
+      'config_invalid',
+      `The agent ${name} asks for ${needed} yeses (approval.quorum), and there ${people === 1 ? 'is only one operator' : `are only ${people} operators`}. Add some to \`operators\` in quarterdeck.yaml, or lower it.`,
+    )
   }
 }
 

@@ -4,6 +4,7 @@ import { askedRecord } from '../../domain/approval-audit.ts'
 import { isoTime } from '../../domain/clock.ts'
 import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/event.ts'
 import type { StoredMessage } from '../../domain/message.ts'
+import { gatheredYeses } from '../../domain/quorum.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { CUT_BY_LENGTH } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
@@ -126,6 +127,14 @@ const responseSchema = {
   required: ['approved'],
 }
 
+/** How many people have to say yes, and who has, if one is not enough. */
+function quorumOf(wait: Approval) {
+  const gathered = gatheredYeses(wait)
+  if (gathered === null) return {}
+  const { needed, yeses } = gathered
+  return { quorum: needed, decisions: yeses.map(({ by, via, at }) => ({ by, at: isoTime(at), channel: via })) }
+}
+
 export function interruptOf(wait: Approval, subagentRunId: string | null): Interrupt {
   const { question } = wait
   return {
@@ -145,6 +154,7 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
         digest: wait.digest,
         ...(wait.action === undefined ? {} : { action: wait.action }),
         ...(wait.preview === undefined ? {} : { preview: wait.preview }),
+        ...quorumOf(wait),
       },
     },
   }

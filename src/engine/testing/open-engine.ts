@@ -18,6 +18,7 @@ import { type CallRules, createCallRules } from '../../supervision/approvals/cal
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
+import type { Operators } from '../../supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
@@ -28,6 +29,7 @@ import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
 import type { Presence } from '../sessions/presence.ts'
 
 export interface TestEngineOptions {
+  operators?: Operators
   answers?: ScriptedOptions['answers']
   onRequest?: ScriptedOptions['onRequest']
   model?: Model
@@ -134,7 +136,17 @@ export function openEngine(options: TestEngineOptions = {}) {
   ]
   const logger = options.logger ?? silentLogger
   const rules = options.rules ?? createCallRules({ grants: store.grants })
-  const supervision = { rules, agents, store, log, clock, ids, logger }
+  const { operators } = options
+  const supervision = {
+    rules,
+    agents,
+    store,
+    log,
+    clock,
+    ids,
+    logger,
+    ...(operators === undefined ? {} : { operators }),
+  }
   const engine = createEngine({
     agents,
     gate: createGate(supervision),
@@ -159,6 +171,8 @@ export function openEngine(options: TestEngineOptions = {}) {
       if (run === null) throw new Error('no run went on')
       return { approval, run }
     },
+    /** The same for a yes that may need more of them. */
+    say: all.decide,
   }
   const oversight = createOversight({ engine, store, log, clock })
 

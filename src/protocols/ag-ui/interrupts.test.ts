@@ -1,6 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import { outline, type TestEngineOptions, testTool } from '../../engine/testing/open-engine.ts'
+import { sameForEveryRisk } from '../../domain/quorum.ts'
+import { outline, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { asAda, asOperator, eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'
 import { calls, finished, interruptsOf, openGatedDoors, says } from '../testing/open-gated-doors.ts'
@@ -94,6 +95,37 @@ describe('a call that a person must allow', () => {
     expect(doors.delivered).toEqual([['note', 'bob']])
     const run = await (await doors.get('/runs/run-1')).json()
     expect(run).toMatchObject({ status: 'completed', error: null })
+  })
+
+  test('that needs two yeses shows the thread and the same interrupt again after the first', async () => {
+    const approval = { ...testAgent.approval, quorum: sameForEveryRisk(2) }
+    await using doors = await openGatedDoors({ ...noting, agent: { approval } })
+    const [id = ''] = await ask(doors, asOperator)
+
+    const frames = await doors.run('/', answer('run-2', yes(id)), asOperator)
+
+    expect(eventsOf(frames).map(({ type }) => type)).toEqual([
+      'RUN_STARTED',
+      'MESSAGES_SNAPSHOT',
+      'TOOL_CALL_START',
+      'TOOL_CALL_ARGS',
+      'TOOL_CALL_END',
+      'RUN_FINISHED',
+    ])
+    expect(eventsOf(frames)[0]).toMatchObject({ runId: 'run-2', threadId: 'thread' })
+    expect(finished(frames)).toMatchObject({
+      type: 'interrupt',
+      interrupts: [{ id, metadata: { quarterdeck: { quorum: 2, decisions: [{ channel: 'http' }] } } }],
+    })
+    expect(EventSchema.parse(eventsOf(frames).at(-1))).toEqual(eventsOf(frames).at(-1))
+    const again = await doors.post('/', answer('run-3', yes(id)), asOperator)
+    expect(await refusalOf(again)).toEqual({ status: 409, code: 'conflict' })
+    expect(doors.delivered).toEqual([])
+
+    await doors.approvals.decide({ user: 'ben', role: 'operator' }, id, { decision: 'approve' })
+    // The same runId again, and a late answer: both attach to the run that went on.
+    expect(outline(eventsOf(await doors.run('/', answer('run-2', yes(id)), asOperator)))).toEqual(goesOn('note: bob'))
+    expect(doors.delivered).toEqual([['note', 'bob']])
   })
 
   test('is told to the model as refused when `resume` says no', async () => {

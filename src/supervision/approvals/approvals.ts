@@ -13,7 +13,8 @@ export interface Approvals {
    * Decides from outside the conversation. The continuation runs by itself. Throws `approval_not_found`, `forbidden` (and leaves
    * it pending), `approval_expired`, `approval_decided` with who decided what and when, `approval_changed` with the approval that
    * replaced it, `tool_unavailable`, or `invalid_request` for edited arguments that the tool does not accept. `run` is null for what an
-   * agent elsewhere asked: the agent waits for it, and no run of ours.
+   * agent elsewhere asked: the agent waits for it, and no run of ours. It is also null for a yes that needs more of them: the approval
+   * is still pending then, and `conflict` refuses the same person's second yes.
    */
   decide(
     by: Caller,

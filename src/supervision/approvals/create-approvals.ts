@@ -7,12 +7,12 @@ import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
-import { alreadyDecided, decide } from './decide.ts'
+import { alreadyDecided, type DecideDeps, decide, refuseSecondYes } from './decide.ts'
 import type { ElsewhereApprovals } from './decide-elsewhere.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 import { endGrant, review } from './review.ts'
 
-interface ApprovalsDeps extends AskAgainDeps {
+interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators'> {
   store: Pick<Store, 'waits' | 'grants'>
   clock: Clock
   /** The engine's. */
@@ -49,16 +49,19 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       refuseWithoutPermission(by, approval)
       const isLate = approval.status === 'pending' && hasExpired(approval, at)
       if (!isLate) await askAgain.refuseChanged(approval, decision, at, closing.signal)
-      const decided = await decide({ ids, askAgain }, by, approval, decision, at)
+      const decided = await decide({ ...deps, ids, askAgain }, by, approval, decision, at)
       if (isLate) await waits.expire(approval)
       else if (approval.status === 'pending') {
         const accepted = await waits.answer(approval, decided, correlationId)
         const [first] = accepted?.answered ?? []
         if (accepted !== null && first?.applied === true && first.wait?.wait === 'approval') {
-          return { approval: first.wait, run: accepted.run }
+          // A yes that is not enough starts nothing.
+          return { approval: first.wait, run: first.wait.status === 'pending' ? null : accepted.run }
         }
       }
       const now = await visibleApproval(syncedWaits, by, id)
+      // Their other yes came at the same time.
+      if (now.status === 'pending') refuseSecondYes(deps.operators, by, now)
       throw alreadyDecided(await askAgain.latest(now))
     },
 

@@ -8,10 +8,10 @@ import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
-import { decideAll } from './decide.ts'
+import { type DecideDeps, decideAll } from './decide.ts'
 import { questionForm } from './question-form.ts'
 
-export function createGate(deps: AskAgainDeps): Gate {
+export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators'>): Gate {
   const { store, log, rules, ids } = deps
   const askAgain = createAskAgain(deps)
   const syncedWaits = createSyncedWaits(store.waits, log)
@@ -40,7 +40,7 @@ export function createGate(deps: AskAgainDeps): Gate {
 
     question: (call, asked) => newQuestion(call, rules.question(call), asked, ids.uuid()),
 
-    decide: (sent) => decideAll({ ids, askAgain, syncedWaits }, sent),
+    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, sent),
 
     async refuseReplaced(approval) {
       await askAgain.latest(approval)

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import type { ApprovalSettings } from '../../../domain/approval-rule.ts'
 import { type FileRecord, fileLimits } from '../../../domain/file.ts'
 import { createIds } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
@@ -44,7 +45,8 @@ export async function openTestEngine(
     judges.set(name, createJudge(await createModel(judge, { http, clock, ids, random: Math.random, log, directory })))
   }
   const app = await createApp({
-    agents,
+    // A case has one person who answers.
+    agents: agents.map((agent) => ({ ...agent, approval: withoutQuorum(agent.approval) })),
     settings: {
       ...settings,
       dataDir,
@@ -74,6 +76,8 @@ export async function openTestEngine(
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
+
+const withoutQuorum = ({ quorum: _, ...approval }: ApprovalSettings): ApprovalSettings => approval
 
 /** Reads the files of a case as the doors do. */
 function attachFile(files: FileKeeper, path: string): Promise<FileRecord> {

@@ -83,6 +83,12 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
     return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
   }
   const run = await start(deps, call, { session, diff, given, onBusy, isWireIdTaken: existing !== null && isAnswer })
+  // A yes that needs more of them starts nothing. The client has seen the run that waits, so it is shown the thread as it stands.
+  if (session !== null && answers.length > 0 && run.status === 'waiting') {
+    const { threadId, runId, reader: reads } = input
+    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) }
+    return showThread(deps, asked, session)
+  }
   return showRun(deps, call, run, beforeFirst(run), warnings)
 }
 
