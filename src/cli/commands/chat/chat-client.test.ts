@@ -296,6 +296,29 @@ describe('answers to what a conversation waits for', () => {
     ])
   })
 
+  test('that are one yes of several say so, and the person is not asked about the call again', async () => {
+    const several = { status: 'pending', quorum: 2, decisions: [{ by: 'me', at: '', channel: 'http' }] }
+    const server = await serve((request, response) => {
+      if (request.path.startsWith('/approvals?')) return sendJson(response, 200, { approvals: [approval('a')] })
+      if (request.path === '/approvals/a') return sendJson(response, 200, several)
+      if (request.path === '/approvals/said')
+        return sendJson(response, 409, { code: 'conflict', yeses: 1, needed: 3, detail: 'You have said yes already.' })
+      if (request.path === '/approvals/b') return sendJson(response, 200, { continuation_run_id: 'next' })
+      sendEvents(response, interrupt('a', 'c'))
+    })
+    const client = clientFor(server.url, { operatorToken: 'op' })
+    const yes = (id: string) => ({ id, digest: 'd', approved: true })
+
+    expect(await collect(client.answer([yes('a'), yes('said')], never))).toEqual([
+      { type: 'counted', yeses: 1, needed: 2 },
+      { type: 'counted', yeses: 1, needed: 3 },
+      { type: 'finished', outcome: 'interrupt', approvals: [] },
+    ])
+    expect(await client.approvals()).toEqual([])
+    const [end] = await collect(client.answer([yes('b')], never))
+    expect(end).toMatchObject({ outcome: 'interrupt', approvals: [{ id: 'c' }] })
+  })
+
   test('that come too late show what the first answer led to', async () => {
     const server = await waitingServer()
     const client = clientFor(server.url, { token: 'me' })

@@ -40,6 +40,8 @@ interface ChatClientOptions {
   clock: Clock
 }
 
+type Counted = Extract<ChatEvent, { type: 'counted' }>
+
 /** How often in a row a broken stream is opened again. */
 const RECONNECTS = 5
 const MOST_APPROVALS = 100
@@ -59,6 +61,8 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
   let runId: string | null = null
   /** Id of the last event that was shown. */
   let seenId: string | null = null
+  /** Approvals that this person has said yes to and that need more yeses. */
+  const given = new Set<string>()
 
   const refused = (error: unknown): unknown => cliErrorOf(error, base, HOW_TO_SET_TOKEN)
 
@@ -70,7 +74,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
         seenId = one.id ?? seenId
         const event = decodeChatEvent(one.event)
         if (event === null || event.type === 'started') continue
-        yield event
+        yield withoutGiven(event)
         if (endsRun(event)) return
       }
     } catch (error) {
@@ -82,8 +86,8 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     ])
   }
 
-  /** Returns the run that goes on with the answer. */
-  async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<string | null> {
+  /** Returns the run that goes on with the answer, or how many have said yes if that is not enough. */
+  async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<string | Counted | null> {
     const operator = operatorToken.current()
     const client = operator === null ? requests : clientWith(operator, 0)
     const { id, digest, reason, arguments: edited, remember, result } = answer
@@ -99,8 +103,12 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
         })
       const say = () => (result === undefined ? approve() : client.respond(shown, result, { signal, ...why }))
       const decided = answer.approved ? await say() : await client.reject(shown, { signal, ...why })
-      return decided.continuation_run_id
+      return decided.status === 'pending'
+        ? counted(id, decided.decisions.length, decided.quorum)
+        : decided.continuation_run_id
     } catch (error) {
+      const { yeses, needed } = error instanceof ClientError ? (error.problem ?? {}) : {}
+      if (typeof yeses === 'number' && typeof needed === 'number') return counted(id, yeses, needed)
       // Somebody else was faster: the person sees what came of that answer.
       if (error instanceof ClientError && error.code === 'approval_decided') {
         const { continuation_run_id } = await requests
@@ -114,6 +122,17 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     }
   }
 
+  function counted(id: string, yeses: number, needed: number): Counted {
+    given.add(id)
+    return { type: 'counted', yeses, needed }
+  }
+
+  /** Nobody is asked again about what they have said yes to. */
+  const withoutGiven = (event: ChatEvent): ChatEvent =>
+    event.type === 'finished' && event.outcome === 'interrupt'
+      ? { ...event, approvals: event.approvals.filter(({ id }) => !given.has(id)) }
+      : event
+
   /** The next run of this conversation, whoever starts it. */
   async function* nextRun(after: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     const waiting = runId
@@ -125,7 +144,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
         isNext = true
         if (event.runId !== '') runId = event.runId
       } else if (event !== null && isNext) {
-        yield event
+        yield withoutGiven(event)
         if (endsRun(event)) return
       }
     }
@@ -147,7 +166,8 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
         throw refused(error)
       })
       runId = found[0]?.run_id ?? runId
-      return found.flatMap((one) => fromApproval(one) ?? []).toReversed()
+      const waiting = found.filter(({ approval_id: id }) => !given.has(id))
+      return waiting.flatMap((one) => fromApproval(one) ?? []).toReversed()
     },
     // Without a token the server does not know who is talking, and accepts no answer.
     mayAnswer: ({ answerableBy }) => operatorToken.current() !== null || (answerableBy === 'owner' && token !== null),
@@ -156,6 +176,11 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
         const next = await decide(answer, signal)
         if (next === null) {
           throw new CliError(exitCodes.failed.code, `${base} accepted the answer but did not say which run continues.`)
+        }
+        if (typeof next !== 'string') {
+          yield next
+          if (index === answers.length - 1) yield { type: 'finished', outcome: 'interrupt', approvals: [] }
+          continue
         }
         for await (const event of watch(next, signal)) {
           // This run waits for the answers that are sent next.

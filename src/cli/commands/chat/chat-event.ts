@@ -12,6 +12,8 @@ export type ChatEvent =
   | { type: 'tool_args'; id: string; delta: string }
   | Said<{ type: 'tool_result'; id: string; content: string }>
   | { type: 'progress'; text: string }
+  /** The person's yes is one of several that are needed. */
+  | { type: 'counted'; yeses: number; needed: number }
   | RunEnd
 
 export type RunEnd =

@@ -224,7 +224,7 @@ describe('a chat with calls that need approval', () => {
       ['a', 'b'],
     ])
     expect([io.printed(), io.complained()]).toEqual([
-      'Nothing waits for approval in this session.\n\n',
+      'Nothing in this session waits for your answer.\n\n',
       'quarterdeck: It waits.\n',
     ])
   })

@@ -256,6 +256,6 @@ async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ as
 async function askAgain(client: ChatClient, askApprovals: AskApprovals, io: Io, view: ChatView): Promise<Outcome> {
   const pending = await client.approvals()
   if (pending.length > 0) return await goOn(pending, client, askApprovals, io, view)
-  io.stdout.write('Nothing waits for approval in this session.\n')
+  io.stdout.write('Nothing in this session waits for your answer.\n')
   return { type: 'answered' }
 }

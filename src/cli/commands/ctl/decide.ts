@@ -1,11 +1,12 @@
+import { isRecord } from '../../../domain/is-record.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { confirm, hasTerminal } from './confirm.ts'
 import { findRecord } from './find-by-prefix.ts'
-import type { ShownApproval } from './records.ts'
+import { readRecord, type ShownApproval } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { mustBeSeen, recordLines, titleOf } from './show-record.ts'
+import { mustBeSeen, recordLines, titleOf, yesesOf } from './show-record.ts'
 
 export interface ApproveOptions {
   /** The digest of what was shown, by a program that showed it. */
@@ -31,7 +32,15 @@ export async function approve(
     ...(force ? { force } : {}),
     ...(reason === undefined ? {} : { reason }),
   })
-  context.say(answer, `Approved: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`)
+  const done = `Approved: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`
+  context.say(answer, stillNeeds(answer) ?? done)
+}
+
+/** What to say after a yes that is not enough. Null: it was. */
+export function stillNeeds(answer: unknown): string | null {
+  if (!isRecord(answer) || answer.status !== 'pending') return null
+  const { record } = readRecord.approval(answer)
+  return `Your yes counts: ${yesesOf(record) ?? 'it is not enough'}. It waits for somebody else.`
 }
 
 export function checkDigest(digest: string, approval: ShownApproval): void {

@@ -15,7 +15,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { confirm, hasTerminal } from './confirm.ts'
-import { findApproval } from './decide.ts'
+import { findApproval, stillNeeds } from './decide.ts'
 import { readRecord, type ShownApproval } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
 import { paintDiff, recordLines } from './show-record.ts'
@@ -50,7 +50,7 @@ export async function editApproval(approval: ShownApproval, context: CtlContext)
     digest: shown.digest,
     ...edited,
   })
-  context.say(answer, 'Approved with your text. The agent is told.')
+  context.say(answer, stillNeeds(answer) ?? 'Approved with your text. The agent is told.')
 }
 
 const differenceLines = (before: string, after: string, paint: (line: string) => string): string[] =>

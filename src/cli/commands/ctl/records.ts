@@ -46,6 +46,8 @@ const ApprovalSchema = z.looseObject({
   /** The whole text after the change, if it was asked for. */
   content: maybe,
   edited: z.boolean().nullish(),
+  quorum: z.number().default(1),
+  decisions: z.array(z.looseObject({ by: text, at: text })).default([]),
 })
 export type ShownApproval = z.infer<typeof ApprovalSchema>
 

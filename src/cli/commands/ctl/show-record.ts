@@ -100,6 +100,7 @@ function approvalLines(approval: ShownApproval, style: Style): (string | null)[]
   return [
     `${'risk'.padEnd(11)}${painted}`,
     fact('status', decided_by ? `${status} by ${decided_by} at ${decided_at ?? 'an unknown time'}` : status),
+    fact('yeses', yesesOf(approval)),
     fact('reason', reason),
     fact('expires', approval.expires_at),
     fact('digest', approval.digest),
@@ -112,6 +113,13 @@ function approvalLines(approval: ShownApproval, style: Style): (string | null)[]
     ...(change ? changeLines(change, style) : callLines(approval)),
     ...diffLines(approval, style),
   ]
+}
+
+/** Null: one yes is enough. */
+export function yesesOf({ quorum, decisions }: Pick<ShownApproval, 'quorum' | 'decisions'>): string | null {
+  if (quorum < 2) return null
+  const names = decisions.map(({ by }) => visibleText(by)).join(', ')
+  return `${decisions.length} of ${quorum}${names === '' ? '' : ` (${names})`}`
 }
 
 function changeLines(change: NonNullable<ShownApproval['change']>, style: Style): string[] {

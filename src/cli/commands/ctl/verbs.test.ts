@@ -268,6 +268,19 @@ describe('answers', () => {
     expect(await server.run('approve', '0192f3b1-2', '--digest', 'digest-two')).toMatchObject({ code: 0 })
   })
 
+  test('a yes that is not enough is not called an approval', async () => {
+    const path = `/approvals/${ids.diff}`
+    const asked = {
+      approval_id: ids.diff,
+      ...{ kind: 'diff', status: 'pending', title: 'Add a line', risk: 'low', session_id: ids.session },
+      ...{ digest: 'digest-one', created_at: '2026-01-01T00:00:00.000Z', quorum: 2 },
+      decisions: [{ by: 'ada\u001b[2J', at: '2026-01-01T00:00:01.000Z', channel: 'ctl' }],
+    }
+    const server = await openSocketServer({ ...usual, [`POST ${path}`]: asked })
+    const { code, out } = await server.run('approve', '0192f3b1-1')
+    expect([code, out]).toEqual([0, 'Your yes counts: 1 of 2 (ada<U+001B>[2J). It waits for somebody else.\n'])
+  })
+
   test('at a terminal it shows everything, asks, and sends nothing without a yes', async () => {
     const server = await openSocketServer({ ...usual, ...posts(`/approvals/${ids.call}`) })
     for (const [typed, code] of [

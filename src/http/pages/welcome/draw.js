@@ -142,7 +142,10 @@ export function drawApproval(box, approval, decide) {
   const who = by === 'owner' ? 'you, with your token, or an operator' : 'an operator'
   const until = expires === null ? '' : ` Without an answer it ends at ${timeOf(expires)}.`
   const facts = make('p', { className: 'facts' }, make('strong', {}, `Risk ${risk}.`))
-  facts.append(` Asked by ${visibleText(agent)}. To be decided by ${who}.${until}`)
+  const { quorum, decisions } = approval
+  const yeses = decisions.map(({ by }) => visibleText(by)).join(', ')
+  const several = quorum < 2 ? '' : ` ${decisions.length} of ${quorum} people have said yes${yeses && `: ${yeses}`}.`
+  facts.append(` Asked by ${visibleText(agent)}. To be decided by ${who}.${until}${several}`)
 
   const reason = make('input', { type: 'text', maxLength: 1000, autocomplete: 'off' })
   const label = make('label', {}, 'Reason for rejecting, shown to the agent (optional)', reason)

@@ -203,9 +203,10 @@ function showApproval(approval) {
   const id = idOf(approval)
   const shown = boxes.get(id)
   // An unchanged box is not drawn again, so that it does not move under the pointer.
-  if (shown?.status === approval.status && shown.box.isConnected) return false
+  const status = `${approval.status} ${approval.decisions.length}`
+  if (shown?.status === status && shown.box.isConnected) return false
   const box = shown?.box ?? make('article')
-  boxes.set(id, { box, status: approval.status })
+  boxes.set(id, { box, status })
   const after = boxes.get(approval.tool_call_id)?.closest('article')
   if (!box.isConnected) after === undefined ? log.append(box) : after.after(box)
   drawApproval(box, approval, (decision, reason, result) => decide(box, approval, decision, reason, result))
