@@ -148,6 +148,10 @@ ipc_name: desk
       '1:57 operators[1].local: only one operator can be local, because one passphrase guards this machine.',
     ],
     [
+      'operators: { people: [{ name: a }, { name: b }], quorum: 2 }',
+      '1:12 operators: quorum asks for 2 yeses, but besides the owner of a session too few may decide. Make others admins, or name them in escalation.',
+    ],
+    [
       'operators: { people: [{ name: a }], quorum: { critical: 2 } }',
       '1:12 operators: quorum asks for 2 operators, and there are only 1. Add some, or lower it.',
     ],

@@ -297,5 +297,19 @@ export function checkSupervision(
   const needed = mostNeeded(quorum)
   if (needed > all.length) {
     refuse('operators', `quorum asks for ${needed} operators, and there are only ${all.length}. Add some, or lower it.`)
+  } else if (needed > mostDeciders(all, escalation)) {
+    refuse(
+      'operators',
+      `quorum asks for ${needed} yeses, but besides the owner of a session too few may decide. Make others admins, or name them in escalation.`,
+    )
   }
+}
+
+/** How many people may decide about the same session, at most: its owner, admins, and those whom the escalation names. */
+function mostDeciders(all: SupervisionSettings['operators'], escalation: SupervisionSettings['escalation']): number {
+  const named = new Set(escalation.flatMap(({ to }) => to))
+  const others = all.filter(
+    ({ name, admin, group }) => admin || named.has(name) || (group !== null && named.has(group)),
+  )
+  return Math.min(others.length + 1, all.length)
 }
