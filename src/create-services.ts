@@ -148,7 +148,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     sessions: settings.sessions,
     unsentFileSeconds: settings.files.unsentTtlSeconds,
     expireElsewhere: elsewhere.expire,
-    sweepElsewhere: elsewhere.sessions.sweep,
+    sweepElsewhere: elsewhere.sweep,
     tidyElsewhere: parts.tidy,
   })
   const attachments = createAttachments({

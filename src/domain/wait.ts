@@ -30,6 +30,8 @@ interface DecidedRecord {
   /** The channel of the decision: `http`, `ctl`, `slack`, … Older records have none. */
   decidedVia?: string
   reason: string | null
+  /** Operators and groups who are asked too because nobody answered. Left out: none. */
+  escalatedTo?: string[]
 }
 
 interface WaitBase extends OpenRecord {

@@ -30,6 +30,7 @@ import type { HookDesk } from './hooks/hook-desk.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
 import type { Prompts } from './prompts/prompts.ts'
 import type { Reach } from './reach.ts'
+import { createNoteEscalations } from './records/note-escalations.ts'
 import { createRecords, type Records } from './records/records.ts'
 import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
 import { configuredOperators } from './sessions/configured-operators.ts'
@@ -64,6 +65,8 @@ export interface AgentsElsewhere {
   hooks: HookDesk
   /** Ends what nobody answered in time. */
   expire(wait: SupervisedWait): Promise<void>
+  /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
+  sweep(): Promise<void>
   /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
   recover(): Promise<void>
   close(): Promise<void>
@@ -126,6 +129,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     push,
     settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
   })
+  const noteEscalations = createNoteEscalations({
+    ...{ store, takeStep, operators, clock, ids, logger },
+    escalation: settings.escalation,
+  })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
   const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths, quorum })
@@ -162,6 +169,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     async expire(wait) {
       if (wait.wait === 'approval') await approvals.expire(wait)
       else await prompts.expire(wait)
+    },
+    async sweep() {
+      await sessions.sweep()
+      await noteEscalations()
     },
     async recover() {
       await recoverApplies()

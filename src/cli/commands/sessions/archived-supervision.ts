@@ -84,6 +84,7 @@ const decided = {
   decidedBy: text,
   decidedVia: z.string().exactOptional(),
   reason: text,
+  escalatedTo: z.array(z.string()).exactOptional(),
 }
 
 export const prompt: z.ZodType<Prompt> = z.strictObject({

@@ -187,6 +187,7 @@ const approval: z.ZodType<Approval> = z.strictObject({
   decidedAt: time.nullable(),
   decidedBy: z.string().nullable(),
   decidedVia: z.string().exactOptional(),
+  escalatedTo: z.array(z.string()).exactOptional(),
   reason: z.string().nullable(),
   editedArguments: z.string().nullable(),
   consumedAt: time.nullable(),

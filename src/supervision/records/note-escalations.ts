@@ -1,0 +1,66 @@
+// Whom `operators.escalation` asks, and when: on record, so that the trail says who could have answered.
+
+import type { Clock } from '../../domain/clock.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { isOpen } from '../../domain/supervision.ts'
+import type { EscalationSettings } from '../../domain/supervision-settings.ts'
+import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
+import { isSamePerson, type Operators } from '../sessions/may-command.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import { about, type TakeStep } from '../sessions/take-step.ts'
+
+interface EscalationDeps {
+  store: Pick<Store, 'waits'>
+  takeStep: TakeStep
+  operators: Operators
+  escalation: readonly EscalationSettings[]
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  logger: Logger
+}
+
+/** Records of one sweep. The next one, seconds later, takes the rest. */
+const MOST_AT_ONCE = 500
+
+/** Looks for what nobody has answered for so long that others are asked too, and puts that on record once. Never throws. */
+export function createNoteEscalations(deps: EscalationDeps): () => Promise<void> {
+  const { store, takeStep, operators, escalation, clock, ids, logger } = deps
+
+  /** Names and groups that are asked by now and are not on record yet. */
+  const newlyAsked = ({ createdAt, owner, escalatedTo = [] }: SupervisedWait, at: number): string[] => {
+    const due = escalation.filter(({ afterMs }) => at - createdAt >= afterMs).flatMap(({ to }) => to)
+    return [...new Set(due)].filter((name) => !escalatedTo.includes(name) && !isSamePerson(operators, name, owner))
+  }
+
+  async function note({ id, sessionId }: SupervisedWait): Promise<void> {
+    await takeStep(sessionId, ({ session, waiting, at }) => {
+      const record = waiting.find((one) => one.id === id)
+      const names = record === undefined ? [] : newlyAsked(record, at)
+      if (record === undefined || names.length === 0) return { result: null }
+      const facts = {
+        record: id,
+        escalated_to: names.join(', '),
+        waited_seconds: Math.floor((at - record.createdAt) / 1000),
+      }
+      return {
+        result: null,
+        settle: [{ id, patch: { escalatedTo: [...(record.escalatedTo ?? []), ...names] } }],
+        events: isOpen(session.supervision) ? [noticeEvent(ids.uuid(), 'escalated', facts, at)] : [],
+        audit: [about(session, at, 'server', { what: 'escalated', ...facts })],
+      }
+    })
+  }
+
+  return async () => {
+    if (escalation.length === 0) return
+    const found = await store.waits.list({ isWaiting: true, limit: MOST_AT_ONCE })
+    for (const wait of found.filter(isSupervised)) {
+      if (!isWaiting(wait) || newlyAsked(wait, clock.now()).length === 0) continue
+      await note(wait).catch((error: unknown) =>
+        logger.warn('an escalation could not be put on record yet', { wait_id: wait.id, error }),
+      )
+    }
+  }
+}
