@@ -229,6 +229,8 @@ async function startApp(
       janitor.stop()
       // New work is refused from here on. Open answers go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
+      // The store may be what has crashed.
+      if (!crashed) await elsewhere.tellStop().catch((error: unknown) => log.warn('channels were not told', { error }))
       await mcp.close()
       await engine.drain(drainMs, { crashed })
       feed.close()

@@ -3,6 +3,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { openStatuses } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
 import type { SupervisedWait } from '../domain/wait.ts'
 import type { Feed } from '../engine/feed.ts'
@@ -67,6 +68,8 @@ export interface AgentsElsewhere {
   expire(wait: SupervisedWait): Promise<void>
   /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
   sweep(): Promise<void>
+  /** Tells the chat rooms of all open sessions that the server stops. */
+  tellStop(): Promise<void>
   /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
   recover(): Promise<void>
   close(): Promise<void>
@@ -97,6 +100,9 @@ interface WorkspaceFiles {
   policies: Pick<PolicyWatch, 'effective' | 'close'>
 }
 
+const MOST_TOLD = 100
+const STOPS = 'The server is stopping. What waits here stays, and can be answered when the server runs again.'
+
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
   const { isConnected = () => false } = deps
@@ -117,6 +123,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const sessions = createSupervisedSessions({
     ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
     onMode: reach.modeChanged,
+    onEnd: reach.tell,
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
@@ -173,6 +180,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     async sweep() {
       await sessions.sweep()
       await noteEscalations()
+    },
+    async tellStop() {
+      const open = await sessions.list({ statuses: openStatuses, limit: MOST_TOLD })
+      for (const session of open) reach.tell(session, STOPS)
     },
     async recover() {
       await recoverApplies()

@@ -97,6 +97,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
   const real = createSystemClock()
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
   const nudges: Nudge[] = []
+  const told: string[][] = []
   const store = createSqliteStore({
     path: options.path ?? ':memory:',
     fatal: (error) => {
@@ -109,7 +110,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
       serverPaths: [],
-      reach: createLateReach(),
+      reach: { ...createLateReach(), tell: ({ id }, text) => void told.push([id, text]) },
       push: async (nudge) => {
         nudges.push(nudge)
         return null
@@ -146,6 +147,8 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
     ...doors,
     elsewhere,
     nudges,
+    /** What the chat rooms of sessions were told. */
+    told,
     /** Lets this much time pass. */
     wait: (ms: number) => {
       leap += ms

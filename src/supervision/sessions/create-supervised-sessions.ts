@@ -42,6 +42,8 @@ interface SessionsDeps {
   agentMaySetMode: boolean
   /** Told after each change of a mode. */
   onMode?: ModeChanged
+  /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
+  onEnd?: (session: SupervisedSession, text: string) => void
   workspaces: Workspaces
   /** Whether a stream of this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
@@ -98,6 +100,23 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
   const step = async (sessionId: string, decide: (now: SessionNow) => Step<unknown>): Promise<SupervisedSession> =>
     (await takeStep(sessionId, decide)).session
+
+  /** Ends a session of which the server itself knows that it is over, and says why. */
+  async function endHere(sessionId: string, isOver: (now: SessionNow) => End | null): Promise<SupervisedSession> {
+    const { result: end, session } = await takeStep<End | null>(sessionId, (now) => {
+      const found = isOver(now)
+      if (found === null) return { result: null }
+      const { status, reason } = found
+      return {
+        result: found,
+        supervision: { status },
+        events: [noticeEvent(ids.uuid(), status, { reason }, now.at)],
+        audit: [about(now.session, now.at, 'server', { what: status, reason })],
+      }
+    })
+    if (end !== null) deps.onEnd?.(session, `The session is ${end.status}. ${end.reason}`)
+    return session
+  }
 
   async function instruct(
     by: Caller,
@@ -164,15 +183,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     resume: (by, id) => command(by, id, 'active', 'resumed'),
     terminate: (by, id, reason) => command(by, id, 'terminated', 'terminated', reason === undefined ? {} : { reason }),
     interrupt: (sessionId, reason) =>
-      step(sessionId, ({ session, at }) => {
-        if (!isOpen(session.supervision)) return { result: null }
-        return {
-          result: null,
-          supervision: { status: 'interrupted' },
-          events: [noticeEvent(ids.uuid(), 'interrupted', { reason }, at)],
-          audit: [about(session, at, 'server', { what: 'interrupted', reason })],
-        }
-      }),
+      endHere(sessionId, ({ session }) => (isOpen(session.supervision) ? { status: 'interrupted', reason } : null)),
 
     steer: (by, id, text) => instruct(by, id, 'steering', text),
     addTask: (by, id, text) => instruct(by, id, 'task', text),
@@ -231,7 +242,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         const connectionId = supervision?.connectionId ?? null
         if (present.has(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
         try {
-          await step(id, (now) => overdue(now, ids))
+          await endHere(id, overdue)
         } catch (error) {
           logger.warn('a supervised session could not be looked after', { session_id: id, error })
         }
@@ -240,25 +251,24 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 }
 
-/** What becomes of a session whose agent has no connection. Something that is pending keeps it as it is. */
-function overdue({ session, waiting, at }: SessionNow, ids: Ids): Step<null> {
+interface End {
+  status: 'terminated' | 'interrupted'
+  reason: string
+}
+
+/** What becomes of a session whose agent has no connection. Null: it stays as it is, as it does while something is pending. */
+function overdue({ session, waiting, at }: SessionNow): End | null {
   const { status, updatedAt, restoredFrom } = session.supervision
   const idle = at - updatedAt
-  const ended = (to: 'terminated' | 'interrupted', reason: string): Step<null> => ({
-    result: null,
-    supervision: { status: to },
-    events: [noticeEvent(ids.uuid(), to, { reason }, at)],
-    audit: [about(session, at, 'server', { what: to, reason })],
-  })
   if (status === 'created') {
-    if (idle < CONNECT_MS) return { result: null }
+    if (idle < CONNECT_MS) return null
     // A person has to start the agent of a restored session again. It makes room for others, and the agent still finds it later.
     return restoredFrom === null
-      ? ended('terminated', 'The agent did not connect in time.')
-      : ended('interrupted', 'The agent has not come back yet.')
+      ? { status: 'terminated', reason: 'The agent did not connect in time.' }
+      : { status: 'interrupted', reason: 'The agent has not come back yet.' }
   }
   const isPending = waiting.some(({ wait }) => wait !== 'alert')
   // A paused agent is silent because its operator wants it so, and only the operator wakes it: a call wakes an interrupted one.
-  if (status === 'paused' || idle < SILENT_MS || isPending) return { result: null }
-  return ended('interrupted', 'Nobody has heard from the agent for half an hour.')
+  if (status === 'paused' || idle < SILENT_MS || isPending) return null
+  return { status: 'interrupted', reason: 'Nobody has heard from the agent for half an hour.' }
 }

@@ -120,7 +120,8 @@ test('an admin hands a session over with what is pending, and its agent token st
 })
 
 test('a created session that nobody connects to ends, a silent one is interrupted, one with a stream is not', async () => {
-  const { sessions, clock } = openDesk()
+  const told: string[][] = []
+  const { sessions, clock } = openDesk({ onEnd: ({ id }, text) => told.push([id, text]) })
   const created = await sessions.create(ann, {
     workspaceRoot: '/srv/here',
     host: 'claude',
@@ -144,6 +145,12 @@ test('a created session that nobody connects to ends, a silent one is interrupte
   expect(await statuses()).toEqual(['terminated', 'interrupted', 'active'])
   leave()
   expect(await statuses()).toEqual(['terminated', 'interrupted', 'interrupted'])
+  const silence = 'The session is interrupted. Nobody has heard from the agent for half an hour.'
+  expect(told).toEqual([
+    [created.id, 'The session is terminated. The agent did not connect in time.'],
+    [silent.id, silence],
+    [connected.id, silence],
+  ])
 })
 
 test('a restored session whose agent does not come makes room after 30 s, and its agent still finds it', async () => {

@@ -33,7 +33,7 @@ import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
 import type { Operators } from '../sessions/may-command.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
-import { createTakeStep } from '../sessions/take-step.ts'
+import { createTakeStep, type SupervisedSession } from '../sessions/take-step.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { protectedPath } from '../workspace/protected-path.ts'
@@ -47,6 +47,8 @@ export interface DeskOptions {
   operators?: Operators
   maxOpen?: number
   agentMaySetMode?: boolean
+  /** Told why the server ended a session. */
+  onEnd?: (session: SupervisedSession, text: string) => void
   /** Left out: no stream is open. */
   isConnected?: (connectionId: string) => boolean
   logger?: Logger
@@ -95,6 +97,7 @@ export function openDesk(options: DeskOptions = {}) {
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,
     workspaces: options.workspaces ?? everywhere,
+    onEnd: (session, text) => options.onEnd?.(session, text),
     isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
   })
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })

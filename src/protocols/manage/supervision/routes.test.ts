@@ -441,3 +441,16 @@ describe('the inbox', () => {
     ])
   })
 })
+
+test('when the server stops, or knows that an agent is gone, the chat rooms of the sessions are told', async () => {
+  await using doors = await openSupervisedDoors()
+  const [crashed, open] = [await doors.open({ connectionId: 'a' }), await doors.open({ connectionId: 'b' })]
+  await doors.elsewhere.sessions.interrupt(crashed.id, 'Its process ended with code 1.')
+  await doors.elsewhere.sessions.interrupt(crashed.id, 'Its process ended with code 1.')
+  await doors.elsewhere.tellStop()
+
+  expect(doors.told).toEqual([
+    [crashed.id, 'The session is interrupted. Its process ended with code 1.'],
+    [open.id, 'The server is stopping. What waits here stays, and can be answered when the server runs again.'],
+  ])
+})
