@@ -19,6 +19,8 @@ export interface Decision {
   force?: boolean
   /** Of a change by an agent elsewhere: the whole file as it should be, in place of what the agent proposed. */
   content?: string
+  /** With `content`: the edit is kept and shown again. Nothing is approved, also if the text is what the record has already. */
+  onlyEdit?: true
   /** Digest of the question that the person saw. If the question has another one, the decision is refused. */
   digest?: string
   reason?: string

@@ -99,6 +99,18 @@ test('a decision about something else than was shown is refused', async () => {
   expect((await desk.answer).answer.status).toBe('approved')
 })
 
+test('whoever only edits approves nothing, also with the same text', async () => {
+  const desk = await openAsked()
+
+  expect(await refusal(desk.decide({ ...yes, onlyEdit: true, content: 'one\nthree\n' }))).toMatchObject({
+    code: 'invalid_request',
+  })
+  expect(await refusal(desk.decide({ ...yes, onlyEdit: true, content: 'one\nfour\n' }))).toMatchObject({
+    code: 'approval_changed',
+  })
+  expect(await desk.approvals.get(ann, desk.asked.id)).toMatchObject({ status: 'pending' })
+})
+
 test('an edited text is shown again before its yes, and the agent is told', async () => {
   const desk = await openAsked()
 

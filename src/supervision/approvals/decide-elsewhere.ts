@@ -213,6 +213,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
         if (decision.decision === 'reject') return reject(by, now, record, decision)
         const edits = content === undefined ? null : await edit(by, now, record, content)
         if (edits !== null) return edits
+        if (decision.onlyEdit === true) throw sameText(record)
         // Somebody has edited it since the agent asked. Whoever approves it must have seen that.
         if (record.supervised.isEdited && digest === undefined) throw changed(record, null)
         return approve(by, now, record, decision)
@@ -297,13 +298,18 @@ function refuseUnfit(
 const isCut = (record: SupervisedApproval): boolean =>
   callDigest({ ...record, arguments: JSON.parse(record.editedArguments ?? record.arguments) }) !== record.digest
 
+const sameText = ({ id }: SupervisedApproval): ServerError =>
+  new ServerError('invalid_request', 'Your text is the same as what is asked, so nothing was edited.', {
+    details: { approval_id: id },
+  })
+
 function changed({ id, status, digest }: SupervisedApproval, diff: string | null): ServerError {
   const message =
     diff === null
       ? 'This approval is not what you saw: its digest is another one. Look at it again, then decide.'
       : 'Your text is kept, and nothing is decided yet. Look at the new diff, then approve it with its digest.'
-  const shown = diff !== null && diff.length <= MOST_DIFF_IN_ERROR ? { diff } : {}
+  const edited = diff === null ? {} : { edited: true, ...(diff.length <= MOST_DIFF_IN_ERROR ? { diff } : {}) }
   return new ServerError('approval_changed', message, {
-    details: { approval_id: id, approval_status: status, digest, ...shown },
+    details: { approval_id: id, approval_status: status, digest, ...edited },
   })
 }
