@@ -1,0 +1,82 @@
+// Who may answer and command in Slack. Everything that people do there passes this first.
+
+import type { AuditRecord } from '../../../domain/audit.ts'
+import type { Clock } from '../../../domain/clock.ts'
+import type { Caller } from '../../../domain/decision.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import type { OperatorSettings } from '../../../domain/supervision-settings.ts'
+import { createOncePerMinute } from './once-per-minute.ts'
+import type { Sender } from './payloads.ts'
+
+/** Why somebody was refused. */
+export type Refusal =
+  | 'other_team'
+  | 'other_room'
+  | 'no_operator'
+  /** A button that this server did not make, or that was made for something else. */
+  | 'forged'
+
+/** What they tried. */
+export interface Attempt {
+  from: Sender
+  what: 'button' | 'reply' | 'command'
+  sessionId?: string
+  recordId?: string
+}
+
+export interface Guard {
+  /** The operator behind a Slack user, or why there is none. */
+  check(from: Sender): Promise<{ caller: Caller } | { refusal: Refusal }>
+  /** Puts it on record: in the log and in the audit trail, at most once a minute for each person. Never throws. */
+  refused(attempt: Attempt, why: Refusal): Promise<void>
+}
+
+export interface GuardDeps {
+  people: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
+  teamId: () => Promise<string>
+  /** The rooms that may be used. */
+  rooms: readonly string[]
+  audit: (record: AuditRecord) => Promise<unknown>
+  clock: Pick<Clock, 'now' | 'mono'>
+  logger: Logger
+}
+
+export function createGuard({ people, teamId, rooms, audit, clock, logger }: GuardDeps): Guard {
+  const names = new Map(people.flatMap(({ name, slack }) => (slack === null ? [] : [[slack, name] as const])))
+  const isDue = createOncePerMinute(clock)
+
+  return {
+    async check({ user, teams, room }) {
+      const ours = await teamId()
+      const isOurs = ours !== '' && teams.length > 0 && teams.every((team) => team === ours)
+      if (!isOurs) return { refusal: 'other_team' }
+      if (!rooms.includes(room)) return { refusal: 'other_room' }
+      const name = names.get(user)
+      if (name === undefined) return { refusal: 'no_operator' }
+      return { caller: { user: name, role: 'operator', channel: 'slack', credential: user } }
+    },
+
+    async refused({ from: { user, teams, room }, what, sessionId, recordId }, why) {
+      if (!isDue(user)) return
+      const ids = { what, why, room, team: teams.join(' '), ...(recordId === undefined ? {} : { record: recordId }) }
+      logger.warn('somebody in Slack was refused', { user, ...ids })
+      try {
+        await audit({
+          at: clock.now(),
+          kind: 'refused',
+          // Not a name of ours: the prefix keeps it apart from those of operators.
+          by: `slack:${user}`,
+          session: sessionId ?? null,
+          run: null,
+          agent: '',
+          tool: '',
+          call: null,
+          details: { channel: 'slack', ...ids },
+        })
+      } catch (error) {
+        logger.error('the audit trail could not take that somebody in Slack was refused', { user, ...ids, error })
+      }
+    },
+  }
+}
