@@ -15,8 +15,11 @@ export interface SlackApi {
   update(room: string, ts: string, message: SlackMessage): Promise<void>
   /** Says something that only this person sees. */
   whisper(room: string, user: string, message: SlackMessage, thread: string | null): Promise<void>
-  /** Answers a slash command or a button, seen by this person alone. */
-  respond(responseUrl: string, message: SlackMessage): Promise<void>
+  /**
+   * Answers a slash command or a button, seen by this person alone. `replace`: in place of the message with the button. Slack takes five
+   * answers within half an hour.
+   */
+  respond(responseUrl: string, message: SlackMessage, how?: { replace: boolean }): Promise<void>
   upload(room: string, thread: string, file: ThreadFile): Promise<void>
   /** The bytes of a file that a person attached. Throws `invalid_request` when it has more than `mostBytes`. */
   download(url: string, mostBytes: number): Promise<Uint8Array>

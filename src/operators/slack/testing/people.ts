@@ -85,7 +85,7 @@ export function buttonsOf({ blocks }: { blocks: readonly SlackBlock[] }): ShownB
 
 interface PeopleDeps {
   workspace: SlackWorkspace
-  hub: SocketHub
+  hub: Pick<SocketHub, 'deliver'>
   responseUrls: ResponseUrls
   clock: Clock
 }

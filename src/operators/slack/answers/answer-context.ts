@@ -1,0 +1,106 @@
+// What everything that people do in Slack has in common: where they are, and how they are told something.
+
+import type { Caller } from '../../../domain/decision.ts'
+import type { PersonWait } from '../../../domain/feed.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import { isAtLeast } from '../../../domain/tool-settings.ts'
+import type { Approval } from '../../../domain/wait.ts'
+import type { ButtonValues } from '../button-values.ts'
+import type { SlackMessage } from '../cards/blocks.ts'
+import { type CardLook, labelOf } from '../cards/card.ts'
+import { confirmMessage } from '../cards/messages.ts'
+import type { SlackApi, SlackCards } from '../slack-api.ts'
+import type { AnswerDesk, AnswerRecord } from './answer-record.ts'
+import { asksAgain, says } from './answer-texts.ts'
+import type { Guard } from './guard.ts'
+import { type KeptNotes, type Seat, TEXT_MINUTES, type TextAction } from './kept-notes.ts'
+
+export interface AnswerContext {
+  api: SlackApi
+  cards: SlackCards
+  buttons: ButtonValues
+  desk: AnswerDesk
+  guard: Guard
+  kept: KeptNotes
+  records: AnswerRecord
+  /** The room that a session reports to; null: none, or there is no such session. */
+  roomOf: (sessionId: string) => Promise<string | null>
+  clock: { now(): number; mono(): number; after(ms: number, fire: () => void): () => void }
+  logger: Logger
+}
+
+/** Where a person is. Nobody can be asked for a text where there is no thread. */
+export type Place = Pick<Seat, 'room' | 'user'> & { thread: string | null }
+
+const CONFIRM_MS = 5 * 60_000
+
+/** Says something that only this person sees. It may get lost: the card has what counts. */
+export async function tell({ api, logger }: AnswerContext, { room, user, thread }: Place, message: SlackMessage) {
+  try {
+    await api.whisper(room, user, message, thread)
+  } catch (error) {
+    logger.warn('somebody in Slack could not be told what became of their answer', { room, user, error })
+  }
+}
+
+/** The values of buttons that only this person may press, for a while. */
+export const ownButtons = (
+  { buttons, clock }: Pick<AnswerContext, 'buttons' | 'clock'>,
+  { room, user }: Place,
+  { recordId, digest }: { recordId: string; digest: string | null },
+  lifeMs = CONFIRM_MS,
+): Pick<CardLook, 'buttonValue'> => ({
+  buttonValue: (action) => buttons.value({ room, recordId, digest, action, user, expiresAt: clock.now() + lifeMs }),
+})
+
+/** A yes to something dangerous is asked for twice. */
+export const isDangerous = (wait: PersonWait): boolean => wait.wait === 'approval' && isAtLeast(wait.risk, 'high')
+
+/** Asks whether the person really means yes. Nothing is decided by it. */
+export async function askTwice(
+  context: AnswerContext,
+  by: Caller,
+  place: Place,
+  wait: Approval,
+  digest: string,
+): Promise<void> {
+  const { desk, records, cards } = context
+  const refusal = await records.refusalFor(by, wait, 'accept')
+  if (refusal !== null) {
+    await cards.refresh(wait.id)
+    return tell(context, place, refusal)
+  }
+  if (digest !== wait.digest) {
+    await cards.refresh(wait.id)
+    return tell(context, place, asksAgain(false))
+  }
+  const subject = await desk.subjectOf(wait)
+  const look = ownButtons(context, place, { recordId: wait.id, digest })
+  await tell(context, place, confirmMessage({ ...subject, wait }, look, 'accept'))
+}
+
+/** From now on the person's next reply in the thread is the text. */
+export async function askForText(
+  context: AnswerContext,
+  by: Caller,
+  seat: Seat,
+  wait: PersonWait,
+  { action, digest }: { action: TextAction; digest: string | null },
+): Promise<void> {
+  const { kept, records, cards, clock } = context
+  const refusal = await records.refusalFor(by, wait, action)
+  if (refusal !== null) {
+    await cards.refresh(wait.id)
+    return tell(context, seat, refusal)
+  }
+  const until = clock.now() + TEXT_MINUTES * 60_000
+  await kept.expect(seat, { recordId: wait.id, action, digest, until })
+  await cards.refresh(wait.id, { type: 'awaiting_text', by: by.user, action })
+  await tell(
+    context,
+    seat,
+    says(
+      `Your next reply in this thread is the text for “${labelOf(action)}”. You have ${TEXT_MINUTES} minutes. To write none, reply with cancel.`,
+    ),
+  )
+}

@@ -1,0 +1,147 @@
+// Editing before a yes: a person attaches the whole new file, or the new arguments as JSON, to a reply. What they sent is shown again,
+// and nothing is decided by it.
+
+import type { Caller } from '../../../domain/decision.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import type { PersonWait } from '../../../domain/feed.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { type Approval, isWaiting } from '../../../domain/wait.ts'
+import { callDigest } from '../../../json/digest.ts'
+import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
+import { DeliveryFailed } from '../../operator.ts'
+import { riskPieces } from '../cards/approval-card.ts'
+import { bold, code, line, preformatted, type SlackMessage } from '../cards/blocks.ts'
+import { actions, button } from '../cards/card.ts'
+import { shownName, shownProse } from '../cards/shown-text.ts'
+import { type AnswerContext, ownButtons, tell } from './answer-context.ts'
+import { says, whisper } from './answer-texts.ts'
+import type { Seat } from './kept-notes.ts'
+import type { SentFile } from './payloads.ts'
+
+const MOST_BYTES = 5_000_000
+/** Of arguments. Longer ones are nothing to read in a chat. */
+const MOST_ARGUMENTS = 100_000
+const MOST_SHOWN = 2_500
+
+/** What can be edited: a change of a file, and the arguments of a call. */
+export const isEditable = (wait: PersonWait): wait is Approval =>
+  wait.wait === 'approval' && isWaiting(wait) && ['diff', 'permission', 'tool_call'].includes(wait.kind)
+
+export async function editRecord(
+  context: AnswerContext,
+  by: Caller,
+  seat: Seat,
+  wait: Approval,
+  files: readonly SentFile[],
+): Promise<void> {
+  const { records, cards } = context
+  const refusal = await records.refusalFor(by, wait, 'accept')
+  if (refusal !== null) {
+    await cards.refresh(wait.id)
+    return tell(context, seat, refusal)
+  }
+  try {
+    const text = await textOf(context, files)
+    if (wait.kind === 'diff') await editChange(context, by, seat, wait, text)
+    else await editArguments(context, seat, wait, text)
+  } catch (error) {
+    if (error instanceof DeliveryFailed) {
+      context.logger.warn('a file could not be fetched from Slack', { room: seat.room, error })
+      return tell(context, seat, says('Your file could not be fetched from Slack. Nothing was edited; send it again.'))
+    }
+    await tell(context, seat, await records.explain(by, wait, 'accept', error))
+  }
+}
+
+async function textOf({ api }: AnswerContext, files: readonly SentFile[]): Promise<string> {
+  const [file, ...others] = files
+  if (file === undefined || others.length > 0) {
+    throw new ServerError('invalid_request', 'Attach exactly one file to a reply.')
+  }
+  if (file.url === null) {
+    throw new ServerError('invalid_request', 'That file is not kept in Slack. Attach a file from your device.')
+  }
+  const tooLarge = new ServerError('invalid_request', 'The file is too large: at most 5 MB are taken.')
+  if (file.size > MOST_BYTES) throw tooLarge
+  const bytes = await api.download(file.url, MOST_BYTES)
+  if (bytes.byteLength > MOST_BYTES) throw tooLarge
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new ServerError('invalid_request', 'The file is not text in UTF-8.')
+  }
+}
+
+/** The store keeps the text with the record, under a new digest. */
+async function editChange(
+  context: AnswerContext,
+  by: Caller,
+  seat: Seat,
+  { id, digest }: Approval,
+  content: string,
+): Promise<void> {
+  const { desk, cards } = context
+  try {
+    await desk.approvals.decide(by, id, { decision: 'approve', onlyEdit: true, digest, content })
+  } catch (error) {
+    const isKept = error instanceof ServerError && error.code === 'approval_changed' && error.details.edited === true
+    if (!isKept) throw error
+    await cards.refresh(id)
+    return tell(context, seat, EDITED)
+  }
+  throw new Error('An edit decided something.')
+}
+
+const EDITED = says(
+  bold('Your text is kept, and nothing is decided yet. '),
+  'The card shows the new diff. Press Accept there to approve the edited change.',
+)
+
+/** A decision takes edited arguments only together with its yes. Until then they are kept here. */
+async function editArguments(context: AnswerContext, seat: Seat, wait: Approval, text: string): Promise<void> {
+  const edited = argumentsOf(text)
+  const digest = callDigest({ ...wait, arguments: edited })
+  if (digest === wait.digest) {
+    return tell(context, seat, says('Your arguments are the same as those that are asked. Nothing was edited.'))
+  }
+  await context.kept.keepEdit(seat, wait.id, { arguments: edited, base: wait.digest, digest })
+  await tell(context, seat, editedArguments(context, seat, wait, edited, digest))
+}
+
+function argumentsOf(text: string): Record<string, unknown> {
+  if (text.length > MOST_ARGUMENTS) {
+    throw new ServerError('invalid_request', 'These arguments are too long to edit here. Use the console.')
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isRecord(value)) return value
+  } catch {}
+  throw new ServerError('invalid_request', 'To edit a call, attach its arguments as a JSON object: {"name": "value"}.')
+}
+
+function editedArguments(
+  context: AnswerContext,
+  seat: Seat,
+  wait: Approval,
+  edited: Record<string, unknown>,
+  digest: string,
+): SlackMessage {
+  const look = ownButtons(context, seat, { recordId: wait.id, digest })
+  const before: unknown = JSON.parse(wait.editedArguments ?? wait.arguments)
+  const shown = (args: Record<string, unknown>) => preformatted(shownProse(shownArguments(args), MOST_SHOWN).text)
+  const message = whisper(
+    line(
+      ...riskPieces(wait),
+      bold('Nothing is decided yet. '),
+      'You edited a call of ',
+      code(shownName(wait.tool)),
+      '.',
+    ),
+    line(bold('As it is asked:')),
+    shown(isRecord(before) ? before : {}),
+    line(bold('As you edited it, this would run:')),
+    shown(edited),
+  )
+  const buttons = actions(button(look, 'confirm:accept', 'Yes, accept the edited call'), button(look, 'cancel', 'No'))
+  return { ...message, blocks: [...message.blocks, buttons] }
+}

@@ -1,0 +1,84 @@
+// What is remembered between two steps of a person: the text that they are about to write, and the arguments that they have edited.
+// It is kept in the store, because the server may be started again in between.
+
+import { isRecord } from '../../../domain/is-record.ts'
+import type { CardAction } from '../cards/card.ts'
+
+/** Notes of a room's channel. */
+export interface AnswerNotes {
+  get(room: string, key: string): Promise<string | null>
+  /** Null removes it. A note goes away with its session. */
+  set(room: string, key: string, value: string | null, sessionId: string): Promise<void>
+}
+
+/** A person in a thread. */
+export interface Seat {
+  room: string
+  thread: string
+  user: string
+  sessionId: string
+}
+
+export type TextAction = Extract<CardAction, 'refine' | 'answer' | 'nudge_with_text' | 'resume_with_text'>
+const TEXT_ACTIONS: readonly unknown[] = ['refine', 'answer', 'nudge_with_text', 'resume_with_text']
+export const takesText = (action: unknown): action is TextAction => TEXT_ACTIONS.includes(action)
+
+/** The person's next reply in the thread is the text for this. */
+export interface ExpectedText {
+  recordId: string
+  action: TextAction
+  digest: string | null
+  /** Epoch ms. */
+  until: number
+}
+
+/** Arguments that a person has sent, which nobody has approved yet. */
+export interface EditedArguments {
+  arguments: Record<string, unknown>
+  /** Digest of the record that they were made for. */
+  base: string
+  /** Digest of the edited call. */
+  digest: string
+}
+
+export const TEXT_MINUTES = 15
+
+const textKey = ({ thread, user }: Seat): string => `text/${thread}/${user}`
+const editKey = (recordId: string, user: string): string => `edit/${recordId}/${user}`
+
+export function createKeptNotes(notes: AnswerNotes) {
+  return {
+    expect: (seat: Seat, expected: ExpectedText): Promise<void> =>
+      notes.set(seat.room, textKey(seat), JSON.stringify(expected), seat.sessionId),
+    endExpecting: (seat: Seat): Promise<void> => notes.set(seat.room, textKey(seat), null, seat.sessionId),
+    /** Also one whose time is over. */
+    async expected(seat: Seat): Promise<ExpectedText | null> {
+      const note = read(await notes.get(seat.room, textKey(seat)))
+      const { recordId, action, digest, until } = note
+      if (typeof recordId !== 'string' || !takesText(action) || typeof until !== 'number') return null
+      return { recordId, action, digest: typeof digest === 'string' ? digest : null, until }
+    },
+
+    keepEdit: (seat: Seat, recordId: string, edit: EditedArguments): Promise<void> =>
+      notes.set(seat.room, editKey(recordId, seat.user), JSON.stringify(edit), seat.sessionId),
+    endEdit: (room: string, recordId: string, user: string, sessionId: string): Promise<void> =>
+      notes.set(room, editKey(recordId, user), null, sessionId),
+    async edit(room: string, recordId: string, user: string): Promise<EditedArguments | null> {
+      const { arguments: edited, base, digest } = read(await notes.get(room, editKey(recordId, user)))
+      if (!isRecord(edited) || typeof base !== 'string' || typeof digest !== 'string') return null
+      return { arguments: edited, base, digest }
+    },
+  }
+}
+
+export type KeptNotes = ReturnType<typeof createKeptNotes>
+
+/** What another version wrote may look different. */
+function read(value: string | null): Record<string, unknown> {
+  try {
+    const note: unknown = value === null ? null : JSON.parse(value)
+    return isRecord(note) ? note : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,123 @@
+// Somebody pressed a button of ours.
+
+import type { Caller } from '../../../domain/decision.ts'
+import type { PersonWait } from '../../../domain/feed.ts'
+import { isWaiting } from '../../../domain/wait.ts'
+import type { ButtonValue } from '../button-values.ts'
+import type { SlackMessage } from '../cards/blocks.ts'
+import { ACTION_ID_PREFIX, type CardAction } from '../cards/card.ts'
+import { type AnswerContext, askForText, askTwice, isDangerous, tell } from './answer-context.ts'
+import { fits, type RecordAnswer } from './answer-record.ts'
+import { asksAgain, ourFailure, says } from './answer-texts.ts'
+import type { Refusal } from './guard.ts'
+import { takesText } from './kept-notes.ts'
+import type { Press } from './payloads.ts'
+import { COMMAND_ACTION, type TakeCommand } from './take-command.ts'
+
+interface Pressed {
+  by: Caller
+  press: Press
+  value: ButtonValue
+}
+
+export function createPressButton(context: AnswerContext, takeCommand: TakeCommand) {
+  const { api, cards, buttons, desk, guard, kept, records, clock, logger } = context
+
+  /** In place of the message with the buttons if only this person sees it, else below it. */
+  async function reply({ from, thread, isPrivate, responseUrl }: Press, message: SlackMessage): Promise<void> {
+    const place = { ...from, thread }
+    if (!isPrivate || responseUrl === null) return tell(context, place, message)
+    try {
+      await api.respond(responseUrl, message, { replace: true })
+    } catch (error) {
+      logger.warn('a question in Slack could not be replaced by its answer', { room: from.room, error })
+      await tell(context, place, message)
+    }
+  }
+
+  async function refuse(press: Press, why: Refusal, recordId?: string): Promise<void> {
+    await guard.refused({ from: press.from, what: 'button', ...(recordId === undefined ? {} : { recordId }) }, why)
+  }
+
+  async function pressed({ by, press, value }: Pressed): Promise<void> {
+    const { room } = press.from
+    if (value.expiresAt !== null && value.expiresAt <= clock.now()) {
+      return reply(press, says('This question is too old. Nothing was decided: begin again with the card.'))
+    }
+    if (value.action === COMMAND_ACTION) return takeCommand.confirmed(by, press, value.recordId)
+    const wait = await desk.find(value.recordId)
+    if (wait === null) return reply(press, says('This is gone. Nothing was decided.'))
+    if ((await context.roomOf(wait.sessionId)) !== room) return refuse(press, 'other_room', wait.id)
+    await answered({ by, press, value }, wait)
+  }
+
+  async function answered({ by, press, value }: Pressed, wait: PersonWait): Promise<void> {
+    const { room, user } = press.from
+    const { thread } = press
+    if (value.action === 'cancel') {
+      await kept.endEdit(room, wait.id, user, wait.sessionId)
+      return reply(press, says('Nothing was decided.'))
+    }
+    if (value.action === 'confirm:accept') return confirmed({ by, press, value }, wait)
+    const action = value.action as CardAction
+    if (!fits(wait, action)) return refuse(press, 'forged', wait.id)
+    if (takesText(action) && thread !== null) {
+      const seat = { room, user, thread, sessionId: wait.sessionId }
+      return askForText(context, by, seat, wait, { action, digest: value.digest })
+    }
+    if (action === 'accept' && wait.wait === 'approval' && isDangerous(wait)) {
+      return askTwice(context, by, { room, user, thread }, wait, value.digest ?? '')
+    }
+    await give({ by, press, value }, wait, { action, digest: value.digest })
+  }
+
+  /** The second yes: to the record as it was shown, or to arguments that this person has edited. */
+  async function confirmed({ by, press, value }: Pressed, wait: PersonWait): Promise<void> {
+    const { room, user } = press.from
+    if (value.user === null || wait.wait !== 'approval') return refuse(press, 'forged', wait.id)
+    if (value.digest === wait.digest || !isWaiting(wait)) {
+      await give({ by, press, value }, wait, { action: 'accept', digest: value.digest })
+      return
+    }
+    const edit = await kept.edit(room, wait.id, user)
+    if (edit === null || edit.digest !== value.digest || edit.base !== wait.digest) {
+      await cards.refresh(wait.id)
+      return reply(press, asksAgain(false))
+    }
+    const edited = { arguments: edit.arguments, digest: edit.digest }
+    const isDone = await give({ by, press, value }, wait, { action: 'accept', digest: edit.base, edited })
+    if (isDone) await kept.endEdit(room, wait.id, user, wait.sessionId)
+  }
+
+  async function give({ by, press }: Pressed, wait: PersonWait, answer: RecordAnswer): Promise<boolean> {
+    const { isDone, isOnCard, message } = await records.answer(by, wait, answer)
+    // A button that only this person sees has to go.
+    if (press.isPrivate || !isOnCard) await reply(press, message)
+    return isDone
+  }
+
+  return async (press: Press): Promise<void> => {
+    const checked = await guard.check(press.from)
+    if ('refusal' in checked) return refuse(press, checked.refusal)
+    const { room, user } = press.from
+    const value = buttons.read(press.value)
+    const isOurs =
+      value !== null &&
+      value.room === room &&
+      `${ACTION_ID_PREFIX}${value.action}` === press.actionId &&
+      (value.user === null || value.user === user)
+    if (!isOurs) {
+      await refuse(press, 'forged', value?.recordId.slice(0, 64))
+      return reply(
+        press,
+        says('This button is not valid here. Nothing was decided: use the newest card, or the console.'),
+      )
+    }
+    try {
+      await pressed({ by: checked.caller, press, value })
+    } catch (error) {
+      logger.error('a button in Slack could not be answered', { room, user, error })
+      await reply(press, ourFailure())
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import { expect, test } from 'vitest'
+import { isRecord } from '../../../domain/is-record.ts'
+import { people, ROOM } from './testing/open-answers.ts'
+import { openElsewhere, openOwn } from './testing/open-records.ts'
+
+const elsewhere = async (kind: Parameters<ReturnType<typeof openElsewhere>['ask']>[0]) => {
+  const opened = openElsewhere()
+  return { ...opened, ...(await opened.ask(kind)) }
+}
+
+test('a typed yes to something dangerous is asked for twice too', async () => {
+  const { slack, id, thread } = await elsewhere('permission')
+  await slack.reply('ann', thread, 'yes')
+  expect(slack.told('ann').at(-1)).toContain('Really “Accept”?')
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  await slack.pressOwn('ann', 'confirm:accept')
+  expect(await slack.find(id)).toMatchObject({ decidedBy: 'ann' })
+})
+
+test('several things wait: the id says which, and without one there is a list', async () => {
+  const { slack, ask } = openElsewhere()
+  const permission = await ask('permission')
+  const diff = await ask('diff')
+  const { thread } = diff
+  await slack.reply('ann', thread, 'reject')
+
+  expect(slack.told('ann').at(-1)?.split('\n')).toEqual([
+    'Several things wait here. Write the start of an id behind your answer. Nothing was decided.',
+    expect.stringMatching(
+      new RegExp(`^• ${diff.id.slice(0, 8)}\\S* modify a.txt · risk low \\(accept, reject REASON\\)$`),
+    ),
+    expect.stringMatching(
+      new RegExp(`^• ${permission.id.slice(0, 8)}\\S* call Bash Run npm test · risk high \\(accept,`),
+    ),
+  ])
+  await slack.reply('ann', thread, 'accept ffff0000')
+  expect(slack.told('ann').at(-1)).toContain('Nothing here has an id that begins like that. Nothing was decided.')
+  expect(await slack.find(diff.id)).toMatchObject({ status: 'pending' })
+  await slack.reply('ann', thread, `reject ${permission.id} Not here.`)
+  expect(await slack.find(permission.id)).toMatchObject({ status: 'rejected', reason: 'Not here.' })
+  // One is left, so no id is needed.
+  await slack.reply('ann', thread, 'ok')
+  expect(await slack.find(diff.id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
+  await slack.reply('ann', thread, `accept ${permission.id}`)
+  expect(slack.told('ann').at(-1)).toMatch(/^You have decided this already, with another answer. That one counts.\n/)
+})
+
+test('an answer that fits nothing decides nothing', async () => {
+  const { slack, id, thread } = await elsewhere('prompt')
+  await slack.reply('ann', thread, 'accept')
+  expect(slack.told('ann')).toEqual([
+    expect.stringMatching(
+      /^That answers nothing that waits here. Nothing was decided.\n• .* \(continue, refine TEXT, stop\)$/,
+    ),
+  ])
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+})
+
+test('a reply cannot answer what was not there to be seen', async () => {
+  const { slack, ask, desk, agent } = openElsewhere()
+  const { thread, ts } = await ask('prompt')
+  await slack.press('ann', ts, 'continue')
+  // The next question has no card yet.
+  void desk.tools.ask_approval(agent, { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' })
+  const { id } = await desk.nextWaiting()
+  await slack.reply('ann', thread, 'accept')
+
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  expect(slack.told('ann')).toEqual(['Nothing waits for an answer here.'])
+})
+
+test.each([
+  ['prompt', 'refine', { status: 'decided', decision: 'refine', instruction: 'Use <b> & “v2”' }],
+  ['instruction', 'resume_with_text', { status: 'resumed', instruction: 'Use <b> & “v2”' }],
+  ['alert', 'nudge_with_text', { status: 'nudged', nudgeMessage: 'Use <b> & “v2”' }],
+] as const)('after %s: %s the next reply of this person is the text', async (kind, action, record) => {
+  const { slack, id, ts, thread } = await elsewhere(kind)
+  await slack.press('ann', ts, action)
+  expect(slack.told('ann').at(-1)).toContain('Your next reply in this thread is the text for')
+  expect(slack.versions(ts).at(-1)).toContain('ann: write the text for')
+  // Not the reply of somebody else, and not one in another thread.
+  await slack.reply('mal', thread, 'Something else')
+  await slack.reply('ann', slack.workspace.post({ channel: ROOM, user: people.ann, text: 'hi' }).ts, 'Lunch?')
+  expect(await slack.find(id)).not.toMatchObject(record)
+  await slack.reply('ann', thread, 'Use <b> & “v2”')
+
+  expect(await slack.find(id)).toMatchObject(record)
+  expect(slack.told('ann')).toHaveLength(2)
+  // It was one text, not all that follow.
+  await slack.reply('ann', thread, 'cancel')
+  expect(slack.told('ann').at(-1)).toBe('There is nothing to cancel.')
+})
+
+test('a text can be called off, comes too late, or is written again', async () => {
+  const { slack, id, ts, thread, pass } = await elsewhere('prompt')
+  await slack.press('ann', ts, 'refine')
+  await slack.reply('ann', thread, 'Cancel')
+  expect(slack.told('ann').at(-1)).toBe(
+    'No text is expected any more. Nothing was decided; the card still has its buttons.',
+  )
+  expect(slack.versions(ts).at(-1)).not.toContain('write the text')
+  await slack.press('ann', ts, 'refine')
+  await pass(15 * 60_000)
+  await slack.reply('ann', thread, 'Only the tests.')
+  expect(slack.told('ann').at(-1)).toContain('The time to write the text is over.')
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  await slack.reply('ann', thread, 'refine')
+  await slack.reply('ann', thread, 'x'.repeat(4_001))
+  expect(slack.told('ann').at(-1)).toContain('Send a text of 1 to 4000 characters.')
+  await slack.reply('ann', thread, 'Shorter.')
+  expect(await slack.find(id)).toMatchObject({ decision: 'refine', instruction: 'Shorter.' })
+})
+
+test('a text for something that was decided meanwhile is not lost in silence', async () => {
+  const { slack, ts, thread } = await elsewhere('prompt')
+  await slack.press('ann', ts, 'refine')
+  await slack.press('root', ts, 'stop')
+  await slack.reply('ann', thread, 'Only the tests.')
+  expect(slack.told('ann').at(-1)).toMatch(/^It was decided already. Your answer changes nothing.\n.*Stop by root/)
+})
+
+test('what a button expects is in the store, not in memory', async () => {
+  const first = await elsewhere('prompt')
+  await first.slack.press('ann', first.ts, 'refine')
+  const notes = await first.desk.store.outbox.notes(`slack:${ROOM}`)
+  expect(notes).toMatchObject([
+    { key: `text/${first.thread}/${people.ann}`, session: (await first.slack.find(first.id))?.sessionId },
+  ])
+  await first.slack.reply('ann', first.thread, 'Only the tests.')
+  expect(await first.desk.store.outbox.notes(`slack:${ROOM}`)).toEqual([])
+})
+
+test('words that are no answer get a hint once a minute, and never a guess', async () => {
+  const { slack, id, thread, pass } = await elsewhere('diff')
+  for (const text of ['Looks good to me!', 'yes but only the first part', 'hm']) await slack.reply('ann', thread, text)
+  expect(slack.told('ann')).toEqual([
+    'That is no answer, so nothing was decided. What waits here takes: accept, reject REASON.',
+  ])
+  await pass(60_000)
+  await slack.reply('ann', thread, 'hm')
+  expect(slack.told('ann')).toHaveLength(2)
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  await slack.reply('ann', thread, 'accept')
+  await pass(60_000)
+  await slack.reply('ann', thread, 'thanks')
+  expect(slack.told('ann').at(-1)).toContain('Nothing waits for an answer here, so nobody was told.')
+})
+
+test('talk between people is no instruction', async () => {
+  const { slack, id, thread } = await elsewhere('instruction')
+  await slack.answers.onMessage(
+    {
+      type: 'message',
+      user: people.ann,
+      channel: ROOM,
+      team: 'T0ACME',
+      thread_ts: thread,
+      ts: '9999999999.000100',
+      text: `<@${people.eve}> what do you think?`,
+    },
+    { teamId: 'T0ACME' },
+  )
+  // Eve may not command this agent. She is not told so for every word that she says.
+  await slack.reply('eve', thread, 'I would write the docs.')
+  await slack.reply('eve', thread, 'And the tests.')
+
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  expect(slack.told('ann')).toEqual([expect.stringContaining('resume, resume TEXT, stop')])
+  expect(slack.told('eve')).toHaveLength(1)
+})
+
+test('edited messages, deleted ones, echoes and bots are no answers', async () => {
+  const { slack, id, thread } = await elsewhere('prompt')
+  const said = {
+    type: 'message',
+    user: people.ann,
+    channel: ROOM,
+    team: 'T0ACME',
+    thread_ts: thread,
+    text: 'stop',
+  }
+  const others = [
+    { ...said, subtype: 'message_changed', hidden: true, message: said, previous_message: said },
+    { ...said, subtype: 'message_deleted', previous_message: said },
+    { ...said, bot_id: 'B0BOT' },
+    { ...said, subtype: 'bot_message', bot_id: 'B0X' },
+    { ...said, edited: { user: people.ann, ts: '1.0' } },
+    { ...said, subtype: 'channel_join' },
+    { ...said, thread_ts: undefined },
+    { ...said, type: 'app_mention' },
+    { ...said, user_team: 'T0EVIL' },
+  ]
+  let n = 0
+  for (const event of others)
+    await slack.answers.onMessage({ ...event, ts: `9999999999.00010${n++}` }, { teamId: 'T0ACME' })
+  await slack.answers.onMessage({ ...said, ts: '9999999999.000200' }, { teamId: null })
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  expect(slack.told('ann')).toEqual([])
+  await slack.answers.onMessage({ ...said, ts: '9999999999.000300' }, { teamId: 'T0ACME' })
+  expect(await slack.find(id)).toMatchObject({ decision: 'stop' })
+})
+
+test('a message that Slack tells twice counts once', async () => {
+  const { slack, nudges, thread } = await elsewhere('alert')
+  await slack.reply('ann', thread, 'nudge Wake up!')
+  const [payload] = slack.payloads
+  if (!isRecord(payload)) throw new Error('nothing came')
+  await slack.hand('events_api', payload)
+  expect(nudges.map(({ message }) => message)).toEqual(['Wake up!'])
+})
+
+test.each([
+  ['L', { status: 'answered', response: '{"size":"L"}' }],
+  ['answer l', { status: 'answered', response: '{"size":"L"}' }],
+  ['no', { status: 'rejected', reason: null }],
+])('a question with few values takes %j', async (text, record) => {
+  const { slack, id, thread } = await openOwn('question')
+  await slack.reply('ann', thread, text)
+  expect(await slack.find(id)).toMatchObject(record)
+})
+
+test('a question takes no other values', async () => {
+  const { slack, id, thread } = await openOwn('question')
+  await slack.reply('ann', thread, 'answer XL')
+  expect(slack.told('ann')).toEqual([
+    'Your text does not fit the question. Nothing was answered. Choose one of the values on the card, write all fields as JSON, or answer in the console.',
+  ])
+  await slack.reply('ann', thread, 'yes')
+  expect(slack.told('ann').at(-1)).toContain('That answers nothing that waits here.')
+  await slack.reply('ann', thread, 'answer')
+  await slack.reply('ann', thread, 'XL')
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  // The text is still expected.
+  await slack.reply('ann', thread, 's')
+  expect(await slack.find(id)).toMatchObject({ status: 'answered', response: '{"size":"S"}' })
+})

@@ -1,0 +1,229 @@
+// Somebody wrote in the thread of a session. An answer is taken only where it is clear what it answers: nothing is ever guessed.
+
+import type { Caller } from '../../../domain/decision.ts'
+import type { PersonWait } from '../../../domain/feed.ts'
+import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
+import { type Approval, isWaiting } from '../../../domain/wait.ts'
+import { createTurns } from '../../../supervision/sessions/turns.ts'
+import type { CardAction } from '../cards/card.ts'
+import { choicesOf } from '../cards/question-choices.ts'
+import { type AnswerContext, askForText, askTwice, isDangerous, tell } from './answer-context.ts'
+import { fits, type RecordAnswer } from './answer-record.ts'
+import { answersFor, listOf, ourFailure, says } from './answer-texts.ts'
+import { editRecord, isEditable } from './edit-record.ts'
+import { type ExpectedText, type Seat, takesText } from './kept-notes.ts'
+import { createOncePerMinute } from './once-per-minute.ts'
+import { type ParsedReply, parseReply } from './parse-reply.ts'
+import type { Reply } from './payloads.ts'
+import { plainText } from './plain-text.ts'
+import { questionAnswer } from './question-answer.ts'
+
+/** Somebody who may answer, what they wrote, and what it can be about. */
+interface Heard {
+  by: Caller
+  seat: Seat
+  /** What had a card in this thread when they wrote, newest first. */
+  shown: readonly PersonWait[]
+  waiting: readonly PersonWait[]
+}
+
+interface TakeReplyDeps {
+  nameOf: (user: string) => string | null
+  /** The channel under which the message of a record is kept. */
+  channelOf: (room: string) => string
+}
+
+const LEAST_ID_CHARS = 4
+
+export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: TakeReplyDeps) {
+  const { cards, desk, guard, kept, records, clock, logger } = context
+  const inTurn = createTurns()
+  const mayHint = createOncePerMinute(clock)
+
+  /** A reply can only answer what was there to be seen before it. Both times are Slack's. */
+  const wasShown = ({ messageRefs }: PersonWait, { from, ts }: Reply): boolean =>
+    Number(messageRefs[channelOf(from.room)]) < Number(ts)
+
+  async function hint({ seat, waiting }: Heard): Promise<void> {
+    if (!mayHint(`${seat.thread} ${seat.user}`)) return
+    const [only, ...others] = waiting
+    if (only === undefined) {
+      const how = 'To tell the agent something, type /quarterdeck steer TEXT.'
+      return tell(context, seat, says(`Nothing waits for an answer here, so nobody was told. ${how}`))
+    }
+    const words = others.length === 0 ? answersFor(only) : 'accept, reject, continue, … and the start of its id'
+    await tell(context, seat, says(`That is no answer, so nothing was decided. What waits here takes: ${words}.`))
+  }
+
+  async function choose({ seat }: Heard, from: readonly PersonWait[], why: string): Promise<void> {
+    const short = shortIds(from.map(({ id }) => id))
+    const message = listOf(from, (id) => short.get(id) ?? id, `${why} Nothing was decided.`)
+    await tell(context, seat, message)
+  }
+
+  /** What the reply names; null: it is not clear, and the person was told. */
+  async function meant(heard: Heard, { action, id }: ParsedReply & { action: CardAction }): Promise<PersonWait | null> {
+    const { seat, shown, waiting } = heard
+    if (id !== null) {
+      const found = matchingIds(shown, id, (one) => one.id)
+      const [only, ...others] = found
+      if (only !== undefined && others.length === 0) return only
+      const why = others.length > 0 ? 'Several begin like that.' : 'Nothing here has an id that begins like that.'
+      if (only === undefined && waiting.length === 0) await tell(context, seat, says(why))
+      else await choose(heard, only === undefined ? waiting : found, why)
+      return null
+    }
+    const [only, ...others] = waiting.filter((one) => fits(one, action))
+    if (only !== undefined && others.length === 0) return only
+    if (only !== undefined) {
+      await choose(heard, [only, ...others], `Several things wait here. Write the start of an id behind your answer.`)
+      return null
+    }
+    if (waiting.length > 0) {
+      await choose(heard, waiting, 'That answers nothing that waits here.')
+      return null
+    }
+    // Somebody was faster, or the time is over. The newest is what the person means to answer.
+    const over = shown.find((one) => fits(one, action))
+    if (over === undefined) await tell(context, seat, says('Nothing waits for an answer here.'))
+    return over ?? null
+  }
+
+  async function give({ by, seat }: Heard, wait: PersonWait, answer: RecordAnswer): Promise<boolean> {
+    const { isDone, message } = await records.answer(by, wait, answer)
+    await tell(context, seat, message)
+    return isDone
+  }
+
+  async function answered(heard: Heard, said: ParsedReply & { action: CardAction }): Promise<void> {
+    const { by, seat } = heard
+    const wait = await meant(heard, said)
+    if (wait === null) return
+    const { action, text } = said
+    const digest = wait.wait === 'approval' ? wait.digest : null
+    if (text === '' && takesText(action)) return askForText(context, by, seat, wait, { action, digest })
+    if (action === 'accept' && wait.wait === 'approval' && isWaiting(wait) && needsLook(wait)) {
+      return askTwice(context, by, seat, wait, wait.digest)
+    }
+    if (action === 'answer') return answerQuestion(heard, wait, text, digest)
+    await give(heard, wait, { action, digest, ...(text === '' ? {} : { text }) })
+  }
+
+  async function answerQuestion(heard: Heard, wait: PersonWait, text: string, digest: string | null) {
+    const question = wait.wait === 'approval' ? wait.question : undefined
+    const given = question === undefined ? null : questionAnswer(question.schema, text)
+    if (given !== null || !isWaiting(wait)) {
+      await give(heard, wait, { action: 'answer', digest, result: given?.value })
+      return
+    }
+    const how = 'Choose one of the values on the card, write all fields as JSON, or answer in the console.'
+    await tell(context, heard.seat, says(`Your text does not fit the question. Nothing was answered. ${how}`))
+  }
+
+  /** The reply is the text that a button asked for. */
+  async function textFor(heard: Heard, expected: ExpectedText, text: string): Promise<void> {
+    const { seat } = heard
+    const { recordId, action, digest, until } = expected
+    const isOver = until <= clock.now()
+    if (isOver || text.toLowerCase() === 'cancel') {
+      await kept.endExpecting(seat)
+      await cards.refresh(recordId)
+      const why = isOver ? 'The time to write the text is over' : 'No text is expected any more'
+      return tell(context, seat, says(`${why}. Nothing was decided; the card still has its buttons.`))
+    }
+    const wait = await desk.find(recordId)
+    if (wait === null) {
+      await kept.endExpecting(seat)
+      return tell(context, seat, says('What your text is for is gone. Nothing was decided.'))
+    }
+    if (action === 'answer') await answerQuestion(heard, wait, text, digest)
+    else await give(heard, wait, { action, digest, text })
+    const now = await desk.find(recordId)
+    // A text that was too long, or that did not fit, can be written again. An alert goes on waiting after a nudge.
+    if (now === null || !isWaiting(now) || now.wait === 'alert') await kept.endExpecting(seat)
+  }
+
+  /** Words that are no answer by themselves. */
+  async function plainWords(heard: Heard, { text: marked }: Reply, text: string): Promise<void> {
+    const { by, waiting } = heard
+    const [instruction, ...more] = waiting.filter(({ wait }) => wait === 'instruction')
+    // Whoever begins with a name talks to that person.
+    const isToSomebody = marked.trimStart().startsWith('<@')
+    if (instruction !== undefined && more.length === 0 && !isToSomebody) {
+      if ((await records.refusalFor(by, instruction, 'resume_with_text')) !== null) return hint(heard)
+      await give(heard, instruction, { action: 'resume_with_text', digest: null, text })
+      return
+    }
+    await hint(heard)
+  }
+
+  async function edit(heard: Heard, reply: Reply, text: string): Promise<void> {
+    const { by, seat, waiting } = heard
+    const editable = waiting.filter(isEditable)
+    const ids = text.split(/\s+/).filter((word) => word.length >= LEAST_ID_CHARS)
+    const named = ids.flatMap((word) => matchingIds(editable, word, ({ id }) => id))
+    const [only, ...others] = named.length > 0 ? [...new Set(named)] : editable
+    if (only === undefined) {
+      return tell(context, seat, says('A file edits a change or a call that waits here, and nothing like that does.'))
+    }
+    if (others.length > 0) {
+      return choose(
+        heard,
+        [only, ...others],
+        'Several things can be edited. Write the start of an id beside your file.',
+      )
+    }
+    await editRecord(context, by, seat, only, reply.files)
+  }
+
+  async function heard(by: Caller, seat: Seat, reply: Reply): Promise<void> {
+    const shown = (await desk.records(seat.sessionId)).filter((one) => wasShown(one, reply))
+    const all: Heard = { by, seat, shown, waiting: shown.filter(isWaiting) }
+    const text = plainText(reply.text, nameOf).trim()
+    if (reply.files.length > 0) return edit(all, reply, text)
+    if (text === '') return
+    const expected = await kept.expected(seat)
+    if (expected !== null) return textFor(all, expected, text)
+    const chosen = chosenIn(all.waiting, text)
+    if (chosen !== null) return answerQuestion(all, chosen, text, chosen.digest)
+    const isId = (start: string): boolean => matchingIds(shown, start, ({ id }) => id).length > 0
+    const said = parseReply(text, isId)
+    if (said === null) return plainWords(all, reply, text)
+    const { action } = said
+    if (action === 'cancel') return tell(context, seat, says('There is nothing to cancel.'))
+    await answered(all, { ...said, action })
+  }
+
+  return async (reply: Reply): Promise<void> => {
+    const { from, thread } = reply
+    const { room, user } = from
+    const sessionId = await cards.sessionOfThread(room, thread)
+    // Other threads are none of our business.
+    if (sessionId === null) return
+    const checked = await guard.check(from)
+    if ('refusal' in checked) return guard.refused({ from, what: 'reply', sessionId }, checked.refusal)
+    if ((await context.roomOf(sessionId)) !== room)
+      return guard.refused({ from, what: 'reply', sessionId }, 'other_room')
+    const seat = { room, user, thread, sessionId }
+    await inTurn(`${thread} ${user}`, async () => {
+      try {
+        await heard(checked.caller, seat, reply)
+      } catch (error) {
+        logger.error('a reply in Slack could not be answered', { room, user, session_id: sessionId, error })
+        await tell(context, seat, ourFailure())
+      }
+    })
+  }
+}
+
+/** Dangerous, or another text than the agent's: whoever types a yes must have seen it. */
+const needsLook = (wait: Approval): boolean =>
+  isDangerous(wait) || wait.supervised?.isEdited === true || wait.editedArguments !== null
+
+/** The question, if it is all that waits, has a few allowed values, and the text is one of them: then it is no other word. */
+function chosenIn(waiting: readonly PersonWait[], text: string): Approval | null {
+  const [only, ...others] = waiting
+  if (only?.wait !== 'approval' || only.question === undefined || others.length > 0) return null
+  const { schema } = only.question
+  return choicesOf(schema).length > 0 && questionAnswer(schema, text) !== null ? only : null
+}
