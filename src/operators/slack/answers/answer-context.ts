@@ -11,9 +11,10 @@ import { type CardLook, labelOf } from '../cards/card.ts'
 import { confirmMessage } from '../cards/messages.ts'
 import type { SlackApi, SlackCards } from '../slack-api.ts'
 import type { AnswerDesk, AnswerRecord } from './answer-record.ts'
-import { asksAgain, says } from './answer-texts.ts'
+import { asksAgain, notAsText, says } from './answer-texts.ts'
 import type { Guard } from './guard.ts'
 import { type KeptNotes, type Seat, TEXT_MINUTES, type TextAction } from './kept-notes.ts'
+import { isOneValue } from './question-answer.ts'
 
 export interface AnswerContext {
   api: SlackApi
@@ -56,27 +57,23 @@ export const ownButtons = (
 /** A yes to something dangerous is asked for twice. */
 export const isDangerous = (wait: PersonWait): boolean => wait.wait === 'approval' && isAtLeast(wait.risk, 'high')
 
-/** Asks whether the person really means yes. Nothing is decided by it. */
-export async function askTwice(
+/** The question whether the person really means yes, or why it is not asked. Nothing is decided by it. */
+export async function secondLook(
   context: AnswerContext,
   by: Caller,
   place: Place,
   wait: Approval,
   digest: string,
-): Promise<void> {
+): Promise<SlackMessage> {
   const { desk, records, cards } = context
-  const refusal = await records.refusalFor(by, wait, 'accept')
+  const refusal = (await records.refusalFor(by, wait, 'accept')) ?? (digest === wait.digest ? null : asksAgain(false))
   if (refusal !== null) {
     await cards.refresh(wait.id)
-    return tell(context, place, refusal)
-  }
-  if (digest !== wait.digest) {
-    await cards.refresh(wait.id)
-    return tell(context, place, asksAgain(false))
+    return refusal
   }
   const subject = await desk.subjectOf(wait)
   const look = ownButtons(context, place, { recordId: wait.id, digest })
-  await tell(context, place, confirmMessage({ ...subject, wait }, look, 'accept'))
+  return confirmMessage({ ...subject, wait }, look, 'accept')
 }
 
 /** From now on the person's next reply in the thread is the text. */
@@ -87,11 +84,15 @@ export async function askForText(
   wait: PersonWait,
   { action, digest }: { action: TextAction; digest: string | null },
 ): Promise<void> {
-  const { kept, records, cards, clock } = context
+  const { desk, kept, records, cards, clock } = context
   const refusal = await records.refusalFor(by, wait, action)
   if (refusal !== null) {
     await cards.refresh(wait.id)
     return tell(context, seat, refusal)
+  }
+  const question = wait.wait === 'approval' ? wait.question : undefined
+  if (question !== undefined && !isOneValue(question.schema)) {
+    return tell(context, seat, notAsText('This question has several fields.', desk.link(wait.id)))
   }
   const until = clock.now() + TEXT_MINUTES * 60_000
   await kept.expect(seat, { recordId: wait.id, action, digest, until })

@@ -29,6 +29,8 @@ export interface AnswerDesk {
   /** The newest records of a session, newest first: what waits and what is over. */
   records(sessionId: string): Promise<readonly PersonWait[]>
   session(id: string): Promise<SessionRecord | null>
+  /** Address of a record in the console; null: there is none. */
+  link(recordId: string): string | null
   /** As its card is made from. */
   subjectOf(wait: PersonWait): Promise<CardSubject>
 }

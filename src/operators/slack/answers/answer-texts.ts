@@ -3,7 +3,17 @@
 import type { PersonWait } from '../../../domain/feed.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { type Approval, isWaiting } from '../../../domain/wait.ts'
-import { bold, code, escaped, type Inline, line, type RichPart, rich, type SlackMessage } from '../cards/blocks.ts'
+import {
+  bold,
+  code,
+  escaped,
+  type Inline,
+  line,
+  link,
+  type RichPart,
+  rich,
+  type SlackMessage,
+} from '../cards/blocks.ts'
 import { type CardAction, type CardSession, isChoice } from '../cards/card.ts'
 import { outcomeOf } from '../cards/outcome.ts'
 import { shownName, shownNote, shownProse } from '../cards/shown-text.ts'
@@ -98,6 +108,13 @@ function gaveAnswer(wait: PersonWait, action: CardAction): boolean {
       return unreachable(wait)
   }
 }
+
+/** A question that wants more than one value, or another one. */
+export const notAsText = (why: string, url: string | null): SlackMessage =>
+  says(
+    `${why} Nothing was answered. Reply with answer and all fields as JSON, or `,
+    url === null ? 'answer it in the console.' : link(url, 'answer it in the console'),
+  )
 
 export const asksAgain = (isOther: boolean): SlackMessage =>
   says(

@@ -12,9 +12,11 @@ test('a file edits a change: it is shown again, and only then approved', async (
   const { slack, id, ts, thread, desk } = await openDiff({ risk: 'high' })
   await slack.reply('ann', thread, '', text('one\nfour “quoted” <b>\n'))
 
-  expect(slack.told('ann')).toEqual([
-    'Your text is kept, and nothing is decided yet. The card shows the new diff. Press Accept there to approve the edited change.',
-  ])
+  const [told = ''] = slack.told('ann')
+  expect(told).toContain('ann edited it. Nothing is decided yet: look at the new version, then answer.')
+  expect(told).toContain('| +four “quoted” <b>')
+  // In the thread for everybody, because the card may have no room for it.
+  expect(slack.attached).toMatchObject([{ snippetType: 'diff', content: expect.stringContaining('+four') }])
   expect(await slack.find(id)).toMatchObject({ status: 'pending', supervised: { isEdited: true } })
   expect(slack.versions(ts).at(-1)).toContain('| +four “quoted” <b>')
   expect(slack.versions(ts).at(-1)).toContain('Edited: an operator has changed what the agent asked for.')
@@ -23,6 +25,14 @@ test('a file edits a change: it is shown again, and only then approved', async (
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
   const { after } = (await desk.store.supervised.proposal(id)) ?? {}
   expect(Buffer.from(after ?? []).toString()).toBe('one\nfour “quoted” <b>\n')
+})
+
+test('the person who edited it can say yes where it is shown to them', async () => {
+  const { slack, id, thread } = await openDiff()
+  await slack.reply('ann', thread, '', text('one\nfour\n'))
+  await slack.pressOwn('ann', 'accept')
+  expect(slack.told('ann')).toEqual(['Accepted.'])
+  expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
 })
 
 test('a typed yes to an edited change is asked for twice, whatever its risk', async () => {

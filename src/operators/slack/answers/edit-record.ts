@@ -11,11 +11,13 @@ import { shownArguments } from '../../../supervision/approvals/shown-arguments.t
 import { DeliveryFailed } from '../../operator.ts'
 import { riskPieces } from '../cards/approval-card.ts'
 import { bold, code, line, preformatted, type SlackMessage } from '../cards/blocks.ts'
-import { actions, button } from '../cards/card.ts'
+import { actions, button, type CardLook } from '../cards/card.ts'
+import { editedMessage } from '../cards/messages.ts'
+import { renderCard } from '../cards/render-card.ts'
 import { shownName, shownProse } from '../cards/shown-text.ts'
 import { type AnswerContext, ownButtons, tell } from './answer-context.ts'
 import { says, whisper } from './answer-texts.ts'
-import type { Seat } from './kept-notes.ts'
+import { type Seat, TEXT_MINUTES } from './kept-notes.ts'
 import type { SentFile } from './payloads.ts'
 
 const MOST_BYTES = 5_000_000
@@ -80,22 +82,34 @@ async function editChange(
   { id, digest }: Approval,
   content: string,
 ): Promise<void> {
-  const { desk, cards } = context
+  const { desk } = context
   try {
     await desk.approvals.decide(by, id, { decision: 'approve', onlyEdit: true, digest, content })
   } catch (error) {
     const isKept = error instanceof ServerError && error.code === 'approval_changed' && error.details.edited === true
     if (!isKept) throw error
-    await cards.refresh(id)
-    return tell(context, seat, EDITED)
+    return showAgain(context, by, seat, id)
   }
   throw new Error('An edit decided something.')
 }
 
-const EDITED = says(
-  bold('Your text is kept, and nothing is decided yet. '),
-  'The card shows the new diff. Press Accept there to approve the edited change.',
-)
+/** On the card and in the thread for everybody, and here for the person who edited it. */
+async function showAgain(context: AnswerContext, by: Caller, seat: Seat, id: string): Promise<void> {
+  const { desk, cards, logger } = context
+  await cards.refresh(id)
+  const wait = await desk.find(id)
+  if (wait?.wait !== 'approval') return
+  const subject = { ...(await desk.subjectOf(wait)), wait }
+  const { buttonValue } = ownButtons(context, seat, { recordId: id, digest: wait.digest }, TEXT_MINUTES * 60_000)
+  const look: CardLook = { detail: 'standard', link: null, mention: null, state: { type: 'open' }, buttonValue }
+  await tell(context, seat, { ...editedMessage(subject, look, by.user), files: [] })
+  try {
+    // A card may have no room for the diff, so the thread has it in any case.
+    await cards.attach(id, renderCard(subject, { ...look, detail: 'minimal' }).files)
+  } catch (error) {
+    logger.warn('an edited change could not be put into its thread', { record: id, error })
+  }
+}
 
 /** A decision takes edited arguments only together with its yes. Until then they are kept here. */
 async function editArguments(context: AnswerContext, seat: Seat, wait: Approval, text: string): Promise<void> {

@@ -6,7 +6,7 @@ import { isWaiting } from '../../../domain/wait.ts'
 import type { ButtonValue } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { ACTION_ID_PREFIX, type CardAction } from '../cards/card.ts'
-import { type AnswerContext, askForText, askTwice, isDangerous, tell } from './answer-context.ts'
+import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
 import { fits, type RecordAnswer } from './answer-record.ts'
 import { asksAgain, ourFailure, says } from './answer-texts.ts'
 import type { Refusal } from './guard.ts'
@@ -66,7 +66,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
       return askForText(context, by, seat, wait, { action, digest: value.digest })
     }
     if (action === 'accept' && wait.wait === 'approval' && isDangerous(wait)) {
-      return askTwice(context, by, { room, user, thread }, wait, value.digest ?? '')
+      return reply(press, await secondLook(context, by, { room, user, thread }, wait, value.digest ?? ''))
     }
     await give({ by, press, value }, wait, { action, digest: value.digest })
   }

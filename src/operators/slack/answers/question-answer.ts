@@ -17,6 +17,10 @@ export function questionAnswer(schema: JsonSchema, text: string): { value: unkno
   return isRecord(parsed) ? { value: parsed } : null
 }
 
+/** Whether a person can answer with one value, so that they need not write JSON. */
+export const isOneValue = ({ properties }: JsonSchema): boolean =>
+  !isRecord(properties) || Object.keys(properties).length === 1
+
 const YES: readonly string[] = ['yes', 'true', 'y', 'on']
 const NO: readonly string[] = ['no', 'false', 'n', 'off']
 

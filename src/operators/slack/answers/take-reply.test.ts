@@ -223,7 +223,7 @@ test('a question takes no other values', async () => {
   const { slack, id, thread } = await openOwn('question')
   await slack.reply('ann', thread, 'answer XL')
   expect(slack.told('ann')).toEqual([
-    'Your text does not fit the question. Nothing was answered. Choose one of the values on the card, write all fields as JSON, or answer in the console.',
+    'Your text does not fit the question. Nothing was answered. The card says which values it takes.',
   ])
   await slack.reply('ann', thread, 'yes')
   expect(slack.told('ann').at(-1)).toContain('That answers nothing that waits here.')
@@ -233,4 +233,18 @@ test('a question takes no other values', async () => {
   // The text is still expected.
   await slack.reply('ann', thread, 's')
   expect(await slack.find(id)).toMatchObject({ status: 'answered', response: '{"size":"S"}' })
+})
+
+test('a question with several fields leads to the console, and takes JSON', async () => {
+  const fields = { name: { type: 'string' }, age: { type: 'integer' } }
+  const schema = { type: 'object', properties: fields, required: ['name', 'age'] }
+  const { slack, id, ts, thread } = await openOwn('question', schema)
+  const told = `This question has several fields. Nothing was answered. Reply with answer and all fields as JSON, or [answer it in the console](http://127.0.0.1:8000/console/inbox/${id})`
+  await slack.press('ann', ts, 'answer')
+  await slack.reply('ann', thread, 'answer Ben 42')
+  expect(slack.told('ann')).toEqual([told, told])
+  await slack.reply('ann', thread, 'answer {"name": "Ben", "age": "42"}')
+  expect(slack.told('ann').at(-1)).toContain('does not fit what order asks for')
+  await slack.reply('ann', thread, 'answer {"name": "Ben", "age": 42}')
+  expect(await slack.find(id)).toMatchObject({ status: 'answered', response: '{"name":"Ben","age":42}' })
 })

@@ -7,16 +7,16 @@ import { type Approval, isWaiting } from '../../../domain/wait.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import type { CardAction } from '../cards/card.ts'
 import { choicesOf } from '../cards/question-choices.ts'
-import { type AnswerContext, askForText, askTwice, isDangerous, tell } from './answer-context.ts'
+import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
 import { fits, type RecordAnswer } from './answer-record.ts'
-import { answersFor, listOf, ourFailure, says } from './answer-texts.ts'
+import { answersFor, listOf, notAsText, ourFailure, says } from './answer-texts.ts'
 import { editRecord, isEditable } from './edit-record.ts'
 import { type ExpectedText, type Seat, takesText } from './kept-notes.ts'
 import { createOncePerMinute } from './once-per-minute.ts'
 import { type ParsedReply, parseReply } from './parse-reply.ts'
 import type { Reply } from './payloads.ts'
 import { plainText } from './plain-text.ts'
-import { questionAnswer } from './question-answer.ts'
+import { isOneValue, questionAnswer } from './question-answer.ts'
 
 /** Somebody who may answer, what they wrote, and what it can be about. */
 interface Heard {
@@ -103,7 +103,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const digest = wait.wait === 'approval' ? wait.digest : null
     if (text === '' && takesText(action)) return askForText(context, by, seat, wait, { action, digest })
     if (action === 'accept' && wait.wait === 'approval' && isWaiting(wait) && needsLook(wait)) {
-      return askTwice(context, by, seat, wait, wait.digest)
+      return tell(context, seat, await secondLook(context, by, seat, wait, wait.digest))
     }
     if (action === 'answer') return answerQuestion(heard, wait, text, digest)
     await give(heard, wait, { action, digest, ...(text === '' ? {} : { text }) })
@@ -116,8 +116,11 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
       await give(heard, wait, { action: 'answer', digest, result: given?.value })
       return
     }
-    const how = 'Choose one of the values on the card, write all fields as JSON, or answer in the console.'
-    await tell(context, heard.seat, says(`Your text does not fit the question. Nothing was answered. ${how}`))
+    const isOne = question !== undefined && isOneValue(question.schema)
+    const message = isOne
+      ? says('Your text does not fit the question. Nothing was answered. The card says which values it takes.')
+      : notAsText('This question has several fields.', desk.link(wait.id))
+    await tell(context, heard.seat, message)
   }
 
   /** The reply is the text that a button asked for. */

@@ -127,7 +127,7 @@ function buttonsOf({ kind, question }: Approval, look: CardLook) {
 function hintOf({ kind, supervised }: Approval): string {
   switch (kind) {
     case 'question':
-      return 'Or reply in this thread with the answer, or with reject and a reason.'
+      return 'Or reply in this thread with answer and your text, or with reject and a reason.'
     case 'diff':
       return supervised?.change?.kind === 'delete'
         ? 'Or reply in this thread with accept, or with reject and a reason.'

@@ -11,7 +11,7 @@ import { createReadDiff } from '../../../../supervision/approvals/read-diff.ts'
 import type { Operators } from '../../../../supervision/sessions/may-command.ts'
 import { DeliveryFailed } from '../../../operator.ts'
 import { createButtonValues } from '../../button-values.ts'
-import type { SlackMessage } from '../../cards/blocks.ts'
+import type { SlackMessage, ThreadFile } from '../../cards/blocks.ts'
 import type { CardState, CardSubject } from '../../cards/card.ts'
 import { renderCard } from '../../cards/render-card.ts'
 import { linesOf } from '../../cards/testing/read-message.ts'
@@ -138,6 +138,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
       },
     })
 
+  const attached: ThreadFile[] = []
   /** Sessions by the message that begins their thread. */
   const threads = new Map<string, string>()
   const cards: SlackCards = {
@@ -148,7 +149,9 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
       await api.update(ROOM, ts, await messageOf(wait, state)).catch(() => {})
     },
     sessionOfThread: async (room, thread) => (room === ROOM ? (threads.get(thread) ?? null) : null),
-    attach: async () => {},
+    async attach(_recordId, files) {
+      attached.push(...files)
+    },
   }
 
   const answers = createSlackAnswers({
@@ -161,6 +164,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
       ...decides,
       find,
       session: (id) => store.sessions.get(id),
+      link: (id) => `http://127.0.0.1:8000/console/inbox/${id}`,
       subjectOf,
       records: async (sessionId) =>
         (await store.waits.list({ sessionId, limit: 100 })).filter((one) => one.wait !== 'client_call'),
@@ -228,6 +232,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
     workspace,
     payloads,
     logged,
+    attached,
     broken,
     buttons,
     show,

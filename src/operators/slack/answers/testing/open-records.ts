@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import type { PersonWait } from '../../../../domain/feed.ts'
+import type { JsonSchema } from '../../../../domain/tool-settings.ts'
 import { openEngine, testTool } from '../../../../engine/testing/open-engine.ts'
 import { createNoteShown } from '../../../../supervision/approvals/note-shown.ts'
 import { createAskOperator } from '../../../../supervision/desk/ask-operator.ts'
@@ -120,7 +121,9 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
   }
 }
 
-const asksSize = () =>
+const sizes = { type: 'object', properties: { size: { enum: ['S', 'L'] } }, required: ['size'] }
+
+const asksSize = (schema: JsonSchema) =>
   createCodeTool(
     {
       ...codeTool({
@@ -129,8 +132,7 @@ const asksSize = () =>
         parameters: z.object({}),
         approval: 'never',
         async run(_args, context: ToolContext) {
-          const { size } = await context.ask({ message: 'Which size?', schema: z.object({ size: z.enum(['S', 'L']) }) })
-          return `Ordered ${size}.`
+          return `Ordered ${JSON.stringify(await context.ask({ message: 'Which size?', schema }))}.`
         },
       }),
       binding: 'order',
@@ -139,7 +141,7 @@ const asksSize = () =>
   )
 
 /** An agent of our own, which asks at once. */
-export async function openOwn(kind: OwnKind) {
+export async function openOwn(kind: OwnKind, schema: JsonSchema = sizes) {
   const real = createSystemClock()
   let later = 0
   const clock = { ...real, now: () => real.now() + later, mono: () => real.mono() + later }
@@ -160,7 +162,7 @@ export async function openOwn(kind: OwnKind) {
   const engine = openEngine({
     clock,
     answers: [{ parts: [{ tool_call: { name, arguments: args } }] }, { parts: [{ text: 'Done.' }] }],
-    tools: [wipe, asksSize()],
+    tools: [wipe, asksSize(schema)],
   })
   onTestFinished(engine.close)
   const { store, log, feed, approvals, events, start } = engine
