@@ -95,6 +95,9 @@ export async function askForText(
     return tell(context, seat, notAsText('This question has several fields.', desk.link(wait.id)))
   }
   const until = clock.now() + TEXT_MINUTES * 60_000
+  // Only one text is expected of a person in a thread.
+  const before = await kept.expected(seat)
+  if (before !== null && before.recordId !== wait.id) await cards.refresh(before.recordId)
   await kept.expect(seat, { recordId: wait.id, action, digest, until })
   await cards.refresh(wait.id, { type: 'awaiting_text', by: by.user, action })
   await tell(

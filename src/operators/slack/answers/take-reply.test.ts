@@ -119,6 +119,27 @@ test('a text for something that was decided meanwhile is not lost in silence', a
   expect(slack.told('ann').at(-1)).toMatch(/^It was decided already. Your answer changes nothing.\n.*Stop by root/)
 })
 
+test('whoever answers in another way writes no text for it any more', async () => {
+  const { slack, ask, id, ts, thread } = await elsewhere('prompt')
+  await slack.press('ann', ts, 'refine')
+  await slack.press('ann', ts, 'continue')
+  expect(await slack.find(id)).toMatchObject({ decision: 'continue' })
+  const next = await ask('diff')
+  await slack.reply('ann', thread, 'accept')
+  expect(await slack.find(next.id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
+})
+
+test('one text is expected of a person in a thread, for the button that they pressed last', async () => {
+  const { slack, ask, id, ts, thread } = await elsewhere('prompt')
+  const other = await ask('instruction')
+  await slack.press('ann', ts, 'refine')
+  await slack.press('ann', other.ts, 'resume_with_text')
+  expect(slack.versions(ts).at(-1)).not.toContain('write the text')
+  await slack.reply('ann', thread, 'stop')
+  expect(await slack.find(other.id)).toMatchObject({ status: 'resumed', instruction: 'stop' })
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+})
+
 test('what a button expects is in the store, not in memory', async () => {
   const first = await elsewhere('prompt')
   await first.slack.press('ann', first.ts, 'refine')

@@ -123,6 +123,15 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     await tell(context, heard.seat, message)
   }
 
+  /** Null also if the person has answered in another way since: then they write about something else. */
+  async function expectedOf(by: Caller, seat: Seat): Promise<ExpectedText | null> {
+    const expected = await kept.expected(seat)
+    const wait = expected === null ? null : await desk.find(expected.recordId)
+    if (wait === null || isWaiting(wait) || wait.decidedBy !== by.user) return expected
+    await kept.endExpecting(seat)
+    return null
+  }
+
   /** The reply is the text that a button asked for. */
   async function textFor(heard: Heard, expected: ExpectedText, text: string): Promise<void> {
     const { seat } = heard
@@ -185,7 +194,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const text = plainText(reply.text, nameOf).trim()
     if (reply.files.length > 0) return edit(all, reply, text)
     if (text === '') return
-    const expected = await kept.expected(seat)
+    const expected = await expectedOf(by, seat)
     if (expected !== null) return textFor(all, expected, text)
     const chosen = chosenIn(all.waiting, text)
     if (chosen !== null) return answerQuestion(all, chosen, text, chosen.digest)
