@@ -42,7 +42,7 @@ test('no payload makes the server throw, and a broken one decides nothing', asyn
       }
       expect(await slack.find(id)).toMatchObject({ status: 'pending' })
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
   expect(slack.logged.filter(({ level }) => level === 'error')).toEqual([])
 })
