@@ -54,7 +54,7 @@ export interface Answered {
   isOnCard: boolean
 }
 
-export interface AnswerRecordDeps {
+interface AnswerRecordDeps {
   desk: AnswerDesk
   cards: Pick<SlackCards, 'refresh'>
   operators: Operators

@@ -18,7 +18,7 @@ import { createPressButton } from './press-button.ts'
 import { createTakeCommand, type RunCommand } from './take-command.ts'
 import { createTakeReply } from './take-reply.ts'
 
-export interface SlackAnswersDeps {
+interface SlackAnswersDeps {
   api: SlackApi
   cards: SlackCards
   buttons: ButtonValues

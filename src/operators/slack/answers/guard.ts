@@ -17,7 +17,7 @@ export type Refusal =
   | 'forged'
 
 /** What they tried. */
-export interface Attempt {
+interface Attempt {
   from: Sender
   what: 'button' | 'reply' | 'command'
   sessionId?: string
@@ -31,7 +31,7 @@ export interface Guard {
   refused(attempt: Attempt, why: Refusal): Promise<void>
 }
 
-export interface GuardDeps {
+interface GuardDeps {
   people: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
   /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
   teamId: () => Promise<string>

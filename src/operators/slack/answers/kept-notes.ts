@@ -33,7 +33,7 @@ export interface ExpectedText {
 }
 
 /** Arguments that a person has sent, which nobody has approved yet. */
-export interface EditedArguments {
+interface EditedArguments {
   arguments: Record<string, unknown>
   /** Digest of the record that they were made for. */
   base: string

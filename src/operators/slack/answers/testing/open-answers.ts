@@ -274,8 +274,6 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
   }
 }
 
-export type OpenAnswers = ReturnType<typeof openAnswers>
-
 function recordingLogger(logged: Logged[]): Logger {
   const at =
     (level: string) =>

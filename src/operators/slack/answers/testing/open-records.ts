@@ -30,8 +30,8 @@ const stall = {
 }
 const policy = JSON.stringify({ enabled: true, commands: ['npm test'] })
 
-export type ElsewhereKind = 'diff' | 'permission' | 'policy' | 'prompt' | 'instruction' | 'alert'
-export type OwnKind = 'tool_call' | 'question'
+type ElsewhereKind = 'diff' | 'permission' | 'policy' | 'prompt' | 'instruction' | 'alert'
+type OwnKind = 'tool_call' | 'question'
 export type RecordKind = ElsewhereKind | OwnKind
 
 interface ElsewhereOptions extends DeskOptions {
