@@ -4,6 +4,7 @@ import type { Caller, Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { PersonWait } from '../../../domain/feed.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import { gatheredYeses } from '../../../domain/quorum.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { type Approval, isSupervised, isWaiting } from '../../../domain/wait.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
@@ -105,9 +106,9 @@ export function createAnswerRecord({ desk, cards, operators, clock, logger }: An
       if (wait.wait === 'approval') await desk.noteShown(by, wait.id, shown ?? wait.digest, 'slack')
       const approval = await handIn(by, wait, given)
       if (approval?.status !== 'pending') return { isDone: true, message: done(given.action), isOnCard: true }
-      const { quorum } = await desk.subjectOf(approval)
-      const yeses = approval.supervised?.decisions?.length ?? quorum?.yeses.length ?? 1
-      return { isDone: true, message: counted(yeses, quorum?.needed ?? null), isOnCard: false }
+      const gathered = gatheredYeses(approval)
+      const message = counted(gathered?.yeses.length ?? 1, gathered?.needed ?? null)
+      return { isDone: true, message, isOnCard: false }
     } catch (error) {
       return { isDone: false, message: await explain(by, wait, given.action, error), isOnCard: false }
     } finally {

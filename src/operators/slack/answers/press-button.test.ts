@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
+import { sameForEveryRisk } from '../../../domain/quorum.ts'
 import { ann, root } from '../../../supervision/testing/open-desk.ts'
 import { OTHER_ROOM, people, ROOM, TEAM } from './testing/open-answers.ts'
 import { openElsewhere, openOwn } from './testing/open-records.ts'
@@ -87,7 +88,7 @@ test('a card that was pressed with an old version in view decides nothing', asyn
 })
 
 test('with a quorum the first yes counts, and the same person cannot say it twice', async () => {
-  const { slack, ask } = openElsewhere({ quorum: 2 })
+  const { slack, ask } = openElsewhere({ quorum: sameForEveryRisk(2) })
   const { id, ts } = await ask('diff')
   await slack.press('ann', ts, 'accept')
   expect(slack.told('ann')).toEqual(['Your yes counts. 1 of 2 so far. Somebody else has to say yes too.'])

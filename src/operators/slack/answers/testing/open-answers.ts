@@ -4,6 +4,7 @@ import type { Clock } from '../../../../domain/clock.ts'
 import type { PersonWait } from '../../../../domain/feed.ts'
 import { isRecord } from '../../../../domain/is-record.ts'
 import type { LogFields, Logger } from '../../../../domain/logger.ts'
+import { gatheredYeses } from '../../../../domain/quorum.ts'
 import type { Feed } from '../../../../engine/feed.ts'
 import type { SessionLog } from '../../../../log/session-log.ts'
 import type { Store } from '../../../../store/store.ts'
@@ -42,7 +43,6 @@ interface Parts extends Pick<AnswerDesk, 'approvals' | 'prompts' | 'stalls' | 'n
   clock: Clock
   operators: Operators
   runCommand?: RunCommand
-  quorum?: number
 }
 
 interface Logged {
@@ -51,7 +51,7 @@ interface Logged {
   fields: LogFields
 }
 
-export function openAnswers({ store, log, feed, clock, operators, runCommand, quorum = 1, ...decides }: Parts) {
+export function openAnswers({ store, log, feed, clock, operators, runCommand, ...decides }: Parts) {
   const workspace = createSlackWorkspace(clock, identity)
   for (const [name, id] of Object.entries(people)) workspace.users.set(id, { id, name })
   const members = new Set([...Object.values(people), identity.botUserId])
@@ -109,7 +109,6 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
     const session = await store.sessions.get(wait.sessionId)
     if (session === null) throw new Error('the session is gone')
     const { supervision, owner } = session
-    const decisions = wait.wait === 'approval' ? (wait.supervised?.decisions ?? []) : []
     return {
       wait,
       session: {
@@ -123,7 +122,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, qu
         progress: null,
       },
       diff: wait.wait === 'approval' ? await readDiff(wait) : null,
-      quorum: quorum < 2 ? null : { needed: quorum, yeses: decisions.map(({ by, at }) => ({ by, at })) },
+      quorum: wait.wait === 'approval' ? gatheredYeses(wait) : null,
     }
   }
   const messageOf = async (wait: PersonWait, state: CardState, room = ROOM): Promise<SlackMessage> =>

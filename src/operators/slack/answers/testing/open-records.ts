@@ -61,7 +61,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
   const agent = (root: string) => callOf(agentIn(root, room === undefined ? {} : { channelId: room }))
   const slack = openAnswers({
     ...{ store, log, feed: desk.feed, clock, operators: desk.operators, prompts, stalls },
-    ...{ approvals: desk.approvals, noteShown: desk.noteShown, quorum: options.quorum ?? 1 },
+    ...{ approvals: desk.approvals, noteShown: desk.noteShown },
   })
 
   const asks: Record<ElsewhereKind, () => Promise<unknown>> = {
