@@ -1,0 +1,372 @@
+// Slack's Web API in our words, over Slack's own client.
+
+import { LogLevel, type Logger as SlackLogger, WebClient, type WebClientOptions } from '@slack/web-api'
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { SlackMessage } from './cards/blocks.ts'
+import type { PostPace, PostUrgency } from './post-pace.ts'
+import { neededScopes } from './scopes.ts'
+import type { RoomMessage, SlackApi } from './slack-api.ts'
+import { failureOf, kindOf, SlackFailure, teamTrouble } from './slack-failure.ts'
+import type { SlackHealth } from './slack-health.ts'
+
+/** Who we are at Slack. */
+export interface SlackSelf {
+  teamId: string
+  botUserId: string
+  botId: string | null
+  botName: string | null
+  /** What the bot's token may do. */
+  scopes: readonly string[]
+}
+
+export interface SlackCalls extends SlackApi {
+  post(
+    room: string,
+    message: SlackMessage,
+    how: { thread: string | null; key: string; urgency?: PostUrgency; signal?: AbortSignal },
+  ): Promise<string>
+  /** Asks Slack once; afterwards it is known. Throws `SlackFailure`, also when the token is for another workspace. */
+  self(): Promise<SlackSelf>
+  /** Asks Slack who we are and how the rooms are, and tells the health. Never throws. */
+  check(rooms: readonly string[]): Promise<void>
+  /**
+   * The keys of our messages in a thread, or in the room since `since` (epoch ms) if `thread` is null, each with its `ts`. The key of a
+   * file is `file/` and its name.
+   */
+  keys(room: string, thread: string | null, since?: number): Promise<ReadonlyMap<string, string>>
+}
+
+interface SlackApiDeps {
+  /** With a slash at the end. */
+  apiUrl: string
+  botToken: string
+  /** Null: whichever the token is for. */
+  teamId: string | null
+  /** Whether somebody with this Slack id is one of our people. */
+  isPerson(user: string): boolean
+  fetch: typeof fetch
+  pace: PostPace
+  health: SlackHealth
+  clock: Clock
+  libraryLogger: SlackLogger
+  logger: Logger
+}
+
+const CALL_MS = 10_000
+const PAGE = 200
+/** Pages of history that are looked through. More is not worth the time: a message that far back was not posted a moment ago. */
+const MOST_PAGES = 10
+const EVENT_TYPE = 'quarterdeck'
+
+/** The options of both clients: waiting and trying again is done elsewhere. */
+export const clientOptions = (apiUrl: string, fetchOver: typeof fetch): WebClientOptions => ({
+  slackApiUrl: apiUrl,
+  retryConfig: { retries: 0 },
+  rejectRateLimitedCalls: true,
+  timeout: CALL_MS,
+  allowAbsoluteUrls: false,
+  // The library's type describes less than the standard.
+  fetch: (url, init) => fetchOver(url, init as RequestInit),
+})
+
+/** What the library has to say goes to our log, without tokens and addresses. Its debug lines have the bodies of messages. */
+export function createLibraryLogger(logger: Logger, level: 'warn' | 'debug'): SlackLogger {
+  const tell = (...said: unknown[]): void => {
+    const text = said
+      .map(String)
+      .join(' ')
+      .replaceAll(/xox[\w.-]+|xapp[\w.-]+|(ticket|token)=[^\s&]+/gi, '***')
+    logger[level](`Slack's client: ${text.slice(0, 300)}`)
+  }
+  return { debug() {}, info() {}, warn: tell, error: tell, setLevel() {}, getLevel: () => LogLevel.WARN, setName() {} }
+}
+
+export function createSlackApi(deps: SlackApiDeps): SlackCalls {
+  const { apiUrl, botToken, pace, health, clock, logger } = deps
+  const web = new WebClient(botToken, { ...clientOptions(apiUrl, deps.fetch), logger: deps.libraryLogger })
+  /** Slack asked to leave these calls alone for a while: monotonic ms. */
+  const blocked = new Map<string, number>()
+  let self: Promise<SlackSelf> | null = null
+
+  /** Slack counts messages by room, and other calls by method. */
+  const laneOf = (method: string, room: string | null) => (method === 'chat.postMessage' ? `${method} ${room}` : method)
+
+  function refuseBlocked(method: string, lane: string): void {
+    const left = (blocked.get(lane) ?? 0) - clock.mono()
+    if (left <= 0) return
+    const message = `Slack asked to wait before ${method}.`
+    throw new SlackFailure(method, 'ratelimited', { message, retryAfterMs: left })
+  }
+
+  /** Every call goes through here: it is counted for the health, and its failure is in our words. */
+  async function call<T>(method: string, room: string | null, work: () => Promise<T>): Promise<T> {
+    const lane = laneOf(method, room)
+    refuseBlocked(method, lane)
+    try {
+      const result = await work()
+      blocked.delete(lane)
+      health.worked(method, room)
+      return result
+    } catch (thrown) {
+      // A limit of ours.
+      if (thrown instanceof ServerError) throw thrown
+      const failure = failureOf(method, thrown)
+      if (failure.retryAfterMs > 0) blocked.set(lane, clock.mono() + failure.retryAfterMs)
+      health.failed(failure, room)
+      throw failure
+    }
+  }
+
+  const ask = (method: string, room: string | null, args: Record<string, unknown>): Promise<Answer> =>
+    call(method, room, async () => ({ ...(await web.apiCall(method, args)) }))
+
+  async function askSelf(): Promise<SlackSelf> {
+    const found = await ask('auth.test', null, {})
+    const teamId = textOf(found.team_id) ?? ''
+    const botName = textOf(found.user)
+    const trouble = deps.teamId === null || deps.teamId === teamId ? null : teamTrouble(deps.teamId, teamId)
+    health.self(botName, trouble)
+    if (trouble !== null) throw new SlackFailure('auth.test', 'wrong_team', { message: trouble })
+    const scopes = found.response_metadata?.scopes ?? []
+    return { teamId, botUserId: textOf(found.user_id) ?? '', botId: textOf(found.bot_id), botName, scopes }
+  }
+
+  function whoAmI(): Promise<SlackSelf> {
+    if (self !== null) return self
+    const asking = askSelf()
+    self = asking
+    asking.catch(() => {
+      if (self === asking) self = null
+    })
+    return asking
+  }
+
+  /** Tries a message, then its plain text if Slack refuses the rest of it. That is our mistake, but nobody may miss what it says. */
+  async function orPlain<T>(message: SlackMessage, send: (content: Content) => Promise<T>): Promise<T> {
+    try {
+      return await send(contentOf(message))
+    } catch (error) {
+      if (!(error instanceof SlackFailure) || kindOf(error) !== 'content') throw error
+      logger.error('Slack refused a message of ours, so only its text was sent', { error })
+      return await send({ text: `${message.text}\nSlack could not show the rest. Open the console.`, blocks: [] })
+    }
+  }
+
+  async function checkRoom(room: string): Promise<void> {
+    const { channel } = await ask('conversations.info', room, { channel: room })
+    const facts = isRecord(channel) ? channel : {}
+    health.room(room, facts.is_archived === true ? 'is_archived' : facts.is_member === false ? 'not_in_channel' : null)
+  }
+
+  async function pages(
+    method: 'conversations.history' | 'conversations.replies',
+    room: string,
+    args: Record<string, unknown>,
+    look: (messages: readonly Record<string, unknown>[]) => boolean,
+  ): Promise<boolean> {
+    let cursor: string | undefined
+    for (let i = 0; i < MOST_PAGES; i += 1) {
+      const asked = { channel: room, limit: PAGE, ...args, ...(cursor === undefined ? {} : { cursor }) }
+      const page = await ask(method, room, asked)
+      const isEnough = look(Array.isArray(page.messages) ? page.messages.filter(isRecord) : [])
+      cursor = page.response_metadata?.next_cursor ?? ''
+      if (cursor === '') return false
+      if (isEnough) return true
+    }
+    return true
+  }
+
+  const calls: SlackCalls = {
+    self: whoAmI,
+
+    async check(rooms) {
+      self = null
+      try {
+        const { scopes } = await whoAmI()
+        // Slack tells them in a header; a proxy may have removed it.
+        const missing = scopes.length === 0 ? [] : neededScopes(false).filter((scope) => !scopes.includes(scope))
+        for (const scope of missing) {
+          const method = scope === 'chat:write' ? 'chat.postMessage' : scope
+          health.failed(new SlackFailure(method, 'missing_scope', { neededScope: scope }), null)
+        }
+        // One after the other: Slack allows few of these calls a minute.
+        for (const room of rooms) await checkRoom(room).catch(() => {})
+      } catch {
+        // The health knows it by now.
+      }
+    },
+
+    async post(room, message, { thread, key, urgency = 'answer', signal }) {
+      await whoAmI()
+      refuseBlocked('chat.postMessage', laneOf('chat.postMessage', room))
+      await pace(room, urgency, signal)
+      const metadata = { event_type: EVENT_TYPE, event_payload: { key } }
+      const fixed = { channel: room, metadata, parse: 'none', unfurl_links: false, unfurl_media: false }
+      const where = thread === null ? {} : { thread_ts: thread }
+      const posted = await orPlain(message, (content) =>
+        ask('chat.postMessage', room, { ...fixed, ...where, ...content }),
+      )
+      const ts = textOf(posted.ts)
+      if (ts === null) throw new SlackFailure('chat.postMessage', null, { isUnclear: true })
+      return ts
+    },
+
+    async keys(room, thread, since) {
+      const { botId, botUserId } = await whoAmI()
+      const found = new Map<string, string>()
+      const isOurs = (message: Record<string, unknown>) =>
+        message.user === botUserId || (botId !== null && message.bot_id === botId)
+      const look = (messages: readonly Record<string, unknown>[]): boolean => {
+        for (const message of messages) {
+          if (!isOurs(message) || typeof message.ts !== 'string') continue
+          for (const key of keysOf(message)) if (!found.has(key)) found.set(key, message.ts)
+        }
+        return false
+      }
+      const oldest = since === undefined ? {} : { oldest: (since / 1_000).toFixed(6) }
+      try {
+        if (thread === null) {
+          await pages('conversations.history', room, { include_all_metadata: true, ...oldest }, look)
+        } else await pages('conversations.replies', room, { ts: thread, include_all_metadata: true }, look)
+      } catch (error) {
+        if (!(error instanceof SlackFailure) || kindOf(error) !== 'gone') throw error
+      }
+      return found
+    },
+
+    find: async (room, thread, key) => (await calls.keys(room, thread)).get(key) ?? null,
+
+    async update(room, ts, message) {
+      await whoAmI()
+      try {
+        await orPlain(message, (content) =>
+          // Its key stays: what is left out of an update stays as it is.
+          ask('chat.update', room, { channel: room, ts, parse: 'none', ...content }),
+        )
+      } catch (error) {
+        const kind = error instanceof SlackFailure ? kindOf(error) : null
+        if (kind === 'unchangeable') logger.warn('a message in Slack could not be brought up to date', { error })
+        else if (kind !== 'gone') throw error
+      }
+    },
+
+    async whisper(room, user, message, thread) {
+      await whoAmI()
+      const where = thread === null ? {} : { thread_ts: thread }
+      await orPlain(message, (content) =>
+        ask('chat.postEphemeral', room, { channel: room, user, parse: 'none', ...where, ...content }),
+      )
+    },
+
+    async respond(responseUrl, message, { replace } = { replace: false }) {
+      const url = slackUrl(responseUrl, apiUrl)
+      await orPlain(message, (content) =>
+        call('response_url', null, async () => {
+          const body = JSON.stringify({ response_type: 'ephemeral', replace_original: replace, ...content })
+          const headers = { 'content-type': 'application/json; charset=utf-8' }
+          const signal = AbortSignal.timeout(CALL_MS)
+          const response = await deps.fetch(url, { method: 'POST', headers, body, redirect: 'error', signal })
+          const said = (await response.text()).slice(0, 1_000)
+          if (response.ok) return
+          throw new SlackFailure('response_url', /"error":"(\w+)"/.exec(said)?.[1] ?? null, {
+            message: `Slack refused an answer with HTTP status ${response.status}.`,
+          })
+        }),
+      )
+    },
+
+    async upload(room, thread, file) {
+      await whoAmI()
+      const bytes = new TextEncoder().encode(file.content === '' ? '\n' : file.content)
+      const { name, snippetType } = file
+      const wanted = { filename: name, length: bytes.length, snippet_type: snippetType }
+      const { upload_url: to, file_id: id } = await ask('files.getUploadURLExternal', room, wanted)
+      await call('files.upload', room, async () => {
+        const signal = AbortSignal.timeout(CALL_MS)
+        const headers = { 'content-type': 'application/octet-stream' }
+        // Without the token: the address itself is the permission.
+        const url = slackUrl(textOf(to) ?? '', apiUrl)
+        const response = await deps.fetch(url, { method: 'POST', headers, body: bytes, redirect: 'error', signal })
+        await response.arrayBuffer()
+        if (!response.ok) throw new Error(`HTTP status ${response.status}`)
+      })
+      const where = { channel_id: room, thread_ts: thread }
+      await ask('files.completeUploadExternal', room, { files: [{ id, title: name }], ...where })
+    },
+
+    async download(fileUrl, mostBytes) {
+      const url = slackUrl(fileUrl, apiUrl)
+      return await call('files.download', null, async () => {
+        const headers = { authorization: `Bearer ${botToken}` }
+        const signal = AbortSignal.timeout(CALL_MS)
+        const response = await deps.fetch(url, { headers, redirect: 'manual', signal })
+        // Slack shows its page for signing in to whoever may not read a file.
+        const isPage = response.headers.get('content-type')?.startsWith('text/html') && !/\.html?$/i.test(url.pathname)
+        if (response.status !== 200 || isPage) {
+          await response.body?.cancel()
+          throw new SlackFailure('files.download', 'missing_scope', { neededScope: 'files:read' })
+        }
+        return await bytesOf(response, mostBytes)
+      })
+    },
+
+    async recent(room, limit) {
+      const messages: RoomMessage[] = []
+      const hasMore = await pages('conversations.history', room, {}, (page) => {
+        for (const message of page) {
+          const one = personMessage(message)
+          if (one !== null && deps.isPerson(one.user)) messages.push(one)
+        }
+        return messages.length > limit
+      })
+      return { messages: messages.slice(0, limit).reverse(), hasMore: hasMore || messages.length > limit }
+    },
+  }
+  return calls
+}
+
+type Answer = Awaited<ReturnType<WebClient['apiCall']>> & Record<string, unknown>
+type Content = Pick<SlackMessage, 'text' | 'blocks'>
+
+const contentOf = ({ text, blocks }: SlackMessage): Content => ({ text, blocks })
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** The key of a message of ours, and the names of its files. */
+function keysOf({ metadata, files }: Record<string, unknown>): string[] {
+  const payload = isRecord(metadata) && metadata.event_type === EVENT_TYPE ? metadata.event_payload : null
+  const key = isRecord(payload) ? textOf(payload.key) : null
+  const names = Array.isArray(files) ? files.filter(isRecord).map(({ name }) => `file/${textOf(name) ?? ''}`) : []
+  return key === null ? names : [key, ...names]
+}
+
+/** Subtypes of messages that people write. The others tell what happened in the room. */
+const WRITTEN: readonly unknown[] = [undefined, 'thread_broadcast', 'file_share', 'me_message']
+
+function personMessage({ ts, user, text, thread_ts, bot_id, subtype }: Record<string, unknown>): RoomMessage | null {
+  if (bot_id !== undefined || !WRITTEN.includes(subtype)) return null
+  if (typeof ts !== 'string' || typeof user !== 'string' || typeof text !== 'string') return null
+  return { ts, user, text, threadTs: textOf(thread_ts) }
+}
+
+/** Slack's tokens and our answers go to Slack alone. Throws when the address is another one. */
+function slackUrl(text: string, apiUrl: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  const isSlack = url?.protocol === 'https:' && /(^|\.)(slack|slack-gov)\.com$/.test(url.hostname)
+  if (url !== null && (isSlack || url.origin === new URL(apiUrl).origin)) return url
+  throw new ServerError('invalid_request', 'This is not an address of Slack. Nothing was sent there.')
+}
+
+async function bytesOf(response: Response, most: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > most)
+      throw new ServerError('invalid_request', `The file has more than ${most.toLocaleString('en')} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,125 @@
+// Whether people can be reached in Slack, and what is wrong if not. It learns from every call and from the socket.
+
+import { type Clock, isoTime } from '../../domain/clock.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { appTokenTrouble, kindOf, roomTrouble, type SlackFailure, scopeTrouble, tokenTrouble } from './slack-failure.ts'
+import type { SocketState } from './slack-socket.ts'
+
+export interface SlackHealth {
+  worked(method: string, room: string | null): void
+  failed(failure: SlackFailure, room: string | null): void
+  /** Slack said who we are. `trouble`: why this is wrong; null: it is right. */
+  self(botName: string | null, trouble: string | null): void
+  /** Slack said how a room is. Null: the bot can post there. */
+  room(room: string, error: string | null): void
+  socket(state: SocketState): void
+  /** Why nobody is reached in this room just now, with how to mend it; null: it works. */
+  trouble(room: string): string | null
+  /** Something is wrong somewhere. */
+  readonly isIll: boolean
+}
+
+/** A shorter break is no trouble: Slack asks for a new socket several times a day, and networks have hiccups. */
+export const LONGEST_BREAK_MS = 30_000
+
+export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Logger }): SlackHealth {
+  /** What is wrong, by its cause. */
+  const troubles = new Map<string, string>()
+  /** What is wrong without keeping anybody from answering. It is only logged. */
+  const noted = new Set<string>()
+  let silentSince: number | null = null
+  let botName: string | null = null
+  let cancelTimer: (() => void) | null = null
+
+  function set(cause: string, trouble: string | null): void {
+    const before = troubles.get(cause) ?? null
+    if (before === trouble) return
+    if (trouble === null) {
+      troubles.delete(cause)
+      logger.info('Slack works again', { was: before })
+      return
+    }
+    troubles.set(cause, trouble)
+    logger.error('Slack does not work', { trouble })
+  }
+
+  /** Calls that get no answer are trouble only after a while. */
+  function silent(method: string): void {
+    silentSince ??= clock.mono()
+    if (clock.mono() - silentSince < LONGEST_BREAK_MS) return
+    set('silence', `Slack has not answered for a while (${method}). The server goes on trying. Check the network.`)
+  }
+
+  return {
+    worked(method, room) {
+      silentSince = null
+      set('silence', null)
+      set('token', null)
+      set(`scope of ${method}`, null)
+      // Other methods work in an archived channel too.
+      if (room !== null && method.startsWith('chat.')) set(`room ${room}`, null)
+    },
+
+    failed(failure, room) {
+      const { method, error, neededScope } = failure
+      const kind = kindOf(failure)
+      if (kind === 'no_answer') return silent(method)
+      silentSince = null
+      set('silence', null)
+      if (error === null) return
+      if (kind === 'token') set('token', tokenTrouble(error))
+      if (kind === 'room' && room !== null) set(`room ${room}`, roomTrouble(room, error, botName))
+      if (kind !== 'scope') return
+      const trouble = scopeTrouble(neededScope ?? `for ${method}`)
+      if (method.startsWith('chat.')) return set(`scope of ${method}`, trouble)
+      // A card without its file, or an answer without its second look, still reaches people.
+      if (noted.has(trouble)) return
+      noted.add(trouble)
+      logger.error('A part of Slack does not work', { trouble })
+    },
+
+    room(room, error) {
+      set(`room ${room}`, error === null ? null : roomTrouble(room, error, botName))
+    },
+
+    self(name, trouble) {
+      botName = name
+      set('team', trouble)
+    },
+
+    socket(state) {
+      if (state.type === 'connecting') {
+        if (cancelTimer !== null) return
+        const since = isoTime(state.since)
+        cancelTimer = clock.after(LONGEST_BREAK_MS, () => {
+          set('socket', `There is no connection to Slack since ${since}. The server goes on trying. Check the network.`)
+        })
+        return
+      }
+      cancelTimer?.()
+      cancelTimer = null
+      set('socket', state.type === 'refused' ? appTokenTrouble(state.reason) : null)
+    },
+
+    trouble(room) {
+      const causes = [
+        'token',
+        'team',
+        'scope of chat.postMessage',
+        'scope of chat.update',
+        `room ${room}`,
+        'socket',
+        'silence',
+      ]
+      for (const cause of causes) {
+        const found = troubles.get(cause)
+        if (found !== undefined) return found
+      }
+      return null
+    },
+
+    get isIll() {
+      return troubles.size > 0
+    },
+  }
+}
