@@ -38,6 +38,8 @@ export interface SlackStandIn extends Omit<People, 'tell'> {
   /** How often a method was called, failed calls included. */
   calls(method: string): number
 
+  /** Somebody deletes a message. */
+  remove(channel: string, ts: string): void
   addUser(id: string, name: string): void
   /** Without `members` it has the bot and all users of now. */
   addChannel(id: string, name: string, options?: { members?: readonly string[]; isPrivate?: boolean }): void
@@ -204,6 +206,11 @@ export async function createSlackStandIn({
     requests: api.requests,
     calls: (method) => api.requests.filter((request) => request.method === method).length,
 
+    remove(channel, ts) {
+      const message = workspace.find(channel, ts)
+      if (message === null) throw new Error(`there is no message ${ts} in ${channel}`)
+      workspace.remove(message)
+    },
     addUser: (id, name) => void workspace.users.set(id, { id, name }),
     addChannel(id, name, { members = [...workspace.users.keys()], isPrivate = false } = {}) {
       workspace.channels.set(id, { id, name, members: new Set(members), isPrivate, isArchived: false })

@@ -1,0 +1,389 @@
+import { describe, expect, test } from 'vitest'
+import { ann } from '../../supervision/testing/open-desk.ts'
+import { ANA, OPS, openSlackDesk, textOf, until } from './testing/open-slack.ts'
+import { buttonsOf } from './testing/people.ts'
+
+describe('a room of Slack', () => {
+  test('has a thread for each session and in it a card, which changes when somebody decides elsewhere', async () => {
+    const { open, ask, slack, approvals, tops, replies, delivered } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const asked = await ask()
+    await delivered(server.channel, 2)
+    const [root, card] = [tops()[0], replies()[0]]
+
+    expect([tops().length, replies().length]).toEqual([1, 1])
+    expect(card?.threadTs).toBe(root?.ts)
+    expect(textOf(root ?? expect.fail())).toContain('claude-code')
+    expect(buttonsOf(card ?? expect.fail()).map(({ text }) => text)).toEqual(['Accept', 'Reject'])
+    expect(await server.cards.sessionOfThread(OPS, root?.ts ?? '')).toBe(asked.sessionId)
+
+    await approvals.decide(ann, asked.id, { decision: 'reject', reason: 'Not now.' })
+    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 0)
+    expect(textOf(replies()[0] ?? expect.fail())).toContain('Not now.')
+    expect(slack.calls('chat.postMessage')).toBe(2)
+  })
+
+  test('shows nothing of a question that was answered before it could be shown', async () => {
+    const { open, ask, slack, approvals, delivered } = await openSlackDesk()
+    const server = open()
+    const asked = await ask()
+    await approvals.decide(ann, asked.id, { decision: 'reject' })
+    await server.start()
+    await delivered(server.channel, 0)
+
+    expect(slack.messages(OPS)).toEqual([])
+  })
+
+  test('never has a word of another room', async () => {
+    const { open, ask, slack, approvals, delivered } = await openSlackDesk()
+    slack.addChannel('C0DEV', 'dev')
+    const server = open({ rooms: [OPS, 'C0DEV'] })
+    await server.start()
+    const [ops, dev] = [await ask('one'), await ask('two', { channelId: 'C0DEV' })]
+    for (const channel of server.channels) await delivered(channel, 2)
+    await approvals.decide(ann, dev.id, { decision: 'reject' })
+    await until(() => slack.messages('C0DEV').some((one) => one.versions.length > 1))
+
+    const words = (room: string) => slack.messages(room).map(textOf).join()
+    expect([words(OPS).includes(dev.id), words(OPS).includes(dev.sessionId), words(OPS).includes('two')]).toEqual([
+      false,
+      false,
+      false,
+    ])
+    expect([
+      words('C0DEV').includes(ops.id),
+      words('C0DEV').includes(ops.sessionId),
+      words('C0DEV').includes('one'),
+    ]).toEqual([false, false, false])
+    expect([slack.messages(OPS).length, slack.messages('C0DEV').length]).toEqual([2, 2])
+    expect(await server.cards.sessionOfThread(OPS, slack.messages('C0DEV')[0]?.ts ?? '')).toBeNull()
+  })
+
+  test('gets long diffs as a file in the thread, once', async () => {
+    const { open, ask, slack, delivered, store } = await openSlackDesk()
+    const diff = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n')
+    const first = open()
+    await first.start()
+    const asked = await ask('one', { diff })
+    await delivered(first.channel, 3)
+    expect(slack.files.size).toBe(1)
+    await first.close()
+    // As if the server had died before it wrote down that the file is there.
+    const notes = await store.outbox.notes(first.channel.name)
+    const note = notes.find(({ key }) => key.startsWith('file/')) ?? expect.fail('there is no note')
+    expect(note.value).toBe('there')
+    await store.commit([{ type: 'note_for_channel', ...note, value: 'begun' }])
+    const second = open()
+    await second.start()
+    await second.cards.attach(asked.id, [
+      { name: note.key.split('/').slice(2).join('/'), content: diff, snippetType: 'diff' },
+    ])
+
+    expect(slack.files.size).toBe(1)
+    expect([...slack.files.values()][0]?.content.toString()).toContain('+line 99')
+  })
+
+  test('shows what goes on with a record, and forgets it when somebody says so', async () => {
+    const { open, ask, replies, delivered } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const asked = await ask()
+    await delivered(server.channel, 2)
+    await server.cards.refresh(asked.id, { type: 'working', by: 'ann', action: 'accept' })
+    expect(textOf(replies()[0] ?? expect.fail())).toContain('working on it')
+    expect(buttonsOf(replies()[0] ?? expect.fail())).toEqual([])
+    await server.cards.refresh(asked.id)
+    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(2)
+    await server.cards.refresh('no such record')
+  })
+
+  test('is brought up to date after a crash that left an old state on a card', async () => {
+    const { open, ask, replies, delivered } = await openSlackDesk()
+    const first = open()
+    await first.start()
+    const asked = await ask()
+    await delivered(first.channel, 2)
+    await first.cards.refresh(asked.id, { type: 'working', by: 'ann', action: 'accept' })
+    await first.close()
+    const second = open()
+    await second.start()
+
+    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 2)
+    expect(replies().length).toBe(1)
+  })
+
+  test('tells how a session is, and in detail if it is asked to', async () => {
+    const { open, ask, tops, replies, delivered, sessions, feed } = await openSlackDesk()
+    const server = open({ detail: 'verbose' })
+    await server.start()
+    const asked = await ask()
+    await delivered(server.channel, 2)
+    expect(textOf(tops()[0] ?? expect.fail())).toContain('active')
+    await sessions.pause(ann, asked.sessionId)
+    await until(() => textOf(tops()[0] ?? expect.fail()).includes('paused'))
+    await until(() => replies().some((one) => textOf(one).includes('The session is paused.')))
+    expect(tops().length).toBe(1)
+    expect(await feed.head()).toBeGreaterThan(2)
+  })
+
+  test('shows a summary once, also when the server died right after it', async () => {
+    const { open, slack } = await openSlackDesk()
+    const [first, second] = [open(), open()]
+    const delivery = { channel: first.channel.name, n: 7, item: null, count: 44, attempts: 0, nextTryAt: 0 }
+    const signal = new AbortController().signal
+    await first.channel.deliver(delivery, signal)
+    await second.channel.deliver(delivery, signal)
+
+    expect(slack.messages(OPS).map(({ text }) => text)).toEqual(['44 more items wait for a person.'])
+  })
+})
+
+describe('never lost and never twice', () => {
+  test('Slack is down while the server restarts: everything that waits appears once', async () => {
+    const { open, ask, slack, approvals, clock, replies, tops, passUntil, store } = await openSlackDesk()
+    const first = open()
+    await first.start()
+    await slack.goDown()
+    const waiting = [await ask('one'), await ask('two'), await ask('three')]
+    await until(async () => (await store.outbox.deliveries(first.channel.name)).some(({ attempts }) => attempts > 0))
+    await clock.advance(60_000)
+    await first.close()
+    const second = open()
+    second.deliver()
+    second.chat.start()
+    await clock.advance(20 * 60_000)
+    await approvals.decide(ann, waiting[1]?.id ?? '', { decision: 'reject' })
+    await slack.comeUp()
+
+    await passUntil(async () => (await store.outbox.deliveries(second.channel.name)).length === 0)
+    expect(tops().length).toBe(2)
+    expect(replies().length).toBe(2)
+    expect(second.channel.trouble?.()).toBeNull()
+  })
+
+  test('a message that Slack took without answering is found again', async () => {
+    const { open, ask, slack, replies, tops, passUntil, store } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    // The root, and then the card.
+    slack.failNext('chat.postMessage', { broken: 'lost_answer' })
+    await ask('one')
+    await until(async () => (await store.outbox.deliveries(server.channel.name))[0]?.attempts === 1)
+    slack.failNext('chat.postMessage', { broken: 'lost_answer' })
+    await passUntil(async () => (await store.outbox.deliveries(server.channel.name)).length === 0)
+
+    expect([tops().length, replies().length]).toEqual([1, 1])
+    expect(slack.calls('chat.postMessage')).toBe(2)
+  })
+
+  test('a crash between the post and the note of it posts nothing again', async () => {
+    const { open, ask, feed, log, replies, tops, delivered, store } = await openSlackDesk()
+    const first = open()
+    await ask('one')
+    const items = await feed.items(0, 10)
+    const item = items.find(({ kind }) => kind === 'wait') ?? expect.fail()
+    const { name } = first.channel
+    const taken = {
+      type: 'take_deliveries',
+      channel: name,
+      after: null,
+      upTo: item.n,
+      items: [item],
+      skipped: 0,
+    } as const
+    await log.commit(taken)
+    const [delivery] = await store.outbox.deliveries(name)
+    await first.channel.deliver(delivery ?? expect.fail(), new AbortController().signal)
+    await first.close()
+    const second = open()
+    await second.start()
+    await delivered(second.channel, 2)
+
+    expect([tops().length, replies().length]).toEqual([1, 1])
+    expect(await store.waits.get(item.id)).toMatchObject({ messageRefs: { [name]: replies()[0]?.ts } })
+  })
+
+  test('429: it waits as long as Slack asks, and a storm loses nothing', async () => {
+    const { open, ask, slack, replies, tops, passUntil, store, clock } = await openSlackDesk()
+    slack.limitRate()
+    const server = open()
+    await server.start()
+    slack.storm(20)
+    for (let i = 0; i < 8; i += 1) await ask(`window ${i}`)
+    const tried = async () =>
+      (await store.outbox.deliveries(server.channel.name)).filter(({ attempts }) => attempts > 0)
+    await until(async () => (await tried()).length > 0)
+    const nextTries = (await tried()).map(({ nextTryAt }) => nextTryAt - clock.now())
+    expect(Math.min(...nextTries)).toBeGreaterThan(15_000)
+    await passUntil(async () => (await store.outbox.deliveries(server.channel.name)).length === 0)
+
+    expect([tops().length, replies().length]).toEqual([8, 8])
+    expect(slack.requests.filter(({ error }) => error === 'ratelimited').length).toBeLessThan(12)
+  })
+
+  test('deleted messages: a card stays away, and a thread without its first message begins anew', async () => {
+    const { open, ask, slack, approvals, replies, tops, delivered, store } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const asked = await ask('one')
+    await delivered(server.channel, 2)
+    for (const { ts } of slack.messages(OPS)) slack.remove(OPS, ts)
+    await approvals.decide(ann, asked.id, { decision: 'reject' })
+    await delivered(server.channel, 0)
+    expect(slack.messages(OPS)).toEqual([])
+    await ask('one', { diff: 'Hello again\n' })
+    await delivered(server.channel, 2)
+
+    expect([tops().length, replies().length]).toEqual([1, 1])
+    expect((await store.outbox.note(server.channel.name, `session/${asked.sessionId}`))?.value).toBe(tops()[0]?.ts)
+  })
+})
+
+describe('trouble', () => {
+  const cases = [
+    {
+      name: 'the room is archived',
+      breaks: (slack: Slack) => slack.archive(OPS),
+      mends: (slack: Slack) => slack.archive(OPS, false),
+      says: 'The Slack channel C0OPS is archived. Unarchive it',
+    },
+    {
+      name: 'the bot was removed from the room',
+      breaks: (slack: Slack) => slack.leave(OPS),
+      mends: (slack: Slack) => slack.join(OPS),
+      says: 'write “/invite @quarterdeck” there',
+    },
+    {
+      name: 'the bot token was revoked',
+      breaks: (slack: Slack) => slack.revokeToken('bot'),
+      mends: (slack: Slack) => slack.revokeToken('bot', 'valid'),
+      says: 'quarterdeck ctl credential set slack_bot_token',
+    },
+    {
+      name: 'a scope is missing',
+      breaks: (slack: Slack) => slack.setScopes(['channels:read', 'channels:history']),
+      mends: (slack: Slack) =>
+        slack.setScopes(['channels:read', 'channels:history', 'chat:write', 'commands', 'files:read', 'files:write']),
+      says: 'lacks the scope chat:write',
+    },
+    {
+      name: 'the app token was revoked',
+      breaks: (slack: Slack) => slack.revokeToken('app'),
+      mends: (slack: Slack) => slack.revokeToken('app', 'valid'),
+      says: 'quarterdeck ctl credential set slack_app_token',
+    },
+  ]
+  type Slack = Awaited<ReturnType<typeof openSlackDesk>>['slack']
+
+  test.each(cases)('$name: it says how to mend it, and goes on once it is mended', async ({ breaks, mends, says }) => {
+    const { open, ask, slack, replies, passUntil, lines, clock } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    expect(server.channel.trouble?.()).toBeNull()
+    breaks(slack)
+    await ask('one')
+    const trouble = await passUntil(() => server.channel.trouble?.())
+    expect(trouble).toContain(says)
+    const at = clock.now()
+    await passUntil(() => clock.now() - at > 45_000)
+    const told = lines.filter(({ level, fields }) => level === 'error' && fields.trouble === trouble)
+    expect(told.length).toBe(1)
+    mends(slack)
+
+    await passUntil(() => server.channel.trouble?.() === null)
+    await passUntil(() => replies().length === 1)
+    expect(lines.filter(({ fields }) => fields.was === trouble).length).toBe(1)
+  })
+
+  test('is noticed at the start, before anybody is asked anything, and its end too', async () => {
+    const { open, slack, passUntil } = await openSlackDesk()
+    slack.archive(OPS)
+    const server = open()
+    await server.start()
+    await passUntil(() => server.channel.trouble?.())
+    slack.archive(OPS, false)
+    await passUntil(() => server.channel.trouble?.() === null)
+    expect(slack.calls('chat.postMessage')).toBe(0)
+  })
+
+  test('a token for another workspace posts nothing', async () => {
+    const { open, ask, slack, store, passUntil } = await openSlackDesk()
+    const server = open({ teamId: 'T0OTHER' })
+    await server.start()
+    await ask('one')
+    const trouble = await passUntil(() => server.channel.trouble?.())
+    await until(async () => (await store.outbox.deliveries(server.channel.name)).some(({ attempts }) => attempts > 0))
+
+    expect(trouble).toContain('T0ACME, but slack_team_id says T0OTHER')
+    expect(slack.calls('chat.postMessage')).toBe(0)
+  })
+
+  test('no connection is trouble after half a minute, not before', async () => {
+    const { open, slack, clock, passUntil } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    await slack.goDown()
+    await until(() => slack.socketCount === 0)
+    await until(() => clock.pending > 2)
+    await clock.advance(20_000)
+    expect(server.channel.trouble?.()).toBeNull()
+    const trouble = await passUntil(() => server.channel.trouble?.())
+    expect(trouble).toContain('There is no connection to Slack since 2026-11-15')
+  })
+})
+
+describe('what agents say without asking', () => {
+  test('goes to the thread of their session, with its level', async () => {
+    const { open, ask, replies, tops, delivered, sessionOf, clock, passUntil } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const [one, two] = [await ask('one'), await ask('two')]
+    await delivered(server.channel, 4)
+    const session = await sessionOf(one)
+    const otherThread = tops()[1]?.ts ?? expect.fail()
+    const posting = server.chat.postLog(session, { level: 'warning', message: '<!channel> hey', thread: otherThread })
+    // The room has had its share of messages for this second.
+    await clock.advance(1_000)
+    const ts = await posting
+    const line = replies().find((message) => message.ts === ts) ?? expect.fail('it was not posted')
+
+    expect(await server.cards.sessionOfThread(OPS, line.threadTs ?? '')).toBe(one.sessionId)
+    expect(await server.cards.sessionOfThread(OPS, otherThread)).toBe(two.sessionId)
+    expect(textOf(line)).toContain('Warning')
+    server.chat.tell(session, 'The mode is remote now.')
+    await passUntil(() => replies().some((message) => textOf(message).includes('The mode is remote now.')))
+  })
+
+  test('is not waited for longer than five seconds', async () => {
+    const { open, ask, slack, clock, delivered, sessionOf } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const session = await sessionOf(await ask('one'))
+    await delivered(server.channel, 2)
+    slack.failNext('chat.postMessage', { broken: 'no_answer' })
+    const posting = server.chat.postLog(session, { level: 'info', message: 'Hello', thread: null })
+    await until(() => slack.calls('auth.test') > 0)
+    await clock.advance(5_000)
+    expect(await posting).toBeNull()
+  })
+
+  test('recent messages are those of operators in that room alone, as people see them', async () => {
+    const { open, slack } = await openSlackDesk()
+    slack.addChannel('C0DEV', 'dev')
+    const server = open({ rooms: [OPS, 'C0DEV'] })
+    await server.start()
+    await slack.reply({ user: ANA, channel: OPS, thread: null, text: 'a < b & see https://example.com/x' })
+    await slack.reply({ user: 'U0BEN', channel: OPS, thread: null, text: 'not an operator' })
+    await slack.reply({ user: ANA, channel: 'C0DEV', thread: null, text: 'elsewhere' })
+    await slack.reply({ user: ANA, channel: OPS, thread: null, text: 'second' })
+
+    const first = { user: 'ann', text: 'a < b & see https://example.com/x', ts: expect.any(String) }
+    const second = { user: 'ann', text: 'second', ts: expect.any(String) }
+    expect(await server.chat.recent(OPS, 20)).toEqual({ messages: [first, second], has_more: false })
+    expect(await server.chat.recent(OPS, 1)).toEqual({ messages: [second], has_more: true })
+    expect(await server.chat.recent('C0NONE', 20)).toBeNull()
+    slack.revokeToken('bot')
+    await expect(server.chat.recent(OPS, 20)).rejects.toMatchObject({ code: 'operator_unreachable' })
+  })
+})

@@ -1,0 +1,211 @@
+// Slack as a chat: one channel for each room, all over one client and one socket. Loading this file loads Slack's libraries.
+
+import type { SocketModeDispatcher } from '@slack/socket-mode'
+import type { ChannelSettings } from '../../domain/channel-settings.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import type { OutboxReads } from '../../store/ports/outbox.ts'
+import type { Chat } from '../chat.ts'
+import { roomOf } from '../shown-from.ts'
+import { plainText } from './answers/plain-text.ts'
+import type { ButtonValues } from './button-values.ts'
+import { type LogLevel, logLine, notice } from './cards/messages.ts'
+import { clientOptions, createLibraryLogger, createSlackApi } from './create-slack-api.ts'
+import { createPostPace } from './post-pace.ts'
+import type { SlackAnswers, SlackApi, SlackCards } from './slack-api.ts'
+import { createCardLooks, type SlackDesk } from './slack-desk.ts'
+import { SlackFailure } from './slack-failure.ts'
+import { createSlackHealth } from './slack-health.ts'
+import { createSlackRoom, type SlackRoom } from './slack-room.ts'
+import { createSlackSocket } from './slack-socket.ts'
+
+/** What answers from Slack are made with. */
+export interface AnswerParts {
+  api: SlackApi
+  cards: SlackCards
+  /** Our workspace; null: Slack has not told yet. */
+  teamId: () => string | null
+}
+
+export interface SlackDeps {
+  settings: ChannelSettings['slack']
+  /** The room of sessions that name none. */
+  channelId: string | null
+  /** All rooms. */
+  channels: readonly string[]
+  tokens: { app: string; bot: string }
+  /** The workspace that the tokens have to be for. Null: whichever they are for. */
+  teamId: string | null
+  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  desk: SlackDesk
+  outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
+  log: Pick<SessionLog, 'commit'>
+  answers: (parts: AnswerParts) => SlackAnswers
+  buttons: ButtonValues
+  /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
+  outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }
+  clock: Clock
+  ids: Ids
+  random: () => number
+  logger: Logger
+  /** For tests: see `slack-socket.ts`. */
+  pingMs?: number
+}
+
+/** An agent that reports something does not wait longer than this. */
+const LOG_MS = 5_000
+/** A notice that was not posted by then is old news. */
+const TELL_MS = 60_000
+/** While something is wrong, Slack is asked again: nobody else would notice that it was mended. */
+const CHECK_EVERY_MS = 30_000
+
+export function openSlack(deps: SlackDeps): Chat {
+  const { settings, clock, ids, logger, operators } = deps
+  const closing = new AbortController()
+  const health = createSlackHealth(deps)
+  const fetchOver: typeof fetch = (input, init) => {
+    const signals = [closing.signal, ...(init?.signal ? [init.signal] : [])]
+    return deps.outgoing.fetch(input, { ...init, signal: AbortSignal.any(signals) })
+  }
+  let teamId = deps.teamId
+  const api = createSlackApi({
+    ...{ apiUrl: settings.apiUrl, botToken: deps.tokens.bot, teamId, fetch: fetchOver, clock, logger },
+    isPerson: (user) => operators.some(({ slack }) => slack === user),
+    pace: createPostPace(clock),
+    health,
+    libraryLogger: createLibraryLogger(logger, 'warn'),
+  })
+  const looks = createCardLooks({ ...deps, detail: settings.detail })
+  const rooms = new Map(
+    deps.channels.map((room) => [
+      room,
+      createSlackRoom({ ...deps, room, api, looks, trouble: () => health.trouble(room) }),
+    ]),
+  )
+  const socket = createSlackSocket({
+    ...deps.outgoing,
+    appToken: deps.tokens.app,
+    clientOptions: clientOptions(settings.apiUrl, fetchOver),
+    answers: deps.answers({ api, cards: createCards(deps, rooms), teamId: () => teamId }),
+    onState(state) {
+      health.socket(state)
+      if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
+    },
+    ...(deps.pingMs === undefined ? {} : { pingMs: deps.pingMs }),
+    ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
+  })
+
+  async function check(): Promise<void> {
+    await api.check(deps.channels)
+    teamId ??= (await api.self().catch(() => null))?.teamId ?? null
+  }
+
+  async function keepChecking(): Promise<void> {
+    for (;;) {
+      if (teamId === null || health.isIll || !isChecked) await check()
+      isChecked = true
+      await sleep(clock, CHECK_EVERY_MS, closing.signal)
+      if (closing.signal.aborted) return
+    }
+  }
+  let isChecked = false
+
+  function roomFor(session: SessionRecord): SlackRoom | null {
+    const room = roomOf(session, deps.channelId)
+    return room === null ? null : (rooms.get(room) ?? null)
+  }
+
+  /** Aborts after this time, and when everything ends. */
+  function limit(ms: number): { signal: AbortSignal; done(): void } {
+    const late = new AbortController()
+    const cancel = clock.after(ms, () => late.abort())
+    return { signal: AbortSignal.any([late.signal, closing.signal]), done: cancel }
+  }
+
+  return {
+    channels: [...rooms.values()].map(
+      ({ channel }) =>
+        () =>
+          channel,
+    ),
+
+    async postLog(session, { level, message, thread }) {
+      const room = roomFor(session)
+      if (room === null || room.channel.trouble?.() !== null) return null
+      const { signal, done } = limit(LOG_MS)
+      const key = `log/${ids.uuid()}`
+      const line = logLine(looks.session(session), levelOf(level), message, key)
+      const posting = room.say(session, line, { key, thread, urgency: 'line', signal }).catch((error) => {
+        logger.warn('what an agent reported did not get to Slack', { session_id: session.id, error })
+        return null
+      })
+      const late = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
+      return await Promise.race([posting, late]).finally(done)
+    },
+
+    tell(session, text) {
+      const { signal, done } = limit(TELL_MS)
+      const how = { key: `notice/${ids.uuid()}`, urgency: 'line', signal } as const
+      const telling = roomFor(session)?.say(session, notice(text), how) ?? Promise.resolve()
+      telling
+        .catch((error: unknown) => logger.warn('a notice did not get to Slack', { session_id: session.id, error }))
+        .finally(done)
+    },
+
+    async recent(room, most) {
+      if (!rooms.has(room)) return null
+      const nameOf = (user: string) => operators.find(({ slack }) => slack === user)?.name ?? null
+      try {
+        const { messages, hasMore } = await api.recent(room, most)
+        return {
+          messages: messages.map(({ ts, user, text, threadTs }) => ({
+            ts,
+            user: nameOf(user) ?? user,
+            text: plainText(text, nameOf),
+            ...(threadTs === null ? {} : { thread_ts: threadTs }),
+          })),
+          has_more: hasMore,
+        }
+      } catch (error) {
+        if (!(error instanceof SlackFailure)) throw error
+        const why = health.trouble(room) ?? error.message
+        throw new ServerError('operator_unreachable', `The messages cannot be read just now. ${why}`)
+      }
+    },
+
+    start() {
+      socket.start()
+      void keepChecking()
+    },
+
+    async close() {
+      // Answers that are under way may still be told to people.
+      await socket.close()
+      closing.abort()
+    },
+  }
+}
+
+const LEVELS: readonly string[] = ['info', 'success', 'warning', 'error'] satisfies LogLevel[]
+const levelOf = (level: string): LogLevel => (LEVELS.includes(level) ? (level as LogLevel) : 'info')
+
+/** The cards of all rooms, as answers see them. */
+function createCards({ desk, channelId }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
+  return {
+    async refresh(recordId, state) {
+      // Only the room that has a card of it changes anything.
+      await Promise.all([...rooms.values()].map((room) => room.refresh(recordId, state)))
+    },
+    sessionOfThread: async (room, thread) => (await rooms.get(room)?.sessionOfThread(thread)) ?? null,
+    async attach(recordId, files) {
+      const wait = await desk.find({ kind: 'wait', id: recordId })
+      const session = wait === null ? null : await desk.session(wait.sessionId)
+      if (session !== null) await rooms.get(roomOf(session, channelId) ?? '')?.attach(session.id, files)
+    },
+  }
+}

@@ -1,0 +1,83 @@
+// What the rooms need to know of the records that they show, and how they show them.
+
+import type { SlackDetail } from '../../domain/channel-settings.ts'
+import type { PersonWait } from '../../domain/feed.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { Approval } from '../../domain/wait.ts'
+import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
+import type { OperatorDesk } from '../operator.ts'
+import type { ButtonValues } from './button-values.ts'
+import type { SlackMessage } from './cards/blocks.ts'
+import type { CardLook, CardSession, CardState, CardSubject } from './cards/card.ts'
+import { renderCard } from './cards/render-card.ts'
+
+export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
+  /** Null: it is gone. */
+  session(id: string): Promise<SessionRecord | null>
+  readDiff: ReadDiff
+  /** Null: one yes is enough. */
+  quorum(approval: Approval): CardSubject['quorum']
+  /** What waits for a person in all sessions, newest first. */
+  waiting(limit: number): Promise<readonly PersonWait[]>
+  /** What people call the workspace at this path. */
+  workspaceName(path: string): string
+  /** Address in the console: of a record, or of the inbox if the id is null. Null: there is none. */
+  link(recordId: string | null): string | null
+}
+
+/** How things look in all rooms. */
+export interface CardLooks {
+  root: Pick<CardLook, 'detail' | 'link'>
+  session(session: SessionRecord): CardSession
+  subject<W extends PersonWait>(wait: W, session: SessionRecord): Promise<CardSubject<W>>
+  card(room: string, wait: PersonWait, session: SessionRecord, state: CardState): Promise<SlackMessage>
+}
+
+interface LookDeps {
+  desk: SlackDesk
+  detail: SlackDetail
+  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  buttons: ButtonValues
+}
+
+export function createCardLooks({ desk, detail, operators, buttons }: LookDeps): CardLooks {
+  const looks: CardLooks = {
+    root: { detail, link: desk.link(null) },
+
+    session(session) {
+      const { supervision } = session
+      return {
+        id: session.id,
+        agent: supervision?.host ?? session.agent,
+        workspace: supervision === undefined ? null : desk.workspaceName(supervision.workspaceRoot),
+        title: supervision?.title ?? null,
+        owner: session.owner,
+        status: supervision?.status ?? session.status,
+        prompt: supervision?.prompt ?? null,
+        progress: supervision?.progressSnapshot ?? null,
+      }
+    },
+
+    subject: async (wait, session) => ({
+      wait,
+      session: looks.session(session),
+      diff: wait.wait === 'approval' ? await desk.readDiff(wait) : null,
+      quorum: wait.wait === 'approval' ? desk.quorum(wait) : null,
+    }),
+
+    async card(room, wait, session, state) {
+      const digest = wait.wait === 'approval' ? wait.digest : null
+      // Every operator may answer our own agents, so nobody is named.
+      const owner = session.supervision === undefined ? undefined : operators.find(({ name }) => name === wait.owner)
+      return renderCard(await looks.subject(wait, session), {
+        detail,
+        link: desk.link(wait.id),
+        mention: owner?.slack ?? null,
+        state,
+        buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
+      })
+    },
+  }
+  return looks
+}

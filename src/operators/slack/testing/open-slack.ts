@@ -1,0 +1,217 @@
+// Slack with a desk behind it: real records on a real SQLite store, the real client libraries, and the stand-in of Slack. Time stands still
+// unless a test lets it pass; what needs no time just happens.
+
+import { randomBytes } from 'node:crypto'
+import { basename } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { SlackDetail } from '../../../domain/channel-settings.ts'
+import type { FeedItem, PersonWait } from '../../../domain/feed.ts'
+import type { LogFields, Logger } from '../../../domain/logger.ts'
+import { createManualClock } from '../../../models/testing/manual-clock.ts'
+import { createReadDiff } from '../../../supervision/approvals/read-diff.ts'
+import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
+import { agentIn, callOf, openDesk } from '../../../supervision/testing/open-desk.ts'
+import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
+import type { OperatorChannel } from '../../operator.ts'
+import { createOutbox } from '../../outbox.ts'
+import { createShownFrom, roomOf } from '../../shown-from.ts'
+import { createButtonValues } from '../button-values.ts'
+import { type AnswerParts, openSlack, type SlackDeps } from '../create-slack.ts'
+import type { SlackAnswers } from '../slack-api.ts'
+import { createSlackStandIn } from './slack-stand-in.ts'
+import type { ShownMessage } from './slack-workspace.ts'
+
+export const OPS = 'C0OPS'
+export const ANA = 'U0ANA'
+
+/** What a server with Slack is opened with. */
+export interface SlackOptions {
+  rooms?: readonly string[]
+  detail?: SlackDetail
+  teamId?: string | null
+  answers?: (parts: AnswerParts) => SlackAnswers
+  desk?: Partial<SlackDeps['desk']>
+}
+
+export interface LogLine {
+  level: 'info' | 'warn' | 'error'
+  message: string
+  fields: LogFields
+}
+
+export async function openSlackDesk() {
+  const clock = createManualClock()
+  const slack = await createSlackStandIn({ clock })
+  onTestFinished(() => slack.close())
+  const lines: LogLine[] = []
+  const desk = openDesk({ clock })
+  const { store, log, feed, ids } = desk
+  const secret = randomBytes(32)
+  const find = async ({ id }: Pick<FeedItem, 'id'>): Promise<PersonWait | null> => {
+    const wait = await store.waits.get(id)
+    return wait === null || wait.wait === 'client_call' ? null : wait
+  }
+
+  /** Requests that are under way. */
+  let underWay = 0
+  const counted: typeof fetch = async (...request) => {
+    underWay += 1
+    return await fetch(...request).finally(() => {
+      underWay -= 1
+    })
+  }
+
+  /** Looks again and again, and lets time pass while nothing is under way. */
+  async function passUntil<T>(look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
+    for (;;) {
+      const found = await look()
+      if (isFound(found)) return found
+      // A connection that is being made needs real time, and there is a limit to it in the time of the clock.
+      await breath(slack.socketCount === 0 ? 50 : 1)
+      if (underWay === 0) await clock.advance(slack.socketCount === 0 ? 1_000 : 250)
+    }
+  }
+
+  /** One life of the server. A second one on the same store is the server after a restart. */
+  function open(options: SlackOptions = {}) {
+    const { rooms = [OPS], detail = 'standard', teamId = null } = options
+    const parts: AnswerParts[] = []
+    const chat = openSlack({
+      settings: { detail, apiUrl: slack.apiUrl },
+      channelId: OPS,
+      channels: rooms,
+      tokens: { app: slack.appToken, bot: slack.botToken },
+      teamId,
+      operators: [
+        { name: 'ann', slack: ANA },
+        { name: 'eve', slack: 'U0EVE' },
+      ],
+      desk: {
+        find,
+        session: (id) => store.sessions.get(id),
+        readDiff: createReadDiff(store),
+        quorum: () => null,
+        waiting: async (limit) =>
+          (await store.waits.list({ isWaiting: true, limit })).filter((wait) => wait.wait !== 'client_call'),
+        workspaceName: (path) => basename(path),
+        link: (id) => `http://127.0.0.1:8000/console/inbox${id === null ? '' : `/${id}`}`,
+        ...options.desk,
+      },
+      outbox: store.outbox,
+      log,
+      answers(given) {
+        parts.push(given)
+        return options.answers?.(given) ?? ignoring
+      },
+      buttons: createButtonValues(secret),
+      outgoing: { fetch: counted, dispatcher: null },
+      ...{ clock, ids, random: () => 0, logger: recording(lines) },
+      pingMs: 300,
+    })
+    const [answering] = parts
+    if (answering === undefined) throw new Error('Slack was opened without answers')
+    const channels: OperatorChannel[] = chat.channels.map((create) => create({ approvals: desk.approvals, find }))
+    const [channel] = channels
+    if (channel === undefined) throw new Error('there is no room')
+    let isOpen = true
+    const close = async () => {
+      if (!isOpen) return
+      isOpen = false
+      await outbox?.close()
+      await chat.close()
+    }
+    let outbox: ReturnType<typeof createOutbox> | null = null
+    onTestFinished(close)
+    return {
+      ...{ chat, channels, channel, close, cards: answering.cards, api: answering.api, teamId: answering.teamId },
+      /** Begins to deliver what the feed says. */
+      deliver() {
+        const session = (id: string) => store.sessions.get(id)
+        const shownFrom = createShownFrom({ channels, ownRoom: OPS, find, session })
+        outbox = createOutbox({ channels, shownFrom, feed, store: store.outbox, log, clock, logger: recording(lines) })
+      },
+      /** Begins to deliver, and connects. */
+      async start() {
+        this.deliver()
+        chat.start()
+        await slack.whenConnected()
+      },
+    }
+  }
+
+  const workspace = makeWorkspace({ 'src/greeting.txt': 'Hello\n' })
+  /** The agent in this window asks whether it may write. It gets no answer here, so nobody waits for one. */
+  async function ask(window = 'one', values: { channelId?: string; diff?: string } = {}): Promise<PersonWait> {
+    const before = new Set((await desk.waiting()).map(({ id }) => id))
+    const agent = agentIn(workspace, { connectionId: window, channelId: values.channelId ?? null })
+    const leaving = new AbortController()
+    const { diff = 'Hello, world\n' } = values
+    const asking = desk.tools.ask_approval(callOf(agent, { signal: leaving.signal }), {
+      title: `Greet from ${window}`,
+      diff,
+      file_path: 'src/greeting.txt',
+    })
+    const wait = await until(async () => (await desk.waiting()).find(({ id }) => !before.has(id)))
+    leaving.abort()
+    await asking
+    if (wait.wait === 'client_call') throw new Error('not a question')
+    return wait
+  }
+
+  return {
+    ...desk,
+    ...{ slack, clock, lines, open, ask, workspace, find },
+    async sessionOf({ sessionId }: Pick<PersonWait, 'sessionId'>): Promise<SupervisedSession> {
+      const session = await store.sessions.get(sessionId)
+      if (session?.supervision === undefined) throw new Error('it is no session of an agent elsewhere')
+      return { ...session, supervision: session.supervision }
+    },
+    /** Messages in threads, oldest first. */
+    replies: (room = OPS) => slack.messages(room).filter(({ threadTs }) => threadTs !== null),
+    /** Messages at the top of the room, oldest first. */
+    tops: (room = OPS) => slack.messages(room).filter(({ threadTs }) => threadTs === null),
+    passUntil,
+    /** The room has seen everything that waits or waited, and so many messages are there. */
+    delivered: (channel: OperatorChannel, count: number) =>
+      passUntil(async () => {
+        const items = await feed.items(0, 1_000)
+        let last = 0
+        for (const { kind, n, sessionId } of items) {
+          const session = kind === 'wait' ? await store.sessions.get(sessionId) : null
+          if (session !== null && roomOf(session, OPS) === channel.room) last = n
+        }
+        const isSeen = ((await store.outbox.cursor(channel.name)) ?? -1) >= last
+        const isEmpty = (await store.outbox.deliveries(channel.name)).length === 0
+        return isSeen && isEmpty && slack.messages(channel.room ?? '').length >= count
+      }),
+  }
+}
+
+const ignoring: SlackAnswers = { onAction: async () => {}, onMessage: async () => {}, onCommand: async () => {} }
+
+function recording(lines: LogLine[]): Logger {
+  const at =
+    (level: LogLine['level']) =>
+    (message: string, fields: LogFields = {}) =>
+      void lines.push({ level, message, fields })
+  const logger: Logger = { debug() {}, info: at('info'), warn: at('warn'), error: at('error'), with: () => logger }
+  return logger
+}
+
+/** A moment for the network. */
+const breath = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
+
+const isFound = <T>(found: T): found is NonNullable<T> => found !== undefined && found !== null && found !== false
+
+/** Looks again and again, without a limit of time, because the machine may be busy. */
+export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
+  for (;;) {
+    const found = await look()
+    if (isFound(found)) return found
+    await breath(1)
+  }
+}
+
+/** What a message says, without the names that Slack gives to blocks. */
+export const textOf = ({ text, blocks }: Pick<ShownMessage, 'text' | 'blocks'>): string =>
+  `${text} ${JSON.stringify(blocks)}`
