@@ -53,13 +53,13 @@ export async function checkSlack(deps: SlackCheckDeps): Promise<SlackCheck[]> {
   if (deps.teamId !== null && deps.teamId !== teamId) {
     checks.push(bad('Workspace', teamTrouble(deps.teamId, String(teamId))))
   }
-  let hasPrivate = false
+  const kinds = new Set<boolean>()
   for (const room of rooms) {
     const { check, isPrivate } = await checkRoom(ask, room, botName)
     checks.push(check)
-    hasPrivate ||= isPrivate
+    kinds.add(isPrivate)
   }
-  checks.push(checkScopes(self.answer, rooms.length > 0 && hasPrivate))
+  checks.push(checkScopes(self.answer, [...kinds].flatMap(neededScopes)))
   for (const operator of operators) if (operator.slack !== null) checks.push(await checkPerson(ask, operator))
   return checks
 }
@@ -104,11 +104,10 @@ async function checkAppToken(ask: Ask): Promise<SlackCheck> {
   return bad('App token', error === null ? noAnswer(opened.failure) : appTokenTrouble(error))
 }
 
-function checkScopes({ response_metadata: more }: Answer, hasPrivate: boolean): SlackCheck {
+function checkScopes({ response_metadata: more }: Answer, needed: readonly string[]): SlackCheck {
   const scopes: unknown = isRecord(more) ? more.scopes : null
   if (!Array.isArray(scopes)) return good('Scopes: Slack does not tell them')
-  const needed = new Set([...neededScopes(false), ...(hasPrivate ? neededScopes(true) : [])])
-  const missing = [...needed].filter((scope) => !scopes.includes(scope))
+  const missing = [...new Set(needed)].filter((scope) => !scopes.includes(scope))
   return missing.length === 0 ? good('Scopes: all are there') : bad('Scopes', scopeTrouble(missing.join(', ')))
 }
 

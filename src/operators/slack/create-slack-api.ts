@@ -155,10 +155,12 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
     }
   }
 
-  async function checkRoom(room: string): Promise<void> {
+  /** Whether it is private. */
+  async function checkRoom(room: string): Promise<boolean> {
     const { channel } = await ask('conversations.info', room, { channel: room })
     const facts = isRecord(channel) ? channel : {}
     health.room(room, facts.is_archived === true ? 'is_archived' : facts.is_member === false ? 'not_in_channel' : null)
+    return facts.is_private === true
   }
 
   async function pages(
@@ -186,14 +188,16 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
       self = null
       try {
         const { scopes } = await whoAmI()
-        // Slack tells them in a header; a proxy may have removed it.
-        const missing = scopes.length === 0 ? [] : neededScopes(false).filter((scope) => !scopes.includes(scope))
-        for (const scope of missing) {
-          const method = scope === 'chat:write' ? 'chat.postMessage' : scope
-          health.failed(new SlackFailure(method, 'missing_scope', { neededScope: scope }), null)
-        }
+        const kinds = new Set<boolean>()
         // One after the other: Slack allows few of these calls a minute.
-        for (const room of rooms) await checkRoom(room).catch(() => {})
+        for (const room of rooms)
+          await checkRoom(room).then(
+            (isPrivate) => kinds.add(isPrivate),
+            () => {},
+          )
+        const needed = new Set([...kinds].flatMap(neededScopes))
+        // Slack tells them in a header, which a proxy may have removed.
+        if (scopes.length > 0) health.scopes([...needed].filter((scope) => !scopes.includes(scope)))
       } catch {
         // The health knows it by now.
       }

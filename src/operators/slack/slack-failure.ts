@@ -87,7 +87,21 @@ const TOKEN: ReadonlySet<string> = new Set([
 ])
 const ROOM: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel', 'is_archived', 'is_inactive'])
 /** The message, or the thread that it belongs to, was deleted. */
-const GONE: ReadonlySet<string> = new Set(['message_not_found', 'thread_not_found'])
+const GONE: ReadonlySet<string> = new Set(['message_not_found', 'thread_not_found', 'cannot_reply_to_message'])
+const CONTENT: ReadonlySet<string> = new Set([
+  'attachment_payload_limit_exceeded',
+  'block_mismatch',
+  'invalid_arguments',
+  'invalid_attachments',
+  'invalid_blocks',
+  'invalid_blocks_format',
+  'invalid_metadata_format',
+  'invalid_metadata_schema',
+  'metadata_too_large',
+  'msg_blocks_too_long',
+  'msg_too_long',
+  'no_text',
+])
 const UNCHANGEABLE: ReadonlySet<string> = new Set(['cant_update_message', 'edit_window_closed'])
 
 export type FailureKind =
@@ -100,6 +114,7 @@ export type FailureKind =
   | 'unchangeable'
   /** Slack does not like what we sent. It will not like it later either. */
   | 'content'
+  | 'other'
 
 export function kindOf({ error, isUnclear }: Pick<SlackFailure, 'error' | 'isUnclear'>): FailureKind {
   if (error === null || isUnclear) return 'no_answer'
@@ -108,7 +123,8 @@ export function kindOf({ error, isUnclear }: Pick<SlackFailure, 'error' | 'isUnc
   if (error === 'missing_scope') return 'scope'
   if (ROOM.has(error) || error.startsWith('restricted_action')) return 'room'
   if (GONE.has(error)) return 'gone'
-  return UNCHANGEABLE.has(error) ? 'unchangeable' : 'content'
+  if (UNCHANGEABLE.has(error)) return 'unchangeable'
+  return CONTENT.has(error) ? 'content' : 'other'
 }
 
 const OAUTH_PAGE = 'OAuth & Permissions of the app at api.slack.com/apps'
@@ -143,7 +159,7 @@ export function roomTrouble(room: string, error: string, botName: string | null)
     case 'channel_not_found':
       return `Slack has no channel ${room} that the bot can see. Check slack.channel_id and slack.channels. If the channel is private, ${invite}.`
     default:
-      return `The bot may not post in the Slack channel ${room} (${error}). Change who may post there, or set another channel.`
+      return `Slack takes no messages for the channel ${room} (${error}). Look who may post there, or set another channel.`
   }
 }
 

@@ -12,6 +12,8 @@ export interface SlackHealth {
   self(botName: string | null, trouble: string | null): void
   /** Slack said how a room is. Null: the bot can post there. */
   room(room: string, error: string | null): void
+  /** Slack said which scopes are missing. */
+  scopes(missing: readonly string[]): void
   socket(state: SocketState): void
   /** Why nobody is reached in this room just now, with how to mend it; null: it works. */
   trouble(room: string): string | null
@@ -31,16 +33,18 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
   let botName: string | null = null
   let cancelTimer: (() => void) | null = null
 
+  /** Two causes may have the same text. It is logged once. */
   function set(cause: string, trouble: string | null): void {
     const before = troubles.get(cause) ?? null
     if (before === trouble) return
+    const isKnown = () => [...troubles.values()].includes(trouble ?? before ?? '')
     if (trouble === null) {
       troubles.delete(cause)
-      logger.info('Slack works again', { was: before })
+      if (!isKnown()) logger.info('Slack works again', { was: before })
       return
     }
+    if (!isKnown()) logger.error('Slack does not work', { trouble })
     troubles.set(cause, trouble)
-    logger.error('Slack does not work', { trouble })
   }
 
   /** Calls that get no answer are trouble only after a while. */
@@ -48,6 +52,13 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
     silentSince ??= clock.mono()
     if (clock.mono() - silentSince < LONGEST_BREAK_MS) return
     set('silence', `Slack has not answered for a while (${method}). The server goes on trying. Check the network.`)
+  }
+
+  /** A card without its file still reaches people. */
+  function mention(trouble: string): void {
+    if (noted.has(trouble)) return
+    noted.add(trouble)
+    logger.error('A part of Slack does not work', { trouble })
   }
 
   return {
@@ -68,14 +79,20 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       set('silence', null)
       if (error === null) return
       if (kind === 'token') set('token', tokenTrouble(error))
-      if (kind === 'room' && room !== null) set(`room ${room}`, roomTrouble(room, error, botName))
+      const isRefused = kind === 'room' || (kind === 'other' && method === 'chat.postMessage')
+      if (isRefused && room !== null) set(`room ${room}`, roomTrouble(room, error, botName))
       if (kind !== 'scope') return
       const trouble = scopeTrouble(neededScope ?? `for ${method}`)
-      if (method.startsWith('chat.')) return set(`scope of ${method}`, trouble)
-      // A card without its file, or an answer without its second look, still reaches people.
-      if (noted.has(trouble)) return
-      noted.add(trouble)
-      logger.error('A part of Slack does not work', { trouble })
+      if (/^(chat|conversations)\./.test(method)) set(`scope of ${method}`, trouble)
+      else mention(trouble)
+    },
+
+    scopes(missing) {
+      const [essential, others] = [missing.filter(isEssential), missing.filter((scope) => !isEssential(scope))]
+      set('scopes', essential.length === 0 ? null : scopeTrouble(essential.join(', ')))
+      if (others.length > 0) mention(scopeTrouble(others.join(', ')))
+      if (missing.length > 0) return
+      for (const cause of [...troubles.keys()]) if (cause.startsWith('scope of ')) set(cause, null)
     },
 
     room(room, error) {
@@ -102,16 +119,8 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
     },
 
     trouble(room) {
-      const causes = [
-        'token',
-        'team',
-        'scope of chat.postMessage',
-        'scope of chat.update',
-        `room ${room}`,
-        'socket',
-        'silence',
-      ]
-      for (const cause of causes) {
+      const scope = [...troubles.keys()].find((cause) => cause.startsWith('scope of ')) ?? ''
+      for (const cause of ['token', 'team', 'scopes', scope, `room ${room}`, 'socket', 'silence']) {
         const found = troubles.get(cause)
         if (found !== undefined) return found
       }
@@ -123,3 +132,6 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
     },
   }
 }
+
+/** Without these nobody is asked, or is asked twice. */
+const isEssential = (scope: string): boolean => scope === 'chat:write' || scope.endsWith(':history')

@@ -79,6 +79,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
   const unclear = new Set<number>()
   /** What was in the threads when this process first looked. */
   const seen = new Map<string, ReadonlyMap<string, string>>()
+  let isLooking = false
 
   const note = (key: string, value: string, session: string | null): Promise<unknown> =>
     log.commit({ type: 'note_for_channel', channel: name, key, value, session, at: clock.now() })
@@ -116,7 +117,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
     for (const file of files) {
       await turns(`file ${session.id} ${file.name}`, () => attachOne(session.id, thread, file)).catch((error) => {
         const kind = error instanceof SlackFailure ? kindOf(error) : null
-        if (kind !== 'content' && kind !== 'scope' && kind !== 'gone') throw error
+        if (kind === null || !['content', 'scope', 'gone', 'other'].includes(kind)) throw error
         logger.error('a file could not be put into a thread of Slack', { room, error })
       })
     }
@@ -308,6 +309,8 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
     sessionOfThread: threads.sessionOf,
 
     async bringUpToDate(signal) {
+      if (isLooking) return
+      isLooking = true
       try {
         const cards = (await desk.waiting(MOST_REFRESHED)).filter((wait) => wait.messageRefs[name] !== undefined)
         for (const [i, { id }] of cards.entries()) {
@@ -317,6 +320,8 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
         }
       } catch (error) {
         logger.warn('the cards in Slack could not be brought up to date', { room, error })
+      } finally {
+        isLooking = false
       }
     },
   }

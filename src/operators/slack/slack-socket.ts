@@ -59,8 +59,10 @@ export function createSlackSocket(deps: SocketDeps): SlackSocket {
   const closing = new AbortController()
   const take = createIntake(deps)
   let state: SocketState = { type: 'connecting', since: clock.now() }
-  let current: Connection | null = null
+  /** Also those that are closing: each keeps the process alive until it is closed. */
+  const connections = new Set<Connection>()
   let running: Promise<void> | null = null
+  let closed: Promise<void> | null = null
 
   function become(next: SocketState): void {
     state = next
@@ -71,26 +73,28 @@ export function createSlackSocket(deps: SocketDeps): SlackSocket {
     let failures = 0
     while (!closing.signal.aborted) {
       const connection = openConnection(deps, take.envelope)
-      current = connection
+      connections.add(connection)
+      void connection.closed.then(() => connections.delete(connection))
       const failure = await connection.started
       if (closing.signal.aborted) break
       let retryAfterMs = 0
       if (failure === null) {
         const from = clock.mono()
         become({ type: 'connected' })
-        await connection.ended
+        const isRefresh = await connection.ended
         if (closing.signal.aborted) break
         become({ type: 'connecting', since: clock.now() })
         failures = clock.mono() - from < SHORT_LIFE_MS ? failures + 1 : 0
+        // Whatever people do meanwhile waits for the new connection.
+        if (isRefresh && failures === 1) continue
       } else {
         failures += 1
         const { error, retryAfterMs: asked } = failure
         retryAfterMs = asked
-        const isRefused = error !== null && ['token', 'scope'].includes(kindOf(failure))
+        const isRefused = !['no_answer', 'rate'].includes(kindOf(failure))
         if (isRefused && error !== null) become({ type: 'refused', reason: error, since: clock.now() })
         logger.debug('no connection to Slack', { error: failure })
       }
-      // The first one at once: after a refresh, whatever people do meanwhile waits for the new connection.
       if (failures > 0) await sleep(clock, Math.max(delayAfter(failures, random()), retryAfterMs), closing.signal)
     }
   }
@@ -104,10 +108,11 @@ export function createSlackSocket(deps: SocketDeps): SlackSocket {
       onState(state)
       running = run()
     },
-    async close() {
+    close() {
       closing.abort()
-      current?.end()
-      await take.settled()
+      for (const connection of connections) connection.end()
+      closed ??= take.settled()
+      return closed
     },
   }
 }
@@ -119,8 +124,10 @@ const delayAfter = (failures: number, random: number): number =>
 interface Connection {
   /** Null: it is there. Never rejects. */
   started: Promise<ReturnType<typeof failureOf> | null>
-  /** Resolves when it is gone, or when Slack asks for a new one. */
-  ended: Promise<void>
+  /** Resolves when it is gone (false), or when Slack asks for a new one (true). */
+  ended: Promise<boolean>
+  /** Resolves when nothing is left of it. */
+  closed: Promise<void>
   end(): void
 }
 
@@ -141,16 +148,20 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
     },
     ...(dispatcher === null ? {} : { dispatcher }),
   })
-  const ended = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<boolean>()
+  const closed = Promise.withResolvers<void>()
   client.on('slack_event', onEnvelope)
-  client.on('disconnected', () => ended.resolve())
+  client.on('disconnected', () => {
+    ended.resolve(false)
+    closed.resolve()
+  })
   // The client closes this connection then. The next one is opened without waiting for that.
   client.on('ws_message', (data: unknown) => {
-    if (typeof data === 'string' && data.length < 1_000 && isGoodbye(data)) ended.resolve()
+    if (typeof data === 'string' && data.length < 1_000 && isGoodbye(data)) ended.resolve(true)
   })
 
   function end(): void {
-    ended.resolve()
+    ended.resolve(false)
     // The second call does not wait until the other side has said goodbye too.
     void client.disconnect().catch(() => {})
     void client.disconnect().catch(() => {})
@@ -170,13 +181,16 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
     },
     (error: unknown) => failureOf('apps.connections.open', error ?? new Error('The connection to Slack broke off.')),
   )
-  const gone = ended.promise.then(() => failureOf('apps.connections.open', new Error('The connection was closed.')))
+  // Slack may ask for a new connection with its very first words.
+  const gone = ended.promise.then((isRefresh) =>
+    isRefresh ? connected : failureOf('apps.connections.open', new Error('The connection was closed.')),
+  )
   const started = Promise.race([connected, late.promise, gone]).finally(cancelTimer)
   void started.then((failure) => {
     isGivenUp = failure !== null
     if (isGivenUp) end()
   })
-  return { started, ended: ended.promise, end }
+  return { started, ended: ended.promise, closed: closed.promise, end }
 }
 
 function isGoodbye(text: string): boolean {

@@ -67,8 +67,8 @@ export async function openSlackDesk() {
       const found = await look()
       if (isFound(found)) return found
       // A connection that is being made needs real time, and there is a limit to it in the time of the clock.
-      await breath(slack.socketCount === 0 ? 50 : 1)
-      if (underWay === 0) await clock.advance(slack.socketCount === 0 ? 1_000 : 250)
+      await breath(slack.socketCount === 0 ? 25 : 1)
+      if (underWay === 0) await clock.advance(1_000)
     }
   }
 
