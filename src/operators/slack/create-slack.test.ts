@@ -351,8 +351,22 @@ describe('what agents say without asking', () => {
     expect(await server.cards.sessionOfThread(OPS, line.threadTs ?? '')).toBe(one.sessionId)
     expect(await server.cards.sessionOfThread(OPS, otherThread)).toBe(two.sessionId)
     expect(textOf(line)).toContain('Warning')
+    expect(await server.teamId()).toBe('T0ACME')
+    expect(await server.subjectOf(two)).toMatchObject({ session: { id: two.sessionId }, wait: { id: two.id } })
     server.chat.tell(session, 'The mode is remote now.')
     await passUntil(() => replies().some((message) => textOf(message).includes('The mode is remote now.')))
+  })
+
+  test('a notice at the very end still gets there', async () => {
+    const { open, ask, replies, delivered, sessionOf } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const session = await sessionOf(await ask('one'))
+    await delivered(server.channel, 2)
+    server.chat.tell(session, 'The server stops.')
+    await server.close()
+
+    expect(textOf(replies().at(-1) ?? expect.fail())).toContain('The server stops.')
   })
 
   test('is not waited for longer than five seconds', async () => {

@@ -3,7 +3,8 @@
 import type { SocketModeDispatcher } from '@slack/socket-mode'
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { PersonWait } from '../../domain/feed.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session.ts'
@@ -14,6 +15,7 @@ import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/plain-text.ts'
 import type { ButtonValues } from './button-values.ts'
+import type { CardSubject } from './cards/card.ts'
 import { type LogLevel, logLine, notice } from './cards/messages.ts'
 import { clientOptions, createLibraryLogger, createSlackApi } from './create-slack-api.ts'
 import { createPostPace } from './post-pace.ts'
@@ -28,8 +30,10 @@ import { createSlackSocket } from './slack-socket.ts'
 export interface AnswerParts {
   api: SlackApi
   cards: SlackCards
-  /** Our workspace; null: Slack has not told yet. */
-  teamId: () => string | null
+  /** Our workspace, as Slack tells it. Rejects as long as Slack does not, and when the token is for another one. */
+  teamId: () => Promise<string>
+  /** What the card of a record is made from. Throws `session_not_found`. */
+  subjectOf: (wait: PersonWait) => Promise<CardSubject>
 }
 
 export interface SlackDeps {
@@ -61,6 +65,7 @@ export interface SlackDeps {
 const LOG_MS = 5_000
 /** A notice that was not posted by then is old news. */
 const TELL_MS = 60_000
+const CLOSE_MS = 2_000
 /** While something is wrong, Slack is asked again: nobody else would notice that it was mended. */
 const CHECK_EVERY_MS = 30_000
 
@@ -72,9 +77,8 @@ export function openSlack(deps: SlackDeps): Chat {
     const signals = [closing.signal, ...(init?.signal ? [init.signal] : [])]
     return deps.outgoing.fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
-  let teamId = deps.teamId
   const api = createSlackApi({
-    ...{ apiUrl: settings.apiUrl, botToken: deps.tokens.bot, teamId, fetch: fetchOver, clock, logger },
+    ...{ apiUrl: settings.apiUrl, botToken: deps.tokens.bot, teamId: deps.teamId, fetch: fetchOver, clock, logger },
     isPerson: (user) => operators.some(({ slack }) => slack === user),
     pace: createPostPace(clock),
     health,
@@ -91,7 +95,16 @@ export function openSlack(deps: SlackDeps): Chat {
     ...deps.outgoing,
     appToken: deps.tokens.app,
     clientOptions: clientOptions(settings.apiUrl, fetchOver),
-    answers: deps.answers({ api, cards: createCards(deps, rooms), teamId: () => teamId }),
+    answers: deps.answers({
+      api,
+      cards: createCards(deps, rooms),
+      teamId: async () => (await api.self()).teamId,
+      async subjectOf(wait) {
+        const session = await deps.desk.session(wait.sessionId)
+        if (session === null) throw sessionNotFound(wait.sessionId)
+        return await looks.subject(wait, session)
+      },
+    }),
     onState(state) {
       health.socket(state)
       if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
@@ -100,25 +113,26 @@ export function openSlack(deps: SlackDeps): Chat {
     ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
   })
 
-  async function check(): Promise<void> {
-    await api.check(deps.channels)
-    teamId ??= (await api.self().catch(() => null))?.teamId ?? null
-  }
-
   async function keepChecking(): Promise<void> {
-    for (;;) {
-      if (teamId === null || health.isIll || !isChecked) await check()
-      isChecked = true
+    let isKnown = false
+    while (!closing.signal.aborted) {
+      if (!isKnown || health.isIll) {
+        await api.check(deps.channels)
+        isKnown = await api.self().then(
+          () => true,
+          () => false,
+        )
+      }
       await sleep(clock, CHECK_EVERY_MS, closing.signal)
-      if (closing.signal.aborted) return
     }
   }
-  let isChecked = false
 
   function roomFor(session: SessionRecord): SlackRoom | null {
     const room = roomOf(session, deps.channelId)
     return room === null ? null : (rooms.get(room) ?? null)
   }
+
+  const telling = new Set<Promise<void>>()
 
   /** Aborts after this time, and when everything ends. */
   function limit(ms: number): { signal: AbortSignal; done(): void } {
@@ -151,10 +165,12 @@ export function openSlack(deps: SlackDeps): Chat {
     tell(session, text) {
       const { signal, done } = limit(TELL_MS)
       const how = { key: `notice/${ids.uuid()}`, urgency: 'line', signal } as const
-      const telling = roomFor(session)?.say(session, notice(text), how) ?? Promise.resolve()
-      telling
+      const posting = roomFor(session)?.say(session, notice(text), how) ?? Promise.resolve()
+      const told = posting
         .catch((error: unknown) => logger.warn('a notice did not get to Slack', { session_id: session.id, error }))
-        .finally(done)
+        .then(done)
+      telling.add(told)
+      void told.then(() => telling.delete(told))
     },
 
     async recent(room, most) {
@@ -184,8 +200,10 @@ export function openSlack(deps: SlackDeps): Chat {
     },
 
     async close() {
-      // Answers that are under way may still be told to people.
-      await socket.close()
+      // Answers and notices that are under way may still reach people.
+      const late = new AbortController()
+      await Promise.race([Promise.all([socket.close(), ...telling]), sleep(clock, CLOSE_MS, late.signal)])
+      late.abort()
       closing.abort()
     },
   }

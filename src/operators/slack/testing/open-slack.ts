@@ -123,7 +123,7 @@ export async function openSlackDesk() {
     let outbox: ReturnType<typeof createOutbox> | null = null
     onTestFinished(close)
     return {
-      ...{ chat, channels, channel, close, cards: answering.cards, api: answering.api, teamId: answering.teamId },
+      ...{ ...answering, chat, channels, channel, close },
       /** Begins to deliver what the feed says. */
       deliver() {
         const session = (id: string) => store.sessions.get(id)
