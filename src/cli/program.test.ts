@@ -17,10 +17,11 @@ async function run(...args: string[]) {
 
 const program = createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {})
 
-/** Every command, by its words. */
+/** Every command, by its words. One that takes arguments may have others below it. */
 function commandsOf(command: Command, words: string[] = []): Map<string, Command> {
-  if (command.commands.length === 0) return new Map([[words.join(' '), command]])
-  return new Map(command.commands.flatMap((child) => [...commandsOf(child, [...words, child.name()])]))
+  const isOne = command.commands.length === 0 || command.registeredArguments.length > 0
+  const children = command.commands.flatMap((child) => [...commandsOf(child, [...words, child.name()])])
+  return new Map([...(isOne ? [[words.join(' '), command] as const] : []), ...children])
 }
 
 /** A hidden flag is for our own tests. */

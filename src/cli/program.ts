@@ -35,6 +35,8 @@ Examples:
 
 For more: quarterdeck <command> --help`,
     )
+    // A command reads what stands behind its name: `connect` and `connect slack` both have a --user.
+    .enablePositionalOptions()
     .showHelpAfterError('Add --help to see what you can write.')
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),

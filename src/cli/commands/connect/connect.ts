@@ -1,16 +1,18 @@
 import { Argument, Command } from 'commander'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import { createConnectSlackCommand } from './connect-slack.ts'
 import { type ConnectOptions, connectTargets, runConnect } from './run-connect.ts'
 
 export function createConnectCommand(io: Io, settle: Settle): Command {
   return new Command('connect')
-    .summary('put a coding agent under supervision')
+    .summary('put a coding agent under supervision, or set up Slack')
     .description(
       'Sets up Claude Code, Codex, Copilot CLI or Gemini CLI: the MCP server of Quarterdeck, a token for the agent, and hooks that ask ' +
         'before the agent acts. It changes the config of your user, never files in the workspace. It shows every change first. With ' +
         'print, it prints what to paste into the config of another MCP host. The server must be running; set ' +
-        'QUARTERDECK_OPERATOR_TOKEN, or type the operator’s token when asked.',
+        'QUARTERDECK_OPERATOR_TOKEN, or type the operator’s token when asked. connect slack is something else: it prints the Slack app ' +
+        'through which agents reach you.',
     )
     .addHelpText(
       'after',
@@ -19,7 +21,8 @@ Examples:
   $ quarterdeck connect claude
   $ quarterdeck connect codex --workspace ~/shop
   $ quarterdeck connect claude --remove
-  $ quarterdeck connect print --http`,
+  $ quarterdeck connect print --http
+  $ quarterdeck connect slack`,
     )
     .addArgument(new Argument('<host>', 'the host to set up, or print').choices(connectTargets))
     .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
@@ -33,4 +36,6 @@ Examples:
     .option('--yes', 'write without asking')
     .option('--remove', 'take everything back, and revoke the token')
     .action(async (host: string, options: ConnectOptions) => settle(await runConnect(host, options, io)))
+    .enablePositionalOptions()
+    .addCommand(createConnectSlackCommand(io))
 }
