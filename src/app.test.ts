@@ -16,6 +16,7 @@ import { sameForEveryRisk } from './domain/quorum.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
 import { createLogger } from './http/logging/logger.ts'
 import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
+import { keychainWith } from './operators/credentials/testing/keychain-with.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { lockDataDir } from './store/sqlite/disk/data-dir-lock.ts'
 
@@ -75,6 +76,22 @@ describe('a start that fails', () => {
       message: 'tls.key: /nowhere/key.pem cannot be read (ENOENT). Give the path of a PEM file.',
     })
 
+    expect(existsSync(dataDir)).toBe(false)
+  })
+
+  test.each([
+    ['slack: { channel_id: C1 }', 'slack_app_token'],
+    ['webhooks: [{ name: pager, url: "https://example.com/hook" }]', 'webhook_secret'],
+  ])('names the credential that %s needs, and touches nothing', async (text, credential) => {
+    const dataDir = join(emptyFolder(), 'data')
+    const file = { path: 'quarterdeck.yaml', text }
+    const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file, onTerminal: false })
+    const credentials = { keychain: keychainWith({}), env: {} }
+
+    await expect(open(dataDir, {}, [agent], { settings, credentials })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(`The credential ${credential} is missing.`),
+    })
     expect(existsSync(dataDir)).toBe(false)
   })
 

@@ -20,7 +20,6 @@ import type { ListenTarget } from './http/server/listen.ts'
 import { createServerState } from './http/server-state.ts'
 import { lockDataDir } from './open-store.ts'
 import { createConsoleLink } from './operators/console-link.ts'
-import { createKeychain } from './operators/credentials/keychain.ts'
 import type { OperatorChannel } from './operators/operator.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
@@ -131,7 +130,7 @@ async function startApp(
   where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
   const { settings, dataDir, version, log, makeTokens = false } = options
-  const { parts, connections, processes, strays, clock, ids, basePath } = prepared
+  const { parts, credentials, connections, processes, strays, clock, ids, basePath } = prepared
   await using undo = new AsyncDisposableStack()
 
   const lock = lockDataDir(dataDir)
@@ -183,8 +182,7 @@ async function startApp(
   )
   const { terminal } = options
   const channelParts = {
-    ...{ settings, services, work, store, sessionLog, connections, pushKeys, clock, log },
-    credentials: options.credentials ?? { keychain: createKeychain(clock), env: process.env },
+    ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, clock, log },
     link: createConsoleLink(settings.channels.publicUrl ?? localAddress ?? ''),
   }
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)

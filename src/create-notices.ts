@@ -2,16 +2,10 @@
 
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Clock } from './domain/clock.ts'
-import { ServerError } from './domain/errors.ts'
 import type { Logger } from './domain/logger.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { ConsoleLink } from './operators/console-link.ts'
-import {
-  type CredentialSources,
-  credentialProblem,
-  findCredential,
-  requireCredential,
-} from './operators/credentials/credentials.ts'
+import type { ChannelCredentials } from './operators/credentials/channel-credentials.ts'
 import { createPost, type Post } from './operators/notice/post.ts'
 import { createNtfy } from './operators/ntfy/create-ntfy.ts'
 import type { CreateChannel } from './operators/operator.ts'
@@ -30,7 +24,7 @@ export interface NoticeParts {
   store: Store
   sessionLog: SessionLog
   connections: Connections
-  credentials: CredentialSources
+  credentials: ChannelCredentials
   /** The key pair for Web Push, made at its first use. */
   pushKeys: () => VapidKeys
   link: ConsoleLink
@@ -45,7 +39,6 @@ export interface Notices {
   push: PushSubscriptions
 }
 
-/** Throws `config_invalid` when a credential is missing that the settings need. */
 export async function openNotices(parts: NoticeParts): Promise<Notices> {
   const { settings, store, sessionLog, connections, pushKeys, onSubscribed, clock } = parts
   const { operators } = settings.supervision
@@ -61,17 +54,16 @@ export async function openNotices(parts: NoticeParts): Promise<Notices> {
     isLocalServer: settings.loopback,
     onSubscribed,
   })
-  return { channels: [...(await personalChannels(parts, post, push)), ...(await webhooks(parts, post))], push }
+  return { channels: [...personalChannels(parts, post, push), ...webhooks(parts, post)], push }
 }
 
-async function personalChannels(
+function personalChannels(
   { settings: { supervision, channels }, credentials, pushKeys, link, clock, log: logger }: NoticeParts,
   post: Post,
   subscriptions: PushSubscriptions,
-): Promise<CreateChannel[]> {
+): CreateChannel[] {
   const { operators, escalation } = supervision
-  const usesNtfy = operators.some(({ ntfy }) => ntfy !== null)
-  const token = usesNtfy ? ((await findCredential('ntfy_token', credentials))?.value ?? null) : null
+  const { ntfyToken: token } = credentials
   const { publicUrl } = channels
   const contact = channels.webPush.contact ?? (publicUrl?.startsWith('https:') === true ? publicUrl : null)
   let sign: ReturnType<typeof createVapid> | null = null
@@ -91,11 +83,11 @@ async function personalChannels(
   })
 }
 
-async function webhooks({ settings, credentials, clock }: NoticeParts, post: Post): Promise<CreateChannel[]> {
-  const list = settings.channels.webhooks
-  if (list.length === 0) return []
-  const { value: secret } = await requireCredential('webhook_secret', credentials)
-  const problem = credentialProblem('webhook_secret', secret)
-  if (problem !== null) throw new ServerError('config_invalid', problem, { details: { credential: 'webhook_secret' } })
-  return list.map((one) => () => createWebhook({ settings: one, secret, view: feedView, post, clock }))
+function webhooks({ settings, credentials, clock }: NoticeParts, post: Post): CreateChannel[] {
+  const { webhookSecret: secret } = credentials
+  // Without webhooks no secret is read.
+  if (secret === null) return []
+  return settings.channels.webhooks.map(
+    (one) => () => createWebhook({ settings: one, secret, view: feedView, post, clock }),
+  )
 }

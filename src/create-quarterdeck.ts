@@ -13,6 +13,7 @@ import type { Logger } from './domain/logger.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
 import { problemHeaders, problemOf } from './http/problem.ts'
 import { isOutside, readBasePath } from './http/server/target.ts'
+import { createKeychain } from './operators/credentials/keychain.ts'
 import { type CodeTool, createCodeTool } from './tools/function/code-tool.ts'
 import { createStrayErrors, type StrayErrors } from './tools/function/stray-errors.ts'
 import type { Tool } from './tools/tool.ts'
@@ -84,6 +85,7 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
       // Whatever else the program does: nothing that was promised would hold.
       exit: (code) => process.exit(code),
       strays,
+      credentials: { keychain: createKeychain(io.clock), env },
       tools,
       middleware,
       basePath,

@@ -1,4 +1,4 @@
-// What a server needs before it starts: agents with their models and tools, the certificate, the guard.
+// What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
 import { type Clock, createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -12,6 +12,8 @@ import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
+import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/channel-credentials.ts'
+import { createKeychain } from '../operators/credentials/keychain.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
@@ -23,6 +25,7 @@ export interface Prepared {
   parts: EngineOptions['agents']
   /** Who answers where no agent is named. */
   answering: EngineOptions['agents'][number]
+  credentials: ChannelCredentials
   connections: Connections
   processes: ProcessGroups
   tls: TlsPair | null
@@ -52,6 +55,8 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const served = parts.filter(({ definition }) => !definition.internal)
   const answering = served.find(({ definition }) => definition.default) ?? served[0]
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
+  const sources = options.credentials ?? { keychain: createKeychain(clock), env: process.env }
+  const credentials = await readChannelCredentials(settings, sources)
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
   const origins =
     settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
@@ -65,7 +70,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const basePath = readBasePath(options.basePath ?? '')
   const everything = undo.move()
   return {
-    ...{ parts, answering, connections, processes, tls, guard, strays, clock, ids, basePath },
+    ...{ parts, answering, credentials, connections, processes, tls, guard, strays, clock, ids, basePath },
     close: () => everything.disposeAsync(),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
-import { conflictingCredentials, credentialProblem, findCredential, requireCredential } from './credentials.ts'
+import { credentialNames, credentialProblem, findCredential, isConflicting, requireCredential } from './credentials.ts'
 import { createKeychain, type OpenEntry } from './keychain.ts'
 
 /** A keychain with these values. */
@@ -64,26 +64,31 @@ describe('credentials', () => {
       'quarterdeck/slack_team_id': 'T1',
     })
     const env = { SLACK_APP_TOKEN: 'xapp-2', SLACK_BOT_TOKEN: 'xoxb-1' }
-    expect(await conflictingCredentials({ keychain, env })).toEqual(['slack_app_token'])
+    const conflicting = await Promise.all(credentialNames.map((name) => isConflicting(name, { keychain, env })))
+    expect(credentialNames.filter((_, i) => conflicting[i])).toEqual(['slack_app_token'])
   })
 
-  test('have the shape that their service gives them', () => {
-    const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
-    expect([16, 24, 32, 64, 65].map((bytes) => credentialProblem('webhook_secret', secretOf(bytes)) === null)).toEqual([
-      false,
-      true,
-      true,
-      true,
-      false,
-    ])
-    expect([
-      credentialProblem('ntfy_token', 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2'),
-      credentialProblem('ntfy_token', 'secret'),
-    ]).toEqual([null, 'ntfy_token must be an access token that begins with tk_.'])
+  test('have the shape that their services give them', () => {
+    const webhook = 'webhook_secret must be whsec_ and 24 to 64 random bytes as base64'
+    const secret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
     expect([
       credentialProblem('slack_bot_token', 'xoxb-1-2'),
       credentialProblem('slack_bot_token', 'xapp-1-2'),
       credentialProblem('slack_team_id', 'T012'),
-    ]).toEqual([null, 'slack_bot_token must be a token that begins with xoxb-.', null])
+      credentialProblem('ntfy_token', 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2'),
+      credentialProblem('ntfy_token', 'ada:secret'),
+    ]).toEqual([
+      null,
+      'slack_bot_token must be a token that begins with xoxb-.',
+      null,
+      null,
+      'ntfy_token must be an access token that begins with tk_.',
+    ])
+    expect([24, 25, 32, 64].map((bytes) => credentialProblem('webhook_secret', secret(bytes)))).toEqual(
+      Array(4).fill(null),
+    )
+    for (const wrong of [secret(23), secret(65), secret(32).slice(6), `${secret(32)}=`, 'whsec_äöü']) {
+      expect(credentialProblem('webhook_secret', wrong)).toContain(webhook)
+    }
   })
 })

@@ -242,7 +242,7 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
   credential
     .command('set')
     .description('Asks for a credential and keeps it in the keychain, where the server looks before the environment.')
-    .argument('<name>', 'slack_app_token, slack_bot_token or slack_team_id')
+    .argument('<name>', 'slack_app_token, slack_bot_token, slack_team_id, ntfy_token or webhook_secret')
     .option('--value-fd <number>', 'read it from this file descriptor')
     .action(async (name: string, options: { valueFd?: string }) => {
       const { setCredential } = await import('./set-credential.ts')

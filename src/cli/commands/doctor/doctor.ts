@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { ConfigError, formatIssue } from '../../../config/config-error.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
@@ -19,7 +20,7 @@ export function createDoctorCommand(io: Io, settle: Settle): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(
-      'Checks Node, the configuration, the key, the model, the tools, the port, the data directory, the disk and the clock. ' +
+      'Checks Node, the configuration, the key, the model, the tools, the port, the data directory, the channels, the disk and the clock. ' +
         'Starts MCP servers, asks them for their tools and stops them. Works beside a running server.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
@@ -87,10 +88,15 @@ async function examine(
         ? { check: { name: 'Data', status: 'ok', detail: 'in memory' }, inUse: false }
         : await checkDataDir(config.dataDir)
     checks.push(await checkPort(config.settings, data.inUse), data.check)
-    if (config.settings.supervision.slack.channels.length > 0) {
-      const { checkCredentials } = await import('./credential-checks.ts')
-      checks.push(...(await checkCredentials({ keychain: createKeychain(io.clock), env: io.env })))
-    }
+    const { checkChannels } = await import('./channel-checks.ts')
+    const { configDir, dataDir } = config
+    checks.push(
+      ...(await checkChannels(config.settings, {
+        sources: { keychain: createKeychain(io.clock), env: io.env },
+        kept: configDir === null || !existsSync(dataDir) ? null : { configDir, dataDir },
+        clock: io.clock,
+      })),
+    )
     if (config.settings.supervision.hostCli !== null) {
       const { checkHost } = await import('./host-checks.ts')
       checks.push(...(await checkHost(config.settings.supervision, io.env.PATH ?? '')))

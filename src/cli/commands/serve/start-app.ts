@@ -1,5 +1,6 @@
 import type { Logger } from '../../../domain/logger.ts'
 import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
+import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import type { AppOptions } from '../../../start/app-options.ts'
 import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -43,6 +44,7 @@ export function createAppStarter(version: string): StartApp {
       configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true, localSocket: { env: io.env } }
     const terminal = io.stderr.isTTY === true ? { terminal: io.stderr } : {}
     const { clock, strays } = io
+    const credentials = { keychain: createKeychain(clock), env: io.env }
     const app = await createApp({
       agents,
       settings,
@@ -52,6 +54,7 @@ export function createAppStarter(version: string): StartApp {
       exit,
       clock,
       strays,
+      credentials,
       ...keeping,
       ...terminal,
       ...more,
