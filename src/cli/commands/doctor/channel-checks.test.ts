@@ -56,7 +56,7 @@ webhooks: [{ name: pager, url: "https://example.com/hook" }]`
         detail: expect.stringMatching(/^What is in the keychain cannot be right: ntfy_token must be an access token/),
         mend: 'Set it again: quarterdeck ctl credential set ntfy_token',
       },
-      { name: 'Webhook', status: 'fail', detail: expect.stringContaining('The credential webhook_secret is missing.') },
+      { name: 'Hooks', status: 'fail', detail: expect.stringContaining('The credential webhook_secret is missing.') },
     ])
     expect(JSON.stringify(checks)).not.toMatch(/xapp-env|ada:secret/)
   })
@@ -123,15 +123,15 @@ describe('doctor, about webhooks', () => {
   - { name: six, url: "http://[::1]:9/hook" }`
 
     expect(await check(text, { sources, lookup })).toEqual([
-      { name: 'Webhook', status: 'ok', detail: 'webhook_secret is in the keychain' },
-      { name: 'Webhook', status: 'ok', detail: 'pager: example.com:8443 has an address' },
+      { name: 'Hooks', status: 'ok', detail: 'webhook_secret is in the keychain' },
+      { name: 'Hooks', status: 'ok', detail: 'pager: example.com:8443 has an address' },
       {
-        name: 'Webhook',
+        name: 'Hooks',
         status: 'fail',
         detail: 'old: gone.example.com has no address: the name is not known',
         mend: expect.stringContaining('quarterdeck.yaml'),
       },
-      { name: 'Webhook', status: 'ok', detail: 'six: [::1]:9 has an address' },
+      { name: 'Hooks', status: 'ok', detail: 'six: [::1]:9 has an address' },
     ])
     expect(asked).toEqual(['example.com', 'gone.example.com', '::1'])
   })
@@ -142,7 +142,7 @@ describe('doctor, about webhooks', () => {
     const deps = { sources, kept: null, clock: createSystemClock(), lookup: nowhere }
 
     expect((await checkChannels(proxied, deps)).at(-1)).toEqual({
-      name: 'Webhook',
+      name: 'Hooks',
       status: 'ok',
       detail: 'a: example.com is behind a proxy',
     })

@@ -54,7 +54,7 @@ const channelOf: Record<CredentialName, string> = {
   slack_bot_token: 'Slack',
   slack_team_id: 'Slack',
   ntfy_token: 'ntfy',
-  webhook_secret: 'Webhook',
+  webhook_secret: 'Hooks',
 }
 
 async function checkCredentials(settings: Settings, sources: CredentialSources): Promise<Check[]> {
@@ -74,12 +74,15 @@ async function checkCredential(
   sources: CredentialSources,
 ): Promise<Check[]> {
   const name = channelOf[credential]
-  const mend = `Set it again: quarterdeck ctl credential set ${credential}`
   try {
     const found = await (isRequired ? requireCredential : findCredential)(credential, sources)
     if (found === null) return []
     const problem = credentialProblem(credential, found.value)
-    const place = found.from === 'keychain' ? 'in the keychain' : `in ${credentialVariable(credential)}`
+    const variable = credentialVariable(credential)
+    const place = found.from === 'keychain' ? 'in the keychain' : `in ${variable}`
+    const command = `quarterdeck ctl credential set ${credential}`
+    const mend =
+      found.from === 'keychain' ? `Set it again: ${command}` : `Correct ${variable}, or remove it and run: ${command}`
     const check: Check =
       problem === null
         ? { name, status: 'ok', detail: `${credential} is ${place}` }
@@ -131,7 +134,7 @@ async function checkWebhooks(
   lookup: Lookup,
 ): Promise<Check[]> {
   const check = async (webhook: { name: string; url: string }): Promise<Check> => {
-    const name = 'Webhook'
+    const name = 'Hooks'
     const url = new URL(webhook.url)
     const shown = `${webhook.name}: ${url.host}`
     if (pool.isProxied(url)) return { name, status: 'ok', detail: `${shown} is behind a proxy` }
