@@ -1,23 +1,9 @@
-// What the Slack app of a server must be able to do: the manifest from which people create it, and the scopes that `doctor` looks for.
+// The Slack app of a server, as people create it.
 
 import type { AppsManifestValidateArguments } from '@slack/web-api'
+import { botScopes } from './scopes.ts'
 
 type Manifest = AppsManifestValidateArguments['manifest']
-
-/** What the bot may do, and what it needs that for. Slack grants scopes at the installation of the app. */
-export const slackScopes = {
-  'chat:write': 'post and update cards',
-  commands: 'take /quarterdeck',
-  'channels:read': 'see whether it is in a public channel',
-  'channels:history': 'read replies in public channels',
-  'groups:read': 'see whether it is in a private channel',
-  'groups:history': 'read replies in private channels',
-  'files:read': 'read a file that somebody attaches to a reply',
-  'files:write': 'add a long diff to a thread',
-  'users:read': 'check the Slack ids of operators',
-} as const
-
-type SlackScope = keyof typeof slackScopes
 
 /** For “From a manifest” at api.slack.com/apps. Nothing in it has an address: Slack calls nobody, the server calls Slack. */
 export function slackManifest(): Manifest {
@@ -39,7 +25,7 @@ export function slackManifest(): Manifest {
         },
       ],
     },
-    oauth_config: { scopes: { bot: Object.keys(slackScopes) as SlackScope[] } },
+    oauth_config: { scopes: { bot: [...botScopes] } },
     settings: {
       event_subscriptions: { bot_events: ['message.channels', 'message.groups'] },
       interactivity: { is_enabled: true },

@@ -11,7 +11,4 @@ export const neededScopes = (isPrivate: boolean): readonly string[] => [
 ]
 
 /** All scopes of the bot, for the manifest. `users:read` lets `doctor` look whether the ids of operators are right. */
-export const botScopes: readonly string[] = [...everywhere, ...publicRooms, ...privateRooms, 'users:read']
-
-/** Of the app-level token. */
-export const appScopes: readonly string[] = ['connections:write']
+export const botScopes = [...everywhere, ...publicRooms, ...privateRooms, 'users:read'] as const

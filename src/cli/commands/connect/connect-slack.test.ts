@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
-import { slackManifest, slackScopes } from '../../../operators/slack/app-manifest.ts'
+import { slackManifest } from '../../../operators/slack/app-manifest.ts'
+import { botScopes } from '../../../operators/slack/scopes.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -33,7 +34,7 @@ test('the manifest opens a socket and no address, and keeps Slack’s limits', (
     socket_mode_enabled: true,
     token_rotation_enabled: false,
   })
-  expect(oauth).toEqual({ scopes: { bot: Object.keys(slackScopes) } })
+  expect(oauth).toEqual({ scopes: { bot: [...botScopes] } })
   expect(JSON.stringify(slackManifest())).not.toMatch(/url|https?:/)
   expect([shown.name.length <= 35, (shown.description ?? '').length <= 140]).toEqual([true, true])
   expect(features?.bot_user?.display_name).toMatch(/^[a-z0-9._-]{1,80}$/)

@@ -5,6 +5,8 @@ import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { createConfigFile } from '../../../http/auth/config-folder/config-file.ts'
 import { keychainWith } from '../../../operators/credentials/testing/keychain-with.ts'
+import { botScopes } from '../../../operators/slack/scopes.ts'
+import { createSlackStandIn, type SlackStandIn } from '../../../operators/slack/testing/slack-stand-in.ts'
 import { sendJson, startFakeServer } from '../../testing/fake-server.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { instantClock } from '../../testing/test-io.ts'
@@ -59,6 +61,147 @@ webhooks: [{ name: pager, url: "https://example.com/hook" }]`
       { name: 'Hooks', status: 'fail', detail: expect.stringContaining('The credential webhook_secret is missing.') },
     ])
     expect(JSON.stringify(checks)).not.toMatch(/xapp-env|ada:secret/)
+  })
+})
+
+describe('doctor, about Slack', () => {
+  /** The stand-in, and what doctor says about it besides that the tokens are there. */
+  async function open({
+    text = 'slack: { channel_id: C0OPS }',
+    team = '',
+    scopes = botScopes as readonly string[],
+  } = {}) {
+    const slack = await createSlackStandIn({ scopes })
+    onTestFinished(() => slack.close())
+    const tokens = { SLACK_APP_TOKEN: slack.appToken, SLACK_BOT_TOKEN: slack.botToken, SLACK_TEAM_ID: team }
+    const look = async (env: Record<string, string> = {}) => {
+      const settings = text.replace('slack: {', `slack: { api_url: "${slack.apiUrl}",`)
+      const sources = { keychain: keychainWith({}), env: { ...tokens, ...env } }
+      const checks = await check(settings, { sources })
+      expect(JSON.stringify(checks)).not.toMatch(/xoxb-\w|xapp-\d/)
+      return checks.filter(({ detail }) => !/^slack_\w+ is in /.test(detail))
+    }
+    return { slack, look }
+  }
+  const all = {
+    app: { name: 'Slack', status: 'ok', detail: 'App token: connections can be opened' },
+    bot: { name: 'Slack', status: 'ok', detail: 'Bot token: quarterdeck in the workspace acme' },
+    room: { name: 'Slack', status: 'ok', detail: 'Channel C0OPS: #ops, and the bot is in it' },
+    scopes: { name: 'Slack', status: 'ok', detail: 'Scopes: all are there' },
+  }
+  const fail = (detail: string, mend: RegExp) => ({
+    name: 'Slack',
+    status: 'fail',
+    detail,
+    mend: expect.stringMatching(mend),
+  })
+
+  test('finds nothing wrong with an app that was made from our manifest, and posts nothing', async () => {
+    const { slack, look } = await open({
+      text: `slack: { channel_id: C0OPS, channels: [C0SHOP] }\noperators: [{ name: ana, slack: U0ANA }, { name: ben }]`,
+      team: 'T0ACME',
+    })
+    slack.addChannel('C0SHOP', 'shop', { isPrivate: true })
+
+    expect(await look()).toEqual([
+      all.app,
+      all.bot,
+      all.room,
+      { name: 'Slack', status: 'ok', detail: 'Channel C0SHOP: #shop, and the bot is in it' },
+      all.scopes,
+      { name: 'Slack', status: 'ok', detail: 'Operator ana: U0ANA is ana in Slack' },
+    ])
+    expect(new Set(slack.requests.map(({ method }) => method))).toEqual(
+      new Set(['apps.connections.open', 'auth.test', 'conversations.info', 'users.info']),
+    )
+  })
+
+  test('tells which token Slack refuses, and how to get a new one', async () => {
+    const { slack, look } = await open()
+    slack.revokeToken('bot')
+    expect(await look()).toEqual([
+      all.app,
+      fail(
+        'Bot token',
+        /^The bot token of Slack is no longer valid \(token_revoked\)\. Install the app again .*credential set slack_bot_token/,
+      ),
+    ])
+    slack.revokeToken('bot', 'valid')
+    slack.revokeToken('app', 'invalid_auth')
+    expect(await look()).toEqual([
+      fail('App token', /\(invalid_auth\).*connections:write.*credential set slack_app_token/),
+      all.bot,
+      all.room,
+      all.scopes,
+    ])
+  })
+
+  test('does not show a token to Slack that cannot be right', async () => {
+    const { slack, look } = await open()
+    const checks = await look({ SLACK_BOT_TOKEN: 'xapp-mixed-up' })
+
+    expect(checks).toEqual([
+      fail(
+        'What is in SLACK_BOT_TOKEN cannot be right: slack_bot_token must be a token that begins with xoxb-.',
+        /^Correct SLACK_BOT_TOKEN/,
+      ),
+    ])
+    expect(slack.requests).toEqual([])
+  })
+
+  test('names the scopes that are missing, those of private channels only if there is one', async () => {
+    const { slack, look } = await open({ scopes: ['chat:write', 'commands', 'channels:read', 'groups:read'] })
+    expect((await look()).at(-1)).toEqual(
+      fail(
+        'Scopes',
+        /lacks the scope files:read, files:write, channels:history\. Add it under .*, and install the app again\.$/,
+      ),
+    )
+    slack.addChannel('C0OPS', 'ops', { isPrivate: true })
+    expect((await look()).at(-1)).toEqual(fail('Scopes', /lacks the scope .*groups:history/))
+  })
+
+  test.each([
+    ['archived', (slack: SlackStandIn) => slack.archive('C0OPS'), /is archived\. Unarchive it/],
+    [
+      'without the bot',
+      (slack: SlackStandIn) => slack.leave('C0OPS'),
+      /To let it in, write “\/invite @quarterdeck” there/,
+    ],
+    [
+      'hidden from it',
+      (slack: SlackStandIn) => slack.addChannel('C0OPS', 'ops', { isPrivate: true, members: [] }),
+      /no channel C0OPS that the bot can see\. Check slack\.channel_id/,
+    ],
+  ])('says what to do about a channel that is %s', async (_what, happen, mend) => {
+    const { slack, look } = await open()
+    happen(slack)
+
+    expect(await look()).toEqual([all.app, all.bot, fail('Channel C0OPS', mend), all.scopes])
+  })
+
+  test('finds a token of another workspace and an operator whom Slack does not know', async () => {
+    const text = 'slack: { channel_id: C0OPS }\noperators: [{ name: ana, slack: U0NOBODY }]'
+    const { look } = await open({ text, team: 'T0OTHER' })
+
+    expect(await look()).toEqual([
+      all.app,
+      all.bot,
+      fail('Workspace', /belongs to the Slack workspace T0ACME, but slack_team_id says T0OTHER/),
+      all.room,
+      all.scopes,
+      fail('Operator ana', /knows nobody with the id U0NOBODY.*Copy member ID/),
+    ])
+  })
+
+  test('says that Slack is down', async () => {
+    const { slack, look } = await open()
+    await slack.goDown()
+
+    expect(await look()).toEqual([
+      fail('App token', /did not answer apps\.connections\.open\. Check the network/),
+      fail('Bot token', /did not answer auth\.test\. Check the network/),
+    ])
   })
 })
 

@@ -6,7 +6,11 @@ import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { createConfigFile } from '../../../http/auth/config-folder/config-file.ts'
-import { credentialNeeds, usesNtfy } from '../../../operators/credentials/channel-credentials.ts'
+import {
+  credentialNeeds,
+  readChannelCredentials,
+  usesNtfy,
+} from '../../../operators/credentials/channel-credentials.ts'
 import {
   type CredentialName,
   type CredentialSources,
@@ -40,6 +44,7 @@ export async function checkChannels(settings: Settings, deps: ChannelCheckDeps):
   try {
     return [
       ...(await checkCredentials(settings, deps.sources)),
+      ...(await checkSlackApp(settings, deps.sources, pool)),
       ...(await checkNtfy(settings, pool, deps.clock)),
       ...(await checkWebhooks(settings, pool, deps.lookup ?? systemLookup)),
       ...checkPushKeys(deps.kept),
@@ -102,6 +107,32 @@ function conflict(credential: CredentialName): Check {
     detail: `The keychain and ${variable} have different values for ${credential}; the keychain counts`,
     mend: `Remove ${variable} from the environment, or store its value: quarterdeck ctl credential set ${credential}`,
   }
+}
+
+/** Only with tokens that can be right: what is wrong with the others was said already. */
+async function checkSlackApp(settings: Settings, sources: CredentialSources, pool: ConnectionPool): Promise<Check[]> {
+  const { supervision, channels } = settings
+  const { slack } = await readChannelCredentials({ supervision, channels: { webhooks: [] } }, sources).catch(
+    (error) => {
+      if (error instanceof ServerError) return { slack: null }
+      throw error
+    },
+  )
+  if (slack === null) return []
+  const { checkSlack } = await import('../../../operators/slack/check-slack.ts')
+  const found = await checkSlack({
+    ...slack,
+    apiUrl: channels.slack.apiUrl,
+    rooms: supervision.slack.channels,
+    operators: supervision.operators,
+    fetch: pool.fetch,
+  })
+  return found.map(({ isOk, what, mend }) => ({
+    name: 'Slack',
+    status: isOk ? 'ok' : 'fail',
+    detail: what,
+    ...(mend === null ? {} : { mend }),
+  }))
 }
 
 /** Its topics are not touched: whoever reads them would see it. */
