@@ -27,6 +27,7 @@ import { problemOf, problemShape } from '../src/http/problem.ts'
 import type { Route } from '../src/http/route.ts'
 import { createRouter } from '../src/http/server/router.ts'
 import { readScript } from '../src/models/scripted/script.ts'
+import { webhookHeaders } from '../src/operators/webhook/sign-webhook.ts'
 import { agentErrorShape } from '../src/protocols/agent/routes.ts'
 import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
 import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
@@ -344,6 +345,28 @@ describe('examples that are marked runnable', () => {
       expect(said).toMatch(/^1, 2, 3\b.*\n\n\*\(I am Quarterdeck's built-in demonstration model/)
     }
   })
+})
+
+test('docs/channels.md shows a receiver of webhooks how to check a signature', async () => {
+  const [block] = blocksOf('docs/channels.md').filter(({ marks }) => marks[1] === 'verify')
+  const { isFromQuarterdeck } = await import(`data:text/javascript,${encodeURIComponent(block?.text ?? '')}`)
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const message = { id: 'webhook:pager:12', at: Date.now(), body: '{"type":"approval.pending"}' }
+  const { body } = message
+  const headers = webhookHeaders(secret, message)
+  const { 'webhook-signature': signature = '', 'webhook-timestamp': _, ...undated } = headers
+
+  expect(isFromQuarterdeck(headers, body, secret)).toBe(true)
+  expect(isFromQuarterdeck({ ...headers, 'webhook-signature': `v1a,x ${signature}` }, body, secret)).toBe(true)
+  const wrong = [
+    [headers, `${body} `, secret],
+    [headers, body, `whsec_${Buffer.alloc(32, 8).toString('base64')}`],
+    [{ ...headers, 'webhook-id': 'webhook:pager:13' }, body, secret],
+    [webhookHeaders(secret, { ...message, at: message.at - 600_000 }), body, secret],
+    [{ ...undated, 'webhook-signature': signature }, body, secret],
+    [{}, body, secret],
+  ]
+  expect(wrong.map((given) => isFromQuarterdeck(...given))).toEqual(wrong.map(() => false))
 })
 
 describe('docs/embedding.md', () => {
