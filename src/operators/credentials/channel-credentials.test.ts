@@ -58,11 +58,12 @@ test.each([
   await expect(reading).rejects.toMatchObject({ code: 'config_invalid', message: expect.stringMatching(message) })
 })
 
-test('a credential that cannot be right is refused, and is not in the error', async () => {
+test('credentials that cannot be right are refused together, and are not in the error', async () => {
   const env = { SLACK_APP_TOKEN: 'xoxb-swapped', SLACK_BOT_TOKEN: 'xapp-swapped' }
   const reading = readChannelCredentials(settingsOf({ slack: true }), { keychain: keychainWith({}), env })
 
   await expect(reading).rejects.toThrow(
-    /^The credential in SLACK_APP_TOKEN cannot be right: slack_app_token must be a token that begins with xapp-\.$/,
+    `The credential in SLACK_APP_TOKEN cannot be right: slack_app_token must be a token that begins with xapp-.
+The credential in SLACK_BOT_TOKEN cannot be right: slack_bot_token must be a token that begins with xoxb-.`,
   )
 })

@@ -4,6 +4,7 @@ import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import {
+  type Credential,
   type CredentialName,
   type CredentialSources,
   credentialProblem,
@@ -39,30 +40,39 @@ export interface ChannelCredentials {
   webhookSecret: string | null
 }
 
-/** Throws `config_invalid` for a required one that is missing, and for one that cannot be right. */
+/** Throws `config_invalid` for everything that is required and missing, and for what cannot be right. */
 export async function readChannelCredentials(
   settings: ConfiguredChannels,
   sources: CredentialSources,
 ): Promise<ChannelCredentials> {
   const needs = credentialNeeds(settings)
+  const problems: string[] = []
   const read = async (name: CredentialName): Promise<string | null> => {
     const isRequired = needs[name]
     if (isRequired === undefined) return null
-    const found = await (isRequired ? requireCredential : findCredential)(name, sources)
-    if (found === null) return null
-    const problem = credentialProblem(name, found.value)
-    if (problem === null) return found.value
-    const place = found.from === 'keychain' ? 'in the keychain' : `in ${credentialVariable(name)}`
-    throw new ServerError('config_invalid', `The credential ${place} cannot be right: ${problem}`, {
-      details: { credential: name },
-    })
+    try {
+      const found = await (isRequired ? requireCredential : findCredential)(name, sources)
+      return found === null ? null : plausible(name, found)
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error
+      problems.push(error.message)
+      return null
+    }
   }
   const app = await read('slack_app_token')
   const bot = await read('slack_bot_token')
   const teamId = await read('slack_team_id')
-  return {
-    slack: app === null || bot === null ? null : { tokens: { app, bot }, teamId },
-    ntfyToken: await read('ntfy_token'),
-    webhookSecret: await read('webhook_secret'),
-  }
+  const ntfyToken = await read('ntfy_token')
+  const webhookSecret = await read('webhook_secret')
+  // Together: whoever sets one and starts again should not be told of the next only then.
+  if (problems.length > 0) throw new ServerError('config_invalid', problems.join('\n'))
+  const slack = app === null || bot === null ? null : { tokens: { app, bot }, teamId }
+  return { slack, ntfyToken, webhookSecret }
+}
+
+function plausible(name: CredentialName, { value, from }: Credential): string {
+  const problem = credentialProblem(name, value)
+  if (problem === null) return value
+  const place = from === 'keychain' ? 'in the keychain' : `in ${credentialVariable(name)}`
+  throw new ServerError('config_invalid', `The credential ${place} cannot be right: ${problem}`)
 }
