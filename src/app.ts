@@ -135,7 +135,11 @@ async function startApp(
 
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
-  const { own, workspaces, tokens, published, fileKeys, pushKeys, passphrase } = openOwnFolders(options, prepared, undo)
+  const { own, workspaces, tokens, published, fileKeys, pushKeys, secret, passphrase } = openOwnFolders(
+    options,
+    prepared,
+    undo,
+  )
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
@@ -182,7 +186,7 @@ async function startApp(
   )
   const { terminal } = options
   const channelParts = {
-    ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, clock, log },
+    ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, secret, clock, ids, log },
     link: createConsoleLink(settings.channels.publicUrl ?? localAddress ?? ''),
   }
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)

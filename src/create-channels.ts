@@ -1,14 +1,11 @@
 // The channels to operators, and the outbox that brings them what waits. A new channel is a folder in `operators/` and one line here.
 
-import type { ServerSettings } from './config/settings/server-settings.ts'
 import { type NoticeParts, openNotices } from './create-notices.ts'
-import type { Services } from './create-services.ts'
-import type { SupervisedWork } from './create-supervised-work.ts'
+import type { SlackParts } from './create-slack-chat.ts'
 import type { Clock } from './domain/clock.ts'
 import type { FeedItem, PersonWait } from './domain/feed.ts'
 import type { Logger } from './domain/logger.ts'
 import { isWaiting } from './domain/wait.ts'
-import type { SessionLog } from './log/session-log.ts'
 import { createBell, type Terminal } from './operators/bell/create-bell.ts'
 import { type ChannelDesk, createChannelDesk } from './operators/channel-desk.ts'
 import type { Chat } from './operators/chat.ts'
@@ -17,15 +14,9 @@ import type { CreateChannel, OperatorChannel, OperatorDesk } from './operators/o
 import { createOutbox } from './operators/outbox.ts'
 import { createShownFrom } from './operators/shown-from.ts'
 import type { PushSubscriptions } from './operators/web-push/subscriptions.ts'
-import type { Store } from './store/store.ts'
 import type { Reach } from './supervision/reach.ts'
 
-interface ChannelParts extends Omit<NoticeParts, 'onSubscribed'> {
-  settings: ServerSettings
-  services: Services
-  work: SupervisedWork
-  store: Store
-  sessionLog: SessionLog
+interface ChannelParts extends Omit<NoticeParts, 'onSubscribed'>, SlackParts {
   /** The terminal that the server runs in. Left out: it runs in none. */
   terminal?: Terminal
   clock: Clock
@@ -47,7 +38,7 @@ export async function createChannels(parts: ChannelParts, undo: AsyncDisposableS
     return wait === null || wait.wait === 'client_call' ? null : wait
   }
   const desk: OperatorDesk = { approvals: services.approvals, find }
-  const chat = await openChat(parts)
+  const chat = await openChat(parts, find)
   if (chat !== null) undo.defer(() => chat.close())
   const { push, channels: notices } = await openNotices({ ...parts, onSubscribed: (channel) => outbox.look(channel) })
   const list = [...(chat?.channels ?? []), ...ownChannels(parts), ...notices].map((create) => create(desk))
@@ -77,6 +68,9 @@ const ownChannels = ({ terminal }: ChannelParts): readonly CreateChannel[] =>
   terminal === undefined ? [] : [createBell(terminal)]
 
 /** Slack, where it is configured. Loaded only then. */
-async function openChat(_parts: ChannelParts): Promise<Chat | null> {
-  return null
+async function openChat(parts: ChannelParts, find: OperatorDesk['find']): Promise<Chat | null> {
+  const { slack } = parts.credentials
+  if (slack === null) return null
+  const { openSlackChat } = await import('./create-slack-chat.ts')
+  return openSlackChat(parts, slack, find)
 }

@@ -25,6 +25,8 @@ interface OpenFolders {
   /** Null, like the passphrase: there is no config folder. */
   published: ServerAddress | null
   fileKeys: FileKeys
+  /** Signs what people hand back to us: keys of files, buttons of a chat. */
+  secret: () => Uint8Array
   /** The key pair for Web Push, made at its first use. */
   pushKeys: () => VapidKeys
   passphrase: Passphrase | null
@@ -47,7 +49,7 @@ export function openOwnFolders(options: AppOptions, prepared: Prepared, undo: As
   const fileKeys = createFileKeys({ secret, clock })
   const pushKeys = createPushKeySecret(place, createVapidKeys, log)
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
-  return { own, workspaces, tokens, published, fileKeys, pushKeys, passphrase }
+  return { own, workspaces, tokens, published, fileKeys, secret, pushKeys, passphrase }
 }
 
 /** Where things are kept that live only as long as the server. */
