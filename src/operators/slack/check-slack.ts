@@ -4,8 +4,8 @@ import { WebClient } from '@slack/web-api'
 import { isRecord } from '../../domain/is-record.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { OperatorSettings } from '../../domain/supervision-settings.ts'
-import { clientOptions, createLibraryLogger } from './create-slack-api.ts'
 import { neededScopes } from './scopes.ts'
+import { clientOptions, createLibraryLogger } from './slack-caller.ts'
 import {
   appTokenTrouble,
   failureOf,

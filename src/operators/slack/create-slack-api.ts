@@ -1,7 +1,5 @@
-// Slack's Web API in our words, over Slack's own client.
+// Slack's Web API in our words.
 
-import { LogLevel, type Logger as SlackLogger, WebClient, type WebClientOptions } from '@slack/web-api'
-import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -9,18 +7,15 @@ import type { SlackMessage } from './cards/blocks.ts'
 import type { PostPace, PostUrgency } from './post-pace.ts'
 import { neededScopes } from './scopes.ts'
 import type { RoomMessage, SlackApi } from './slack-api.ts'
-import { failureOf, kindOf, SlackFailure, teamTrouble } from './slack-failure.ts'
-import type { SlackHealth } from './slack-health.ts'
-
-/** Who we are at Slack. */
-export interface SlackSelf {
-  teamId: string
-  botUserId: string
-  botId: string | null
-  botName: string | null
-  /** What the bot's token may do. */
-  scopes: readonly string[]
-}
+import {
+  CALL_MS,
+  type CallerDeps,
+  createSlackCaller,
+  type SlackCaller,
+  type SlackSelf,
+  textOf,
+} from './slack-caller.ts'
+import { kindOf, SlackFailure } from './slack-failure.ts'
 
 export interface SlackCalls extends SlackApi {
   post(
@@ -39,110 +34,62 @@ export interface SlackCalls extends SlackApi {
   keys(room: string, thread: string | null, since?: number): Promise<ReadonlyMap<string, string>>
 }
 
-interface SlackApiDeps {
-  /** With a slash at the end. */
-  apiUrl: string
-  botToken: string
-  /** Null: whichever the token is for. */
-  teamId: string | null
+interface SlackApiDeps extends CallerDeps {
   /** Whether somebody with this Slack id is one of our people. */
   isPerson(user: string): boolean
-  fetch: typeof fetch
   pace: PostPace
-  health: SlackHealth
-  clock: Clock
-  libraryLogger: SlackLogger
   logger: Logger
 }
 
-const CALL_MS = 10_000
 const PAGE = 200
 /** Pages of history that are looked through. More is not worth the time: a message that far back was not posted a moment ago. */
 const MOST_PAGES = 10
 const EVENT_TYPE = 'quarterdeck'
 
-/** The options of both clients: waiting and trying again is done elsewhere. */
-export const clientOptions = (apiUrl: string, fetchOver: typeof fetch): WebClientOptions => ({
-  slackApiUrl: apiUrl,
-  retryConfig: { retries: 0 },
-  rejectRateLimitedCalls: true,
-  timeout: CALL_MS,
-  allowAbsoluteUrls: false,
-  // The library's type describes less than the standard.
-  fetch: (url, init) => fetchOver(url, init as RequestInit),
-})
-
-/** What the library has to say goes to our log, without tokens and addresses. Its debug lines have the bodies of messages. */
-export function createLibraryLogger(logger: Logger, level: 'warn' | 'debug'): SlackLogger {
-  const tell = (...said: unknown[]): void => {
-    const text = said
-      .map(String)
-      .join(' ')
-      .replaceAll(/xox[\w.-]+|xapp[\w.-]+|(ticket|token)=[^\s&]+/gi, '***')
-    logger[level](`Slack's client: ${text.slice(0, 300)}`)
+export function createSlackApi(deps: SlackApiDeps): SlackCalls {
+  const caller = createSlackCaller(deps)
+  return {
+    self: caller.self,
+    check: createCheck(deps, caller),
+    ...messageCalls(deps, caller),
+    ...fileCalls(deps, caller),
+    ...historyCalls(deps, caller),
   }
-  return { debug() {}, info() {}, warn: tell, error: tell, setLevel() {}, getLevel: () => LogLevel.WARN, setName() {} }
 }
 
-export function createSlackApi(deps: SlackApiDeps): SlackCalls {
-  const { apiUrl, botToken, pace, health, clock, logger } = deps
-  const web = new WebClient(botToken, { ...clientOptions(apiUrl, deps.fetch), logger: deps.libraryLogger })
-  /** Slack asked to leave these calls alone for a while: monotonic ms. */
-  const blocked = new Map<string, number>()
-  let self: Promise<SlackSelf> | null = null
-
-  /** Slack counts messages by room, and other calls by method. */
-  const laneOf = (method: string, room: string | null) => (method === 'chat.postMessage' ? `${method} ${room}` : method)
-
-  function refuseBlocked(method: string, lane: string): void {
-    const left = (blocked.get(lane) ?? 0) - clock.mono()
-    if (left <= 0) return
-    const message = `Slack asked to wait before ${method}.`
-    throw new SlackFailure(method, 'ratelimited', { message, retryAfterMs: left })
+function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackCaller): SlackCalls['check'] {
+  /** Whether it is private. */
+  async function checkRoom(room: string): Promise<boolean> {
+    const { channel } = await ask('conversations.info', room, { channel: room })
+    const facts = isRecord(channel) ? channel : {}
+    health.room(room, facts.is_archived === true ? 'is_archived' : facts.is_member === false ? 'not_in_channel' : null)
+    return facts.is_private === true
   }
 
-  /** Every call goes through here: it is counted for the health, and its failure is in our words. */
-  async function call<T>(method: string, room: string | null, work: () => Promise<T>): Promise<T> {
-    const lane = laneOf(method, room)
-    refuseBlocked(method, lane)
+  return async (rooms) => {
+    forgetSelf()
     try {
-      const result = await work()
-      blocked.delete(lane)
-      health.worked(method, room)
-      return result
-    } catch (thrown) {
-      // A limit of ours.
-      if (thrown instanceof ServerError) throw thrown
-      const failure = failureOf(method, thrown)
-      if (failure.retryAfterMs > 0) blocked.set(lane, clock.mono() + failure.retryAfterMs)
-      health.failed(failure, room)
-      throw failure
+      const { scopes } = await self()
+      const kinds = new Set<boolean>()
+      // One after the other: Slack allows few of these calls a minute.
+      for (const room of rooms)
+        await checkRoom(room).then(
+          (isPrivate) => kinds.add(isPrivate),
+          () => {},
+        )
+      const needed = new Set([...kinds].flatMap(neededScopes))
+      // Slack tells them in a header, which a proxy may have removed.
+      if (scopes.length > 0) health.scopes([...needed].filter((scope) => !scopes.includes(scope)))
+    } catch {
+      // The health knows it by now.
     }
   }
+}
 
-  const ask = (method: string, room: string | null, args: Record<string, unknown>): Promise<Answer> =>
-    call(method, room, async () => ({ ...(await web.apiCall(method, args)) }))
+type MessageCalls = Pick<SlackCalls, 'post' | 'update' | 'whisper' | 'respond'>
 
-  async function askSelf(): Promise<SlackSelf> {
-    const found = await ask('auth.test', null, {})
-    const teamId = textOf(found.team_id) ?? ''
-    const botName = textOf(found.user)
-    const trouble = deps.teamId === null || deps.teamId === teamId ? null : teamTrouble(deps.teamId, teamId)
-    health.self(botName, trouble)
-    if (trouble !== null) throw new SlackFailure('auth.test', 'wrong_team', { message: trouble })
-    const scopes = found.response_metadata?.scopes ?? []
-    return { teamId, botUserId: textOf(found.user_id) ?? '', botId: textOf(found.bot_id), botName, scopes }
-  }
-
-  function whoAmI(): Promise<SlackSelf> {
-    if (self !== null) return self
-    const asking = askSelf()
-    self = asking
-    asking.catch(() => {
-      if (self === asking) self = null
-    })
-    return asking
-  }
+function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: SlackCaller): MessageCalls {
+  const { apiUrl, pace, logger } = deps
 
   /** Tries a message, then its plain text if Slack refuses the rest of it. That is our mistake, but nobody may miss what it says. */
   async function orPlain<T>(message: SlackMessage, send: (content: Content) => Promise<T>): Promise<T> {
@@ -155,57 +102,10 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
     }
   }
 
-  /** Whether it is private. */
-  async function checkRoom(room: string): Promise<boolean> {
-    const { channel } = await ask('conversations.info', room, { channel: room })
-    const facts = isRecord(channel) ? channel : {}
-    health.room(room, facts.is_archived === true ? 'is_archived' : facts.is_member === false ? 'not_in_channel' : null)
-    return facts.is_private === true
-  }
-
-  async function pages(
-    method: 'conversations.history' | 'conversations.replies',
-    room: string,
-    args: Record<string, unknown>,
-    look: (messages: readonly Record<string, unknown>[]) => boolean,
-  ): Promise<boolean> {
-    let cursor: string | undefined
-    for (let i = 0; i < MOST_PAGES; i += 1) {
-      const asked = { channel: room, limit: PAGE, ...args, ...(cursor === undefined ? {} : { cursor }) }
-      const page = await ask(method, room, asked)
-      const isEnough = look(Array.isArray(page.messages) ? page.messages.filter(isRecord) : [])
-      cursor = page.response_metadata?.next_cursor ?? ''
-      if (cursor === '') return false
-      if (isEnough) return true
-    }
-    return true
-  }
-
-  const calls: SlackCalls = {
-    self: whoAmI,
-
-    async check(rooms) {
-      self = null
-      try {
-        const { scopes } = await whoAmI()
-        const kinds = new Set<boolean>()
-        // One after the other: Slack allows few of these calls a minute.
-        for (const room of rooms)
-          await checkRoom(room).then(
-            (isPrivate) => kinds.add(isPrivate),
-            () => {},
-          )
-        const needed = new Set([...kinds].flatMap(neededScopes))
-        // Slack tells them in a header, which a proxy may have removed.
-        if (scopes.length > 0) health.scopes([...needed].filter((scope) => !scopes.includes(scope)))
-      } catch {
-        // The health knows it by now.
-      }
-    },
-
+  return {
     async post(room, message, { thread, key, urgency = 'answer', signal }) {
-      await whoAmI()
-      refuseBlocked('chat.postMessage', laneOf('chat.postMessage', room))
+      await self()
+      refuseBlocked('chat.postMessage', room)
       await pace(room, urgency, signal)
       const metadata = { event_type: EVENT_TYPE, event_payload: { key } }
       const fixed = { channel: room, metadata, parse: 'none', unfurl_links: false, unfurl_media: false }
@@ -218,33 +118,8 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
       return ts
     },
 
-    async keys(room, thread, since) {
-      const { botId, botUserId } = await whoAmI()
-      const found = new Map<string, string>()
-      const isOurs = (message: Record<string, unknown>) =>
-        message.user === botUserId || (botId !== null && message.bot_id === botId)
-      const look = (messages: readonly Record<string, unknown>[]): boolean => {
-        for (const message of messages) {
-          if (!isOurs(message) || typeof message.ts !== 'string') continue
-          for (const key of keysOf(message)) if (!found.has(key)) found.set(key, message.ts)
-        }
-        return false
-      }
-      const oldest = since === undefined ? {} : { oldest: (since / 1_000).toFixed(6) }
-      try {
-        if (thread === null) {
-          await pages('conversations.history', room, { include_all_metadata: true, ...oldest }, look)
-        } else await pages('conversations.replies', room, { ts: thread, include_all_metadata: true }, look)
-      } catch (error) {
-        if (!(error instanceof SlackFailure) || kindOf(error) !== 'gone') throw error
-      }
-      return found
-    },
-
-    find: async (room, thread, key) => (await calls.keys(room, thread)).get(key) ?? null,
-
     async update(room, ts, message) {
-      await whoAmI()
+      await self()
       try {
         await orPlain(message, (content) =>
           // Its key stays: what is left out of an update stays as it is.
@@ -258,7 +133,7 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
     },
 
     async whisper(room, user, message, thread) {
-      await whoAmI()
+      await self()
       const where = thread === null ? {} : { thread_ts: thread }
       await orPlain(message, (content) =>
         ask('chat.postEphemeral', room, { channel: room, user, parse: 'none', ...where, ...content }),
@@ -281,9 +156,14 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
         }),
       )
     },
+  }
+}
 
+function fileCalls(deps: SlackApiDeps, { ask, call, self }: SlackCaller): Pick<SlackCalls, 'upload' | 'download'> {
+  const { apiUrl, botToken } = deps
+  return {
     async upload(room, thread, file) {
-      await whoAmI()
+      await self()
       const bytes = new TextEncoder().encode(file.content === '' ? '\n' : file.content)
       const { name, snippetType } = file
       const wanted = { filename: name, length: bytes.length, snippet_type: snippetType }
@@ -316,27 +196,75 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
         return await bytesOf(response, mostBytes)
       })
     },
+  }
+}
+
+function historyCalls(
+  { isPerson }: SlackApiDeps,
+  { ask, self }: SlackCaller,
+): Pick<SlackCalls, 'keys' | 'find' | 'recent'> {
+  async function pages(
+    method: 'conversations.history' | 'conversations.replies',
+    room: string,
+    args: Record<string, unknown>,
+    look: (messages: readonly Record<string, unknown>[]) => boolean,
+  ): Promise<boolean> {
+    let cursor: string | undefined
+    for (let i = 0; i < MOST_PAGES; i += 1) {
+      const asked = { channel: room, limit: PAGE, ...args, ...(cursor === undefined ? {} : { cursor }) }
+      const page = await ask(method, room, asked)
+      const isEnough = look(Array.isArray(page.messages) ? page.messages.filter(isRecord) : [])
+      cursor = page.response_metadata?.next_cursor ?? ''
+      if (cursor === '') return false
+      if (isEnough) return true
+    }
+    return true
+  }
+
+  async function keys(room: string, thread: string | null, since?: number) {
+    const { botId, botUserId } = await self()
+    const found = new Map<string, string>()
+    const isOurs = (message: Record<string, unknown>) =>
+      message.user === botUserId || (botId !== null && message.bot_id === botId)
+    const look = (messages: readonly Record<string, unknown>[]): boolean => {
+      for (const message of messages) {
+        if (!isOurs(message) || typeof message.ts !== 'string') continue
+        for (const key of keysOf(message)) if (!found.has(key)) found.set(key, message.ts)
+      }
+      return false
+    }
+    const oldest = since === undefined ? {} : { oldest: (since / 1_000).toFixed(6) }
+    try {
+      if (thread === null) {
+        await pages('conversations.history', room, { include_all_metadata: true, ...oldest }, look)
+      } else await pages('conversations.replies', room, { ts: thread, include_all_metadata: true, ...oldest }, look)
+    } catch (error) {
+      if (!(error instanceof SlackFailure) || kindOf(error) !== 'gone') throw error
+    }
+    return found
+  }
+
+  return {
+    keys,
+    find: async (room, thread, key) => (await keys(room, thread)).get(key) ?? null,
 
     async recent(room, limit) {
       const messages: RoomMessage[] = []
       const hasMore = await pages('conversations.history', room, {}, (page) => {
         for (const message of page) {
           const one = personMessage(message)
-          if (one !== null && deps.isPerson(one.user)) messages.push(one)
+          if (one !== null && isPerson(one.user)) messages.push(one)
         }
         return messages.length > limit
       })
       return { messages: messages.slice(0, limit).reverse(), hasMore: hasMore || messages.length > limit }
     },
   }
-  return calls
 }
 
-type Answer = Awaited<ReturnType<WebClient['apiCall']>> & Record<string, unknown>
 type Content = Pick<SlackMessage, 'text' | 'blocks'>
 
 const contentOf = ({ text, blocks }: SlackMessage): Content => ({ text, blocks })
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** The key of a message of ours, and the names of its files. */
 function keysOf({ metadata, files }: Record<string, unknown>): string[] {

@@ -1,0 +1,71 @@
+// Finds what an earlier try has posted: Slack may have taken a message without our knowing it.
+
+import type { Delivery } from '../../domain/delivery.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import type { OutboxReads } from '../../store/ports/outbox.ts'
+import type { SlackCalls } from './create-slack-api.ts'
+import { remember, type SessionThreads } from './session-threads.ts'
+
+export interface EarlierPosts {
+  /** `ts` of the message with this key in the session's thread, if an earlier try of this delivery may have posted it and did. */
+  inThread(delivery: Delivery, session: SessionRecord, key: string): Promise<string | null>
+  /** The same at the top of the room. */
+  atTop(delivery: Delivery, key: string): Promise<string | null>
+  /** The try ended without a clear answer. The next one looks first. */
+  unclear(n: number): void
+  clear(n: number): void
+}
+
+interface EarlierDeps {
+  room: string
+  channel: string
+  api: Pick<SlackCalls, 'keys'>
+  outbox: Pick<OutboxReads, 'deliveries'>
+  threads: Pick<SessionThreads, 'find'>
+}
+
+/** Clocks of two machines differ. */
+const EARLIER_MS = 10 * 60_000
+const MOST_THREADS = 100
+
+export function createEarlierPosts({ room, channel, api, outbox, threads }: EarlierDeps): EarlierPosts {
+  /** Deliveries that an earlier process may have posted, and since when. Null: nobody knows. */
+  const old = outbox.deliveries(channel).then(
+    (deliveries) => {
+      const times = deliveries.flatMap(({ item }) => (item === null ? [] : [item.at]))
+      return { numbers: new Set(deliveries.map(({ n }) => n)), since: Math.min(...times, Number.MAX_SAFE_INTEGER) }
+    },
+    () => null,
+  )
+  const unclear = new Set<number>()
+  /** What was in the threads when this process first looked. An earlier process posts nothing any more. */
+  const seen = new Map<string, ReadonlyMap<string, string>>()
+
+  async function suspicionOf({ n, item }: Delivery): Promise<{ since: number; isOwn: boolean } | null> {
+    const before = await old
+    const since = (item?.at ?? EARLIER_MS) - EARLIER_MS
+    if (unclear.has(n)) return { since, isOwn: true }
+    if (before === null) return { since, isOwn: false }
+    return before.numbers.has(n) ? { since: Math.min(before.since - EARLIER_MS, since), isOwn: false } : null
+  }
+
+  return {
+    async inThread(delivery, session, key) {
+      const suspicion = await suspicionOf(delivery)
+      const thread = suspicion === null ? null : await threads.find(session)
+      if (suspicion === null || thread === null) return null
+      const before = suspicion.isOwn ? undefined : seen.get(thread)
+      const keys = before ?? (await api.keys(room, thread, suspicion.since))
+      if (!suspicion.isOwn) remember(seen, thread, keys, MOST_THREADS)
+      return keys.get(key) ?? null
+    },
+
+    async atTop(delivery, key) {
+      const suspicion = await suspicionOf(delivery)
+      return suspicion === null ? null : ((await api.keys(room, null, suspicion.since)).get(key) ?? null)
+    },
+
+    unclear: (n) => void unclear.add(n),
+    clear: (n) => void unclear.delete(n),
+  }
+}
