@@ -47,7 +47,7 @@ export async function openSlackChat(
   find: OperatorDesk['find'],
 ): Promise<Chat> {
   const { settings, services, store, sessionLog, connections, clock, ids, log: logger } = parts
-  const { slack, operators, workspaces } = settings.supervision
+  const { slack, operators, escalation, workspaces } = settings.supervision
   const session = (id: string) => store.sessions.get(id)
   const pool = connections.pool(settings.tools.proxy === null ? {} : { proxyVariables: settings.tools.proxy })
   const api = new URL(settings.channels.slack.apiUrl)
@@ -66,6 +66,7 @@ export async function openSlackChat(
   const shared = { operators, buttons, desk }
   return openSlack({
     ...shared,
+    escalation,
     settings: settings.channels.slack,
     channelId: slack.channelId,
     channels: slack.channels,

@@ -60,6 +60,28 @@ describe('a room of Slack', () => {
     expect(await server.cards.sessionOfThread(OPS, slack.messages('C0DEV')[0]?.ts ?? '')).toBeNull()
   })
 
+  test('calls those whom an escalation names when their time has come, once, and only if it still waits', async () => {
+    const { open, ask, slack, approvals, clock, passUntil, replies } = await openSlackDesk()
+    const escalation = [{ afterMs: 900_000, to: ['night'] }]
+    const first = open({ escalation })
+    await first.start()
+    const [waits, answered] = [await ask('one'), await ask('two')]
+    await passUntil(() => replies().length === 2)
+    await approvals.decide(ann, answered.id, { decision: 'reject' })
+    await first.close()
+    const second = open({ escalation })
+    await second.start()
+    expect(replies().filter((one) => textOf(one).includes('<@U0EVE>'))).toEqual([])
+    await clock.advance(900_000)
+    await passUntil(() => replies().length === 3)
+    await clock.advance(900_000)
+
+    const calls = replies().filter((one) => textOf(one).includes('<@U0EVE>'))
+    expect(calls.map(({ threadTs }) => threadTs)).toEqual([replies()[0]?.threadTs])
+    expect(await second.cards.sessionOfThread(OPS, calls[0]?.threadTs ?? '')).toBe(waits.sessionId)
+    expect(slack.messages(OPS).length).toBe(5)
+  })
+
   test('gets long diffs as a file in the thread, once', async () => {
     const { open, ask, slack, delivered, store } = await openSlackDesk()
     const diff = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n')

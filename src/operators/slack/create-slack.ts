@@ -8,7 +8,7 @@ import type { PersonWait } from '../../domain/feed.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { Chat } from '../chat.ts'
@@ -46,7 +46,8 @@ export interface SlackDeps {
   tokens: { app: string; bot: string }
   /** The workspace that the tokens have to be for. Null: whichever they are for. */
   teamId: string | null
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
+  escalation: readonly EscalationSettings[]
   desk: SlackDesk
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
@@ -143,11 +144,7 @@ export function openSlack(deps: SlackDeps): Chat {
   }
 
   return {
-    channels: [...rooms.values()].map(
-      ({ channel }) =>
-        () =>
-          channel,
-    ),
+    channels: [...rooms.values()].flatMap(({ channel, calls }) => [channel, ...calls].map((one) => () => one)),
 
     async postLog(session, { level, message, thread }) {
       const room = roomFor(session)

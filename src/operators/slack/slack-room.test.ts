@@ -55,7 +55,8 @@ function openRoom(find: (id: string) => Promise<PersonWait | null>, answers: (pa
     channels: [room],
     tokens: { app: slack.appToken, bot: slack.botToken },
     teamId: null,
-    operators: [{ name: 'ann', slack: ANA }],
+    operators: [{ name: 'ann', slack: ANA, group: null }],
+    escalation: [],
     desk: {
       find: ({ id }) => find(id),
       session: async (id) => newSession({ id }),

@@ -5,6 +5,7 @@ import type { Delivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
@@ -13,6 +14,7 @@ import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, notice, summaryMessage } from './cards/messages.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
+import { createEscalationCall } from './escalation-calls.ts'
 import { createRoomCards, type PostReply, type RoomCards } from './room-cards.ts'
 import { createSessionThreads, type PostHow, type SessionThreads } from './session-threads.ts'
 import type { CardLooks, SlackDesk } from './slack-desk.ts'
@@ -21,6 +23,8 @@ import { createAttachFiles } from './thread-files.ts'
 
 export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> {
   readonly channel: OperatorChannel
+  /** Each calls further people when a question has waited for long. */
+  readonly calls: readonly OperatorChannel[]
   /** Uploads files to the thread of a session, each once. */
   attach(sessionId: string, files: readonly ThreadFile[]): Promise<void>
   /** Posts something to the thread of a session. `thread` is used only if it is one of the session's. */
@@ -32,8 +36,10 @@ export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> 
   sessionOfThread(thread: string): Promise<string | null>
 }
 
-interface RoomDeps {
+export interface RoomDeps {
   room: string
+  operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
+  escalation: readonly EscalationSettings[]
   api: SlackCalls
   desk: SlackDesk
   looks: CardLooks
@@ -71,6 +77,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
       trouble: deps.trouble,
       close: async () => {},
     },
+    calls: deps.escalation.flatMap((step) => createEscalationCall({ ...deps, channel, threads, reply }, step) ?? []),
     refresh: cards.refresh,
     bringUpToDate: cards.bringUpToDate,
     sessionOfThread: threads.sessionOf,

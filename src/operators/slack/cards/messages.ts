@@ -126,6 +126,26 @@ export function escalationMessage(subject: CardSubject<Alert>, idleSeconds: numb
   }
 }
 
+/** Calls further people, because nobody has answered for so long. `users` are Slack ids of our settings. */
+export function callMessage(
+  subject: CardSubject,
+  users: readonly string[],
+  waitedSeconds: number,
+  url: string | null,
+): SlackMessage {
+  return {
+    text: `${notifiedName(subject.session.agent)} has waited for an answer for ${duration(waitedSeconds)}`,
+    blocks: [
+      mrkdwn(`${users.map((user) => `<@${user}>`).join(' ')} Nobody has answered yet, so you may.`),
+      ...rich(
+        headline(subject, `has waited for ${duration(waitedSeconds)}.`, emoji('alarm_clock'), ' '),
+        url === null ? null : line(link(url, 'Open in the console')),
+      ),
+    ],
+    files: [],
+  }
+}
+
 /** Asks the person who wants to accept something dangerous once more. Only they see it. */
 export function confirmMessage(
   subject: CardSubject<Approval>,

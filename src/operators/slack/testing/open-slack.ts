@@ -31,6 +31,7 @@ export interface SlackOptions {
   teamId?: string | null
   answers?: (parts: AnswerParts) => SlackAnswers
   desk?: Partial<SlackDeps['desk']>
+  escalation?: SlackDeps['escalation']
 }
 
 export interface LogLine {
@@ -83,9 +84,10 @@ export async function openSlackDesk() {
       tokens: { app: slack.appToken, bot: slack.botToken },
       teamId,
       operators: [
-        { name: 'ann', slack: ANA },
-        { name: 'eve', slack: 'U0EVE' },
+        { name: 'ann', slack: ANA, group: null },
+        { name: 'eve', slack: 'U0EVE', group: 'night' },
       ],
+      escalation: options.escalation ?? [],
       desk: {
         find,
         session: (id) => store.sessions.get(id),

@@ -1,0 +1,61 @@
+// Calls the people in Slack whom `operators.escalation` names, once a question has waited that long. Each step is a channel of its own:
+// its outbox holds the question until then, also over a restart.
+
+import type { FeedItem } from '../../domain/feed.ts'
+import type { EscalationSettings } from '../../domain/supervision-settings.ts'
+import { isWaiting } from '../../domain/wait.ts'
+import type { OperatorChannel } from '../operator.ts'
+import { callMessage } from './cards/messages.ts'
+import { createEarlierPosts } from './earlier-posts.ts'
+import type { PostReply } from './room-cards.ts'
+import type { SessionThreads } from './session-threads.ts'
+import { SlackFailure } from './slack-failure.ts'
+import type { RoomDeps } from './slack-room.ts'
+
+interface CallDeps extends Omit<RoomDeps, 'escalation'> {
+  /** Under which the room itself has its outbox. */
+  channel: string
+  threads: SessionThreads
+  reply: PostReply
+}
+
+/** Null: nobody whom the step names is in Slack. */
+export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
+  const { room, desk, looks, threads, reply, operators } = deps
+  const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
+  if (named.every(({ slack }) => slack === null)) return null
+  const channel = `${deps.channel}:after-${afterMs / 1_000}`
+  const earlier = createEarlierPosts({ ...deps, channel, threads })
+  const isNew = (item: FeedItem): boolean => item.kind === 'wait' && item.status === 'pending'
+
+  return {
+    name: channel,
+    surface: 'remote',
+    room,
+    concerns: isNew,
+    // Our own agents ask every operator at once.
+    asksFrom: (item, { supervision }) => (supervision === undefined ? null : item.at + afterMs),
+    async deliver(delivery, signal) {
+      // The room itself sums up what it cannot show.
+      if (delivery.item === null) return null
+      const wait = await desk.find(delivery.item)
+      const session = wait === null || !isWaiting(wait) ? null : await desk.session(wait.sessionId)
+      if (wait === null || session === null) return null
+      const users = named.flatMap(({ name, slack }) => (slack === null || name === wait.owner ? [] : [slack]))
+      if (users.length === 0) return null
+      const key = `call/${afterMs}/${wait.id}`
+      try {
+        if ((await earlier.inThread(delivery, session, key)) === null) {
+          const message = callMessage(await looks.subject(wait, session), users, afterMs / 1_000, desk.link(wait.id))
+          await reply(session, message, key, { urgency: 'delivery', signal })
+        }
+        earlier.clear(delivery.n)
+        return null
+      } catch (error) {
+        if (!(error instanceof SlackFailure) || error.isUnclear) earlier.unclear(delivery.n)
+        throw error
+      }
+    },
+    close: async () => {},
+  }
+}
