@@ -8,6 +8,7 @@ import type { Ids } from './domain/ids.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
+import { createAnswerElsewhereRoutes } from './http/pages/answer-elsewhere/routes.ts'
 import { createWelcomeRoutes } from './http/pages/welcome/routes.ts'
 import { problemShape } from './http/problem.ts'
 import type { Route } from './http/route.ts'
@@ -69,6 +70,7 @@ export function createRoutes({
   const documented = [
     ...early,
     ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
+    ...createAnswerElsewhereRoutes(),
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
