@@ -4,7 +4,7 @@
 import type { FeedItem } from '../../domain/feed.ts'
 import type { EscalationSettings } from '../../domain/supervision-settings.ts'
 import { isWaiting } from '../../domain/wait.ts'
-import type { OperatorChannel } from '../operator.ts'
+import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { callMessage } from './cards/messages.ts'
 import { createEarlierPosts } from './earlier-posts.ts'
 import type { PostReply } from './room-cards.ts'
@@ -18,6 +18,9 @@ interface CallDeps extends Omit<RoomDeps, 'escalation'> {
   threads: SessionThreads
   reply: PostReply
 }
+
+/** Until then a card that Slack could not take has had another try. */
+const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
 export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
@@ -41,6 +44,9 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
       const wait = await desk.find(delivery.item)
       const session = wait === null || !isWaiting(wait) ? null : await desk.session(wait.sessionId)
       if (wait === null || session === null) return null
+      if (wait.messageRefs[deps.channel] === undefined) {
+        throw new DeliveryFailed('The card of this question is not there yet.', { retryAfterMs: AFTER_CARD_MS })
+      }
       const users = named.flatMap(({ name, slack }) => (slack === null || name === wait.owner ? [] : [slack]))
       if (users.length === 0) return null
       const key = `call/${afterMs}/${wait.id}`
