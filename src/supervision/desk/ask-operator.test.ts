@@ -119,9 +119,7 @@ test('an agent stands by until it is told what to do, or until its time is over'
   await passTime(60_000)
   expect((await second).answer).toMatchObject({ status: 'timeout', instruction: null })
   expect(
-    (await audit())
-      .filter(({ kind }) => kind === 'decision')
-      .map(({ by, record, decision }) => [by, record, decision]),
+    (await audit()).filter(({ kind }) => kind === 'decision').map(({ by, record, decision }) => [by, record, decision]),
   ).toEqual([
     ['ann', id, 'resumed'],
     ['timeout', lateId, 'timeout'],
