@@ -8,8 +8,8 @@ import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 import { confirm, hasTerminal } from './confirm.ts'
-import { findCheckpoint, findSession } from './find-by-prefix.ts'
-import { readCheckpoints, type ShownCheckpoint, understood } from './records.ts'
+import { allCheckpoints, findCheckpoint, findSession } from './find-by-prefix.ts'
+import { type ShownCheckpoint, understood } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
 
 export async function checkpoint(
@@ -28,9 +28,8 @@ export async function checkpoint(
 }
 
 export async function checkpoints(session: string | undefined, context: CtlContext): Promise<void> {
-  const meant = session === undefined ? '' : `&session=${(await findSession(context.server, session)).session_id}`
-  const answer = await context.server.get(`/checkpoints?limit=100${meant}`)
-  const found = readCheckpoints(answer)
+  const meant = session === undefined ? undefined : (await findSession(context.server, session)).session_id
+  const found = await allCheckpoints(context.server, meant)
   const ids = shortIds(found.map((one) => one.checkpoint_id))
   const row = (one: ShownCheckpoint): string[] => [
     ids.get(one.checkpoint_id) ?? '',
@@ -39,7 +38,10 @@ export async function checkpoints(session: string | undefined, context: CtlConte
     terminalLine(one.workspace_root, 200),
   ]
   const table = textTable(['ID', 'TAKEN (UTC)', 'LABEL', 'WORKSPACE'], found.map(row)).trimEnd()
-  context.say(answer, found.length === 0 ? 'There are no checkpoints. To take one: quarterdeck ctl checkpoint' : table)
+  context.say(
+    { checkpoints: found },
+    found.length === 0 ? 'There are no checkpoints. To take one: quarterdeck ctl checkpoint' : table,
+  )
 }
 
 const files = z.array(z.string()).default([])

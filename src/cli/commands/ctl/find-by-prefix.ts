@@ -21,36 +21,70 @@ import { titleOf } from './show-record.ts'
 
 type Server = Pick<CtlServer, 'get'>
 
+/** Nothing has the id that the person wrote. */
+export class NothingFound extends CliError {
+  constructor(message: string, mend: readonly string[] = []) {
+    super(exitCodes.failed.code, message, mend)
+  }
+}
+
 const PAGE = 100
-/** More waits than anybody looks through. */
+/** More than anybody looks through. */
 const MOST_PAGES = 10
+
+/** Reads page after page. `take` says how many entries the server has sent, also those that we leave out, and where the next page begins. */
+async function readPages(
+  server: Server,
+  path: string,
+  take: (answer: unknown) => { count: number; next: string | null },
+): Promise<void> {
+  let before = ''
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const { count, next } = take(await server.get(`${path}limit=${PAGE}${before}`))
+    if (count < PAGE || next === null) return
+    before = `&before=${encodeURIComponent(next)}`
+  }
+}
+
+const placeOf = (createdAt: string, id: string): string => `${Date.parse(createdAt)}.${id}`
 
 export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
   const items: ShownRecord[] = []
-  let cursor = ''
-  let before = ''
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer: unknown = await server.get(`/inbox?limit=${PAGE}${before}`)
+  let cursor: string | null = null
+  await readPages(server, '/inbox?', (answer) => {
     const read = readInbox(answer)
     items.push(...read.items)
-    if (page === 0) cursor = read.cursor
-    const last = read.items.at(-1)
-    if (last === undefined || read.items.length < PAGE) break
-    before = `&before=${Date.parse(last.record.created_at)}.${last.id}`
-  }
-  return { items, cursor }
+    // What changes while we read the later pages must not be missed.
+    cursor ??= read.cursor
+    return { count: read.count, next: read.last === null ? null : placeOf(read.last.created_at, read.last.id) }
+  })
+  return { items, cursor: cursor ?? '' }
 }
 
 /** The supervised sessions, newest first. */
 export async function allSessions(server: Server): Promise<ShownSession[]> {
   const found: ShownSession[] = []
-  let before = ''
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const { sessions, count, last } = readSessions(await server.get(`/sessions?owner=*&limit=${PAGE}${before}`))
+  await readPages(server, '/sessions?owner=*&', (answer) => {
+    const { sessions, count, last } = readSessions(answer)
     found.push(...sessions)
-    if (count < PAGE || last === null) break
-    before = `&before=${encodeURIComponent(last)}`
-  }
+    return { count, next: last }
+  })
+  return found
+}
+
+/** The checkpoints of one session, or all; newest first. */
+export async function allCheckpoints(server: Server, sessionId?: string): Promise<ShownCheckpoint[]> {
+  const found: ShownCheckpoint[] = []
+  await readPages(
+    server,
+    sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`,
+    (answer) => {
+      const page = readCheckpoints(answer)
+      found.push(...page)
+      const last = page.at(-1)
+      return { count: page.length, next: last === undefined ? null : placeOf(last.created_at, last.checkpoint_id) }
+    },
+  )
   return found
 }
 
@@ -67,9 +101,7 @@ export async function findRecord(server: Server, given: string): Promise<ShownRe
   if (only !== undefined) return await fullRecord(server, only)
   const decided = await anyRecord(server, given)
   if (decided !== null) return decided
-  throw new CliError(exitCodes.failed.code, `Nothing waits under the id ${quoted(given)}.`, [
-    'To see what waits: quarterdeck ctl list',
-  ])
+  throw new NothingFound(`Nothing waits under the id ${quoted(given)}.`, ['To see what waits: quarterdeck ctl list'])
 }
 
 /** A list does not hold the diff of an approval. Asking for it is on record as having been shown it. */
@@ -121,7 +153,7 @@ export async function findSession(server: Server, given: string | undefined): Pr
       listed(lines),
     )
   }
-  if (only === undefined) throw new CliError(exitCodes.failed.code, `There is no session ${quoted(given)}.`)
+  if (only === undefined) throw new NothingFound(`There is no session ${quoted(given)}.`)
   throw ambiguous(given, lines)
 }
 
@@ -129,16 +161,10 @@ const sessionWords = ({ host, title, workspace_root }: ShownSession): string =>
   [host, title ?? '', workspace_root].filter((word) => word !== '').join('  ')
 
 export async function findCheckpoint(server: Server, given: string): Promise<ShownCheckpoint> {
-  const found = matchingIds(
-    readCheckpoints(await server.get(`/checkpoints?limit=${PAGE}`)),
-    given,
-    (one) => one.checkpoint_id,
-  )
+  const found = matchingIds(await allCheckpoints(server), given, (one) => one.checkpoint_id)
   const [only] = found
   if (only === undefined) {
-    throw new CliError(exitCodes.failed.code, `There is no checkpoint ${quoted(given)}.`, [
-      'To list them: quarterdeck ctl checkpoints',
-    ])
+    throw new NothingFound(`There is no checkpoint ${quoted(given)}.`, ['To list them: quarterdeck ctl checkpoints'])
   }
   if (found.length === 1) return only
   throw ambiguous(

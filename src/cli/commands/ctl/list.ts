@@ -1,9 +1,8 @@
 import { shortIds } from '../../../domain/id-prefix.ts'
-import { CliError } from '../../cli-error.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { allSessions, allWaiting, findCheckpoint, findRecord, findSession } from './find-by-prefix.ts'
+import { allSessions, allWaiting, findCheckpoint, findRecord, findSession, NothingFound } from './find-by-prefix.ts'
 import { isOpenSession, type ShownRecord, type ShownSession } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
 import { kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
@@ -64,7 +63,7 @@ async function orNone<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof CliError && /^(Nothing waits under|There is no )/.test(error.message)) return null
+    if (error instanceof NothingFound) return null
     throw error
   }
 }

@@ -132,14 +132,19 @@ const InboxSchema = z.looseObject({
   cursor: text,
 })
 
-/** Items of a kind that this version does not know are left out. */
-export function readInbox(value: unknown): { items: ShownRecord[]; cursor: string } {
+/** A page. Items of a kind that this version does not know are left out, but counted. */
+export function readInbox(value: unknown): {
+  items: ShownRecord[]
+  cursor: string
+  count: number
+  last: { id: string; created_at: string } | null
+} {
   const { items, cursor } = understood(InboxSchema, value)
   const read = items.flatMap((item): ShownRecord[] => {
     const kind = kinds.find((one) => one === item.kind)
     return kind === undefined ? [] : [readRecord[kind](item[kind])]
   })
-  return { items: read, cursor }
+  return { items: read, cursor, count: items.length, last: items.at(-1) ?? null }
 }
 
 const SessionsSchema = z.array(z.looseObject({ session_id: text, supervision: z.unknown().optional() }))

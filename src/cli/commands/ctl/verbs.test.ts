@@ -13,6 +13,7 @@ import {
   diffApproval,
   ids,
   openSocketServer,
+  prompt,
   Refusal,
   supervision,
   usual,
@@ -46,6 +47,51 @@ WAITS       KIND        RISK  SINCE     WHAT
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
     expect([json.sessions.length, json.waiting.length]).toEqual([1, 5])
+  })
+
+  test('looks at every page, also behind items that this version does not know', async () => {
+    const page = (before: string | null) => {
+      const items = Array.from({ length: before === null ? 100 : 1 }, (_, i) => {
+        const id =
+          before === null && i === 99 ? ids.other : `${ids.prompt.slice(0, -3)}${before === null ? 100 + i : 999}`
+        const kind = before === null && i === 99 ? 'later' : 'prompt'
+        const created_at = '2026-11-15T09:04:10.125Z'
+        return { id, kind, created_at, [kind]: { ...prompt, prompt_id: id } }
+      })
+      return { cursor: 'f.1', items }
+    }
+    const asked: string[] = []
+    const server = await openSocketServer({
+      ...usual,
+      'GET /inbox': ({ path }: { path: string }) => {
+        const before = new URL(path, 'http://x').searchParams.get('before')
+        asked.push(before ?? '')
+        return page(before)
+      },
+    })
+    expect(JSON.parse((await server.run('list', '--json')).out).waiting).toHaveLength(100)
+    expect(asked).toEqual(['', `${Date.parse('2026-11-15T09:04:10.125Z')}.${ids.other}`])
+  })
+
+  test('finds checkpoints on every page', async () => {
+    const checkpoint = (n: number) => ({
+      checkpoint_id: `0192f3c1-1111-7def-8abc-${String(n).padStart(12, '0')}`,
+      session_id: ids.session,
+      label: `number ${n}`,
+      workspace_root: '/home/ada/shop',
+      created_at: '2026-11-15T09:04:10.125Z',
+    })
+    const server = await openSocketServer({
+      ...usual,
+      'GET /checkpoints': ({ path }: { path: string }) => ({
+        checkpoints: path.includes('before=')
+          ? [checkpoint(101)]
+          : Array.from({ length: 100 }, (_, i) => checkpoint(i + 1)),
+      }),
+    })
+    const oldest = checkpoint(101)
+    expect(JSON.parse((await server.run('show', oldest.checkpoint_id, '--json')).out)).toEqual(oldest)
+    expect(JSON.parse((await server.run('checkpoints', '--json')).out).checkpoints).toHaveLength(101)
   })
 
   test('without a verb and without a terminal it lists', async () => {
