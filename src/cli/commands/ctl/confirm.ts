@@ -5,10 +5,15 @@ import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 
 export const hasTerminal = (io: Io): boolean => io.stdin.isTTY === true && io.stdout.isTTY === true
 
-/** Asks the person to type a word. Anything else throws `CliError`: nothing has happened then. */
-export async function confirm(question: string, word: string, io: Io): Promise<void> {
+/** Asks the person to type a word. Anything else throws `CliError` with what that means; usually nothing has happened then. */
+export async function confirm(
+  question: string,
+  word: string,
+  io: Io,
+  otherwise = 'Left as it is. Nothing has changed.',
+): Promise<void> {
   const asked = await createTerminalPrompt(io, `${question} `).ask()
   const line = asked.type === 'line' ? asked.line.trim().toLowerCase() : ''
   if (line === word || (word === 'yes' && line === 'y')) return
-  throw new CliError(exitCodes.failed.code, 'Left as it is. Nothing has changed.')
+  throw new CliError(exitCodes.failed.code, otherwise)
 }

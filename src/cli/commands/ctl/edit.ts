@@ -26,6 +26,9 @@ export async function edit(id: string, context: CtlContext): Promise<void> {
   await editApproval(await findApproval(id, context), context)
 }
 
+const KEPT =
+  'Not approved. It still waits, with your text in place of the agent’s: edit it again, approve it or reject it.'
+
 /** Throws `CliError` if the person leaves the text as it was, or says no. */
 export async function editApproval(approval: ShownApproval, context: CtlContext): Promise<void> {
   const { server, io } = context
@@ -43,7 +46,7 @@ export async function editApproval(approval: ShownApproval, context: CtlContext)
     'From the agent’s text to yours',
     differenceLines(before, after, (line) => paintDiff(line, style)),
   )
-  await confirm('Approve your text? Type yes:', 'yes', io)
+  await confirm('Approve your text? Type yes:', 'yes', io, isCall ? undefined : KEPT)
   const edited = isCall ? { arguments: argumentsIn(after) } : {}
   const answer = await server.post(`/approvals/${approval.approval_id}`, {
     decision: 'approve',

@@ -77,10 +77,11 @@ export async function run(alias: string, session: string | undefined, context: C
   const answer = await context.server.post(`/sessions/${id}/run`, { alias })
   const { output, exit_code, ended, problem } = understood(ResultSchema, answer)
   context.say(answer, terminalText(output).trimEnd())
-  if (exit_code === 0) return
-  const why =
-    problem ?? (typeof exit_code === 'number' ? `it ended with ${exit_code}` : `${ended ?? 'it did not end by itself'}`)
-  throw new CliError(exitCodes.failed.code, `The command ${JSON.stringify(alias)} failed: ${terminalLine(why, 200)}.`)
+  // A command that was ended at its time limit may still end with 0.
+  if (exit_code === 0 && (ended ?? 'exit') === 'exit') return
+  const why = problem ?? (exit_code ? `it ended with ${exit_code}` : (ended ?? 'it did not end by itself'))
+  const shown = terminalLine(why, 200).replace(/\.$/, '')
+  throw new CliError(exitCodes.failed.code, `The command ${JSON.stringify(alias)} failed: ${shown}.`)
 }
 
 export async function start(

@@ -251,6 +251,15 @@ describe('commands for a session', () => {
     })
   })
 
+  test('run fails when the command was ended, whatever its exit code', async () => {
+    const result = { output: '', exit_code: 0, ended: 'timeout', problem: 'It took longer than 60 s and was ended.' }
+    const server = await openSocketServer({ ...usual, [`POST /sessions/${ids.session}/run`]: result })
+    expect(await server.run('run', 'test')).toMatchObject({
+      code: 1,
+      err: 'quarterdeck: The command "test" failed: It took longer than 60 s and was ended.\n',
+    })
+  })
+
   test('purge says what it would remove', async () => {
     const server = await openSocketServer({
       'POST /sessions/purge': { dry_run: true, count: 1, sessions: [ids.other] },
@@ -577,7 +586,8 @@ describe('edit', () => {
     return path
   }
 
-  test('shows the agent’s text, the operator’s and the difference, then asks', async () => {
+  /** Takes an edited text as the server does: it keeps it, and wants it to be looked at before the yes. */
+  function keepingServer() {
     let digest = 'digest-one'
     const edited = {
       ...diffApproval,
@@ -585,7 +595,7 @@ describe('edit', () => {
       edited: true,
       diff: diffApproval.diff.replace('three', 'four'),
     }
-    const server = await openSocketServer({
+    return openSocketServer({
       ...usual,
       [`GET /approvals/${ids.diff}`]: () => (digest === 'digest-one' ? diffApproval : edited),
       [`POST /approvals/${ids.diff}`]: ({ body }: { body: { content?: string } }) => {
@@ -594,6 +604,10 @@ describe('edit', () => {
         return new Refusal(409, { code: 'approval_changed', detail: 'Look again.', digest })
       },
     })
+  }
+
+  test('shows the agent’s text, the operator’s and the difference, then asks', async () => {
+    const server = await keepingServer()
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin, env: { EDITOR: editor(server.cwd), NO_COLOR: '1' } })
     const done = main(['ctl', 'edit', '0192f3b1-1'], io)
@@ -605,6 +619,18 @@ describe('edit', () => {
       { decision: 'approve', digest: 'digest-one', content: 'one\nfour\n' },
       { decision: 'approve', digest: 'digest-edited' },
     ])
+  })
+
+  test('a no says that the text stays with the request', async () => {
+    const server = await keepingServer()
+    const stdin = new PassThrough()
+    const io = server.io({ terminal: true, stdin, env: { EDITOR: editor(server.cwd), NO_COLOR: '1' } })
+    const done = main(['ctl', 'edit', '0192f3b1-1'], io)
+    await io.until('Type yes:')
+    stdin.write('no\n')
+    expect(await done).toBe(1)
+    expect(io.complained()).toContain('Not approved. It still waits, with your text in place of the agent’s')
+    expect(server.sent()).toHaveLength(1)
   })
 
   test('an editor that fails or changes nothing decides nothing', async () => {
