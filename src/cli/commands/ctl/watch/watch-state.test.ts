@@ -64,6 +64,12 @@ describe('keys', () => {
   })
 })
 
+test('what is answered while it is fetched is not opened over the next item', () => {
+  const { state } = takeItems(watching(low, asked), [asked])
+
+  expect(openRecord(state, low, ['text'])).toEqual({ ...state, notice: 'It has been answered elsewhere.' })
+})
+
 describe('what is risky', () => {
   const long = Array.from({ length: 35 }, (_, n) => `+line ${n}`)
 

@@ -110,7 +110,9 @@ export function takeItems(state: WatchState, items: readonly ShownRecord[]): { s
   }
 }
 
+/** Reading it took time. What was answered meanwhile is not opened: the keys would be about another item. */
 export function openRecord(state: WatchState, item: ShownRecord, source: readonly string[]): WatchState {
+  if (state.selected !== item.id) return { ...state, notice: 'It has been answered elsewhere.' }
   const digest = item.kind === 'approval' ? item.record.digest : null
   const view: RecordView = {
     type: 'record',

@@ -68,8 +68,7 @@ export async function watch(context: CtlContext): Promise<number> {
     switch (effect.type) {
       case 'open': {
         const full = await fullRecord(server, item)
-        const { notice } = state
-        return show({ ...openRecord(state, full, recordLines(full, plainStyle)), notice })
+        return show(openRecord(state, full, recordLines(full, plainStyle)))
       }
       case 'approve':
         await decide(item, { decision: 'approve' })
