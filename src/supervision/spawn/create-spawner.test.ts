@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
+import { createManualClock } from '../../models/testing/manual-clock.ts'
 import { ann, openDesk } from '../testing/open-desk.ts'
 import { createSpawner, type SpawnerDeps } from './create-spawner.ts'
 import { spawnPlaces } from './testing/spawn-places.ts'
@@ -11,7 +12,7 @@ function openSpawner(script: string, more: Partial<SpawnerDeps> = {}) {
   const places = spawnPlaces(script)
   const desk = openDesk()
   const revoked: string[] = []
-  const { clock: _, log: __, onOutput: ___, onRespawn: ____, ...machine } = places.deps
+  const { clock: _, log: __, onOutput: ___, onStart: ____, onRespawn: _____, ...machine } = places.deps
   const deps: SpawnerDeps = {
     ...desk.parts,
     ...machine,
@@ -95,6 +96,66 @@ test('a restarted server takes over the hosts of open sessions and ends the othe
   await next.close()
   await until(() => !isAlive(one))
   await spawner.close()
+})
+
+test('after a restart, the session of an agent that is gone is interrupted and its token revoked', async () => {
+  const { spawner, deps, statusOf, revoked } = openSpawner('sleep 600')
+  const first = await spawner.start(ann, wanted)
+  const second = await spawner.start(ann, wanted)
+  await deps.takeStep(second.id, () => ({ result: null, supervision: { status: 'terminated' } }))
+  // The server stops, and its agents with it. Nobody is left to write that down.
+  await spawner.close()
+  expect(revoked).toEqual([])
+
+  const next = createSpawner(deps)
+  await next.recover()
+
+  expect(await statusOf(first.id)).toMatchObject({ status: 'interrupted', spawned: null })
+  expect(await statusOf(second.id)).toMatchObject({ status: 'terminated', spawned: null })
+  expect(revoked).toEqual(['minted', 'minted'])
+  await next.close()
+})
+
+test('a restarted server leaves an agent alone whose session is only interrupted', async () => {
+  const { spawner, deps, sessions, places } = openSpawner('sleep 600')
+  const { id, supervision } = await spawner.start(ann, wanted)
+  await until(() => places.records.list().length === 1)
+  await sessions.interrupt(id, 'Nobody has heard from it.')
+  const next = createSpawner(deps)
+
+  await next.recover()
+
+  expect(isAlive(supervision.spawned?.pid)).toBe(true)
+  await next.close()
+  await spawner.close()
+})
+
+test('a session knows the process of an agent that was started again', async () => {
+  const clock = createManualClock()
+  const { spawner, statusOf } = openSpawner('[ -e tried ] && exec sleep 600; touch tried; exit 3', { clock })
+  const { id, supervision } = await spawner.start(ann, wanted)
+
+  await until(async () => {
+    await clock.advance(500)
+    const { spawned } = await statusOf(id)
+    return spawned !== null && spawned.pid !== supervision.spawned?.pid && isAlive(spawned.pid)
+  })
+  await spawner.close()
+})
+
+test('nothing is started by a server that stops', async () => {
+  const { spawner, revoked, store } = openSpawner('sleep 600', {
+    sandbox: async () => {
+      await spawner.close()
+      return null
+    },
+  })
+
+  await expect(spawner.start(ann, wanted)).rejects.toMatchObject({ code: 'shutting_down' })
+
+  expect(revoked).toEqual(['minted'])
+  const left = await store.supervised.sessions({ limit: 10 })
+  expect(left.map(({ supervision }) => supervision?.status)).toEqual(['terminated'])
 })
 
 test('an agent reports to the channel that it is started from, and a workspace stays in its own', async () => {

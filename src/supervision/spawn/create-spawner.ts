@@ -20,7 +20,10 @@ import { type Host, type HostDeps, type HostEnd, type HostRequest, startHost } f
 export interface Spawner {
   /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace, or one of another channel) and `limit`. */
   start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
-  /** After a start: takes over the hosts of open sessions, and ends those whose sessions have ended. */
+  /**
+   * After a start: takes over the hosts that still run, and ends those whose sessions have ended. The sessions of hosts that are gone are
+   * interrupted.
+   */
   recover(): Promise<void>
   /** Ends every host. */
   close(): Promise<void>
@@ -40,7 +43,7 @@ export interface SpawnRequest {
 }
 
 export interface SpawnerDeps {
-  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'interrupt' | 'terminate'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'interrupt' | 'list'>
   takeStep: TakeStep
   changes: RecordChanges
   operators: Operators
@@ -74,6 +77,10 @@ interface Child {
   gone: Promise<unknown>
 }
 
+/** More than a server keeps. */
+const MOST_SESSIONS = 10_000
+const GONE = 'The process of the agent has ended.'
+
 export function createSpawner(deps: SpawnerDeps): Spawner {
   const { sessions, takeStep, changes, operators, tokens, records, clock, ids, logger } = deps
   const children = new Map<string, Child>()
@@ -91,8 +98,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     children.set(sessionId, child)
     const look = async (): Promise<void> => {
       const session = await sessions.get(sessionId).catch(() => null)
-      const isOver = session === null || session.supervision.status === 'terminated'
-      if (isOver && !closing.signal.aborted) await child.terminate()
+      if (isOver(session) && !closing.signal.aborted) await child.terminate()
     }
     const stop = changes.watch({ recordId: sessionId, sessionId }, () => {
       void look().catch((error: unknown) => logger.warn('a host could not be ended', { session_id: sessionId, error }))
@@ -115,7 +121,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
 
   const afterwards = (sessionId: string, work: Promise<unknown>): void =>
     void work.catch((error: unknown) =>
-      logger.warn('it could not be written that a host has ended', { session_id: sessionId, error }),
+      logger.warn('it could not be written that a host has started or ended', { session_id: sessionId, error }),
     )
 
   function launch(session: SupervisedSession, request: HostRequest): Host {
@@ -131,6 +137,14 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       home: deps.home,
       // The newest output is kept in a file; the log shows what the agent itself reports.
       onOutput() {},
+      onStart: ({ pid, respawn }) => {
+        // The first start is told with the session's own.
+        if (respawn > 0)
+          afterwards(
+            id,
+            takeStep(id, ({ at }) => ({ result: null, supervision: spawnedAs(pid, at) })),
+          )
+      },
       onRespawn: ({ respawn, delayMs, end }) =>
         void note(id, 'host_restarts', { respawn, delay_ms: delayMs, end: wordsOf(end) }),
     })
@@ -190,6 +204,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     const sandbox = await deps.sandbox()
     let host: Host
     try {
+      if (closing.signal.aborted)
+        throw new ServerError('shutting_down', 'The server stops. Start the agent again later.')
       host = launch(session, {
         ...request,
         ...{ extraArgs, sandbox, sessionId: id, workspace: session.supervision.workspaceRoot },
@@ -208,7 +224,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     return (
       await takeStep(id, ({ at }) => ({
         result: null,
-        supervision: { spawned: { pid, startedAt: at } },
+        supervision: spawnedAs(pid, at),
         events: [
           noticeEvent(ids.uuid(), 'host_started', { host: request.adapter.name, pid, sandboxed: sandbox !== null }, at),
         ],
@@ -220,14 +236,26 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   async function takeOver(found: FoundChild): Promise<void> {
     const { session_id: id } = found.record
     const session = await sessions.get(id).catch(() => null)
-    if (session === null || !isOpen(session.supervision)) return found.terminate()
+    if (session === null) return found.terminate()
+    const { tokenId } = session.supervision
     const gone = found.gone(closing.signal)
     watch(id, { terminate: found.terminate, gone })
-    const reason = 'The process of the agent has ended.'
     afterwards(
       id,
-      gone.then(() => (closing.signal.aborted ? undefined : left(id, session.supervision.tokenId, reason))),
+      gone.then(() => (closing.signal.aborted ? undefined : left(id, tokenId, GONE))),
     )
+    if (isOver(session)) await found.terminate()
+  }
+
+  /** Tells the sessions of hosts that ended with an earlier process or with the machine. */
+  async function forgetLost(): Promise<void> {
+    for (const { id, supervision } of await sessions.list({ limit: MOST_SESSIONS })) {
+      if (supervision.spawned !== null && !children.has(id)) {
+        await left(id, supervision.tokenId, GONE).catch((error: unknown) =>
+          logger.warn('the session of a lost host could not be interrupted', { session_id: id, error }),
+        )
+      }
+    }
   }
 
   return {
@@ -238,6 +266,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
           logger.error('a host of an earlier start could not be taken over', { ...found.record, error }),
         )
       }
+      await forgetLost()
     },
     async close() {
       closing.abort()
@@ -245,6 +274,12 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     },
   }
 }
+
+/** A session that is only interrupted waits for its agent. */
+const isOver = (session: SupervisedSession | null): boolean =>
+  session === null || session.supervision.status === 'terminated'
+
+const spawnedAs = (pid: number, startedAt: number) => ({ spawned: { pid, startedAt } })
 
 const wordsOf = (end: ProcessEnd): string => {
   switch (end.kind) {

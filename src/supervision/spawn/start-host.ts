@@ -43,6 +43,8 @@ export interface HostDeps {
   home: string | null
   /** One line of stdout or stderr. */
   onOutput(line: OutputLine): void
+  /** The host runs. `respawn` is 0 for its first start. */
+  onStart(start: { pid: number; respawn: number }): void
   /** The host has crashed and will start again in `delayMs`. */
   onRespawn(again: { respawn: number; delayMs: number; end: ProcessEnd }): void
 }
@@ -90,7 +92,11 @@ export function startHost(request: HostRequest, deps: HostDeps): Host {
     const folder = join(hostFolders(deps.runtimeDir), sessionId)
     try {
       group = launch({ ...request, prompt }, folder, deps)
-      if (group.pid !== undefined) remember(group.pid, folder, request, deps)
+      const { pid } = group
+      if (pid !== undefined) {
+        remember(pid, folder, request, deps)
+        deps.onStart({ pid, respawn })
+      }
       const secrets = [agentToken]
       await Promise.all([
         keepOutput('stdout', group, { ring, secrets, onOutput: deps.onOutput }),

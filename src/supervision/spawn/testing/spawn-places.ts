@@ -35,6 +35,7 @@ export function spawnPlaces(script: string, { clock = createSystemClock(), base 
       lines.push(line)
       for (const one of waiting) if (line.text.includes(one.text)) one.found()
     },
+    onStart() {},
     onRespawn: ({ delayMs }) => void respawns.push(delayMs),
   }
   const request: HostRequest = {
