@@ -21,6 +21,8 @@ export interface LegacySession {
   handle(request: Request, parsedBody: unknown, post: Post | null): Promise<Response>
   /** Streams that are open for what the server says by itself. */
   openStreams: number
+  /** Calls in work, whether their client is still connected or comes back for the answer. */
+  openCalls: number
   usedAt: number
 }
 
@@ -70,14 +72,12 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     void session.server.close().catch(onError)
   }
 
-  /** Makes room for one more. Who has been silent for longest goes first, and before them nobody who listens. */
+  /** Makes room for one more. Who has been silent for longest goes first, and before them nobody who listens or waits for an answer. */
   function makeRoom(tokenId: string): void {
     for (const one of sessions.values()) {
-      if (one.openStreams === 0 && clock.mono() - one.usedAt > limits.idleMs) end(one)
+      if (!isInUse(one) && clock.mono() - one.usedAt > limits.idleMs) end(one)
     }
-    const byUse = [...sessions.values()].sort(
-      (a, b) => Math.sign(a.openStreams) - Math.sign(b.openStreams) || a.usedAt - b.usedAt,
-    )
+    const byUse = [...sessions.values()].sort((a, b) => Number(isInUse(a)) - Number(isInUse(b)) || a.usedAt - b.usedAt)
     const own = byUse.filter((one) => one.tokenId === tokenId)
     const [victim] = own.length >= limits.perToken ? own : byUse.length >= limits.all ? byUse : []
     if (victim !== undefined) end(victim)
@@ -116,6 +116,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       opening: JSON.stringify(initialize).length > MOST_HANDSHAKE_CHARS ? null : { id, tokenId, initialize },
       handle: (request, parsedBody, post) => posts.run(post, () => transport.handleRequest(request, { parsedBody })),
       openStreams: 0,
+      openCalls: 0,
       usedAt: clock.mono(),
     }
     server.server.onclose = () => {
@@ -176,6 +177,8 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     },
   }
 }
+
+const isInUse = ({ openStreams, openCalls }: LegacySession): boolean => openStreams > 0 || openCalls > 0
 
 function sdkEventStore(events: McpEventStore): EventStore {
   return {

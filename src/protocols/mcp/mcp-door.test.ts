@@ -284,6 +284,24 @@ describe('a legacy session', () => {
     expect(await status(others, otherAgentToken.token)).toBe(200)
   })
 
+  test('stays while one of its calls waits for an answer', async () => {
+    const { post, begin, hold, clock } = await openMcpDoor({ door: { limits: { perToken: 2 } } })
+    const waiting = await begin()
+    const held = hold.next()
+    const answer = post(call(1, 'hold', {}), { 'Mcp-Session-Id': waiting })
+    const { answer: say } = await held
+    clock.advance(25 * 60 * 60 * 1000)
+    const [other, last] = [await begin(), await begin()]
+    say({ done: true })
+
+    expect(messagesIn(await (await answer).text()).at(-1)?.message).toMatchObject({
+      id: 1,
+      result: { structuredContent: { done: true } },
+    })
+    const status = async (id: string) => (await post(call(2, 'echo', { text: 'Hi' }), { 'Mcp-Session-Id': id })).status
+    expect([await status(waiting), await status(other), await status(last)]).toEqual([200, 404, 200])
+  })
+
   test('ends after a day of silence', async () => {
     const { post, begin, clock } = await openMcpDoor()
     const id = await begin()

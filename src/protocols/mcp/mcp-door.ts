@@ -90,13 +90,16 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     async call(tool, input, agent, context) {
       const caller = callerOf(context)
       const open = { caller, context }
+      const session = caller.legacy?.session
       calls.add(open)
+      if (session !== undefined) session.openCalls += 1
       try {
         const { mcpReq } = context
         const called = { agent, mcpReq, resumable: resumableOf(caller, mcpReq) }
         return await serveTool(tool, input, called, { clock, log, stopping: stopping.signal })
       } finally {
         calls.delete(open)
+        if (session !== undefined) session.openCalls -= 1
         if (calls.size === 0) onIdle()
       }
     },

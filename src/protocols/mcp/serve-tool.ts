@@ -40,6 +40,7 @@ export async function serveTool(
   stopping.addEventListener('abort', onStop)
   try {
     if (stopping.aborted) onStop()
+    else if (mcpReq.signal.aborted) onGone()
     return resultOf(
       await tool.call(checked.data, {
         agent,
