@@ -57,6 +57,18 @@ describe('credentials', () => {
     expect([await found, clock.pending]).toEqual([{ value: null, problem: 'it does not answer; it may be locked' }, 0])
   })
 
+  test('that are missing wait for a locked keychain once', async () => {
+    const clock = createManualClock()
+    const never = () => new Promise<never>(() => {})
+    const keychain = createKeychain(clock, async () => () => ({ getPassword: never, setPassword: never }))
+    const missing = requireCredential('slack_bot_token', { keychain, env: {} }).catch((error: Error) => error.message)
+    await clock.advance(10_000)
+    expect([clock.pending, await missing]).toEqual([
+      0,
+      expect.stringContaining('cannot be used here: it does not answer'),
+    ])
+  })
+
   test('that differ between both places are named', async () => {
     const keychain = keychainWith({
       'quarterdeck/slack_app_token': 'xapp-1',

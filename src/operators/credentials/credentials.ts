@@ -27,22 +27,26 @@ export interface CredentialSources {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** The keychain wins. Null: neither has it. A keychain that cannot be opened counts as empty; `missingCredential` says why. */
-export async function findCredential(
+/** The keychain wins. Null: neither has it. A keychain that cannot be opened counts as empty; `requireCredential` says why. */
+export const findCredential = async (name: CredentialName, sources: CredentialSources): Promise<Credential | null> =>
+  (await lookFor(name, sources)).found
+
+/** `problem`: why the keychain could not be asked. */
+async function lookFor(
   name: CredentialName,
   { keychain, env }: CredentialSources,
-): Promise<Credential | null> {
-  const kept = await keychain.get(name)
-  if (kept.value !== null) return { value: kept.value, from: 'keychain' }
+): Promise<{ found: Credential | null; problem: string | null }> {
+  const { value: kept, problem } = await keychain.get(name)
+  if (kept !== null) return { found: { value: kept, from: 'keychain' }, problem }
   const value = env[credentialVariable(name)]?.trim() ?? ''
-  return value === '' ? null : { value, from: 'environment' }
+  return { found: value === '' ? null : { value, from: 'environment' }, problem }
 }
 
 /** Like `findCredential`, but throws `config_invalid` with both ways to set it. */
 export async function requireCredential(name: CredentialName, sources: CredentialSources): Promise<Credential> {
-  const found = await findCredential(name, sources)
+  // Asked once: a keychain that is locked takes ten seconds.
+  const { found, problem } = await lookFor(name, sources)
   if (found !== null) return found
-  const { problem } = await sources.keychain.get(name)
   throw new ServerError(
     'config_invalid',
     `The credential ${name} is missing. Put it into the keychain with \`quarterdeck ctl credential set ${name}\`, or set ${credentialVariable(name)} in the environment.${problem === null ? '' : ` The keychain cannot be used here: ${problem}.`}`,
