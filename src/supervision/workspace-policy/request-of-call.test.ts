@@ -27,6 +27,8 @@ describe('a tool call as a request', () => {
     ['Write', { file_path: 'a', targetFile: 'b' }],
     ['Bash', { command: 'a', cmd: 'b' }],
     ['Bash', { command: 'npm test', cwd: '/elsewhere' }],
+    ['exec', { argv: ['npm', 'test'], cwd: '/w/elsewhere' }],
+    ['exec', { workdir: 'elsewhere', script: 'npm test' }],
     ['Bash', { command: ["it's"] }],
     ['Bash', { command: [] }],
     ['Bash', { command: [['npm']] }],

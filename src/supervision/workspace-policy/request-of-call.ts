@@ -23,6 +23,7 @@ export function requestOfCall(
   workspaceRoot: string | null,
 ): PolicyRequest | null {
   if (!isRecord(input) || hidesPaths(input) || /patch/i.test(toolName)) return null
+  const runsCommand = Object.keys(input).some((name) => COMMANDS.has(name))
   const paths = new Set<unknown>()
   const commands: unknown[] = []
   for (const [name, value] of Object.entries(input)) {
@@ -31,7 +32,7 @@ export function requestOfCall(
     else if (PATCHES.has(name)) return null
     else if (FOLDERS.has(name)) {
       // Where a tool without a command looks is the file it touches.
-      if (!('command' in input || 'cmd' in input)) paths.add(value)
+      if (!runsCommand) paths.add(value)
       else if (value !== workspaceRoot) return null
     } else if (isPathArgument(name, {}) || name === 'filename') paths.add(value)
   }
