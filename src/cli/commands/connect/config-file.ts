@@ -3,6 +3,7 @@
 import {
   closeSync,
   copyFileSync,
+  fchmodSync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -64,14 +65,21 @@ function replaceFile(path: string, text: string): void {
   const mode = statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600
   const draft = `${target}.quarterdeck-new`
   rmSync(draft, { force: true })
-  const file = openSync(draft, 'wx', mode & 0o777)
   try {
-    writeFileSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
+    const file = openSync(draft, 'wx', 0o600)
+    try {
+      writeFileSync(file, text)
+      fchmodSync(file, mode & 0o777)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(draft, target)
+  } catch (error) {
+    // It may hold a token.
+    rmSync(draft, { force: true })
+    throw error
   }
-  renameSync(draft, target)
 }
 
 function realOrSame(path: string): string {

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -102,16 +103,38 @@ describe('quarterdeck connect', () => {
     expect(readFileSync(join(home, '.claude', 'settings.json'), 'utf8')).toBe(first)
   })
 
+  test.each(['connection', 'config'])('again keeps the old connection if the %s cannot be written', async (what) => {
+    const { server, home, configDir, connect, connections, workspace } = await setUp()
+    await connect('claude', '--yes', '--http')
+    const old = connections.read(workspace)
+    const [name = ''] = readdirSync(configDir).filter((one) => one.startsWith('connection-'))
+    // A folder where the new text goes: no mode keeps root from writing.
+    if (what === 'connection') mkdirSync(join(configDir, `${name}.new`, 'x'), { recursive: true })
+    else mkdirSync(join(home, '.claude.json.quarterdeck-new', 'x'), { recursive: true })
+
+    expect((await connect('claude', '--yes', '--http')).code).not.toBe(0)
+
+    expect(connections.read(workspace)).toEqual(old)
+    expect(asked(server).map(([method, path]) => `${method} ${path}`)).toEqual([
+      'POST /tokens',
+      'POST /tokens',
+      'DELETE /tokens/id-2',
+    ])
+    expect(readFileSync(join(home, '.claude.json'), 'utf8')).toContain('agent-token-1')
+  })
+
   test('keeps the mode, a link and a copy of the old file', async () => {
     const { home, folder, connect } = await setUp()
     mkdirSync(join(home, '.claude'))
     const [real, link] = [join(folder, 'dotfiles.json'), join(home, '.claude', 'settings.json')]
-    writeFileSync(real, '{"theme": "dark"}\n', { mode: 0o640 })
+    writeFileSync(real, '{"theme": "dark"}\n')
+    // More than the umask of most people leaves to a new file.
+    chmodSync(real, 0o664)
     symlinkSync(real, link)
 
     expect((await connect('claude', '--yes')).code).toBe(0)
 
-    expect([lstatSync(link).isSymbolicLink(), statSync(real).mode & 0o777]).toEqual([true, 0o640])
+    expect([lstatSync(link).isSymbolicLink(), statSync(real).mode & 0o777]).toEqual([true, 0o664])
     expect(readFileSync(`${link}.before-quarterdeck`, 'utf8')).toBe('{"theme": "dark"}\n')
     expect(JSON.parse(readFileSync(real, 'utf8'))).toMatchObject({ theme: 'dark', hooks: expect.any(Object) })
     expect(readdirSync(folder).sort()).toEqual(['dotfiles.json', 'home', 'shop'])

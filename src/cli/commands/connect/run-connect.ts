@@ -92,8 +92,9 @@ async function connect(host: KnownHost, job: Job): Promise<number> {
   const where = options.user ? 'all folders' : workspace
   io.stderr.write(`Connects ${adapter.title} in ${terminalLine(where, 500)} with ${url}.\n\n`)
   if (!(await confirmed(shown, job))) return exitCodes.failed.code
-  const connection = await newConnection(server, job)
-  for (const change of changesWith(connection.token)) changeConfigFile(change)
+  await newConnection(server, job, ({ token }) => {
+    for (const change of changesWith(token)) changeConfigFile(change)
+  })
   io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
   for (const { path, key } of switchedOff(adapter, job)) {
     const off = `Careful: ${terminalLine(path, 500)} sets ${key.join('.')}, so ${adapter.title} runs no hooks and asks nobody.`
@@ -144,8 +145,11 @@ async function forget({ connections, workspace, configDir, io }: Job): Promise<n
 async function print(job: Job): Promise<number> {
   const { options, configDir, io } = job
   const chosen = await chosenServer(options, configDir)
-  const { token } = await newConnection(chosen, job)
-  const { server } = setupFor('print', chosen.url, token, job)
+  let made = ''
+  await newConnection(chosen, job, ({ token }) => {
+    made = token
+  })
+  const { server } = setupFor('print', chosen.url, made, job)
   const entry =
     server.type === 'http'
       ? { type: 'http', url: server.url, headers: { Authorization: `Bearer ${server.token}` } }
@@ -162,22 +166,35 @@ async function print(job: Job): Promise<number> {
 const chosenServer = async ({ url }: ConnectOptions, configDir: string): Promise<KnownServer> =>
   url === undefined ? await findRunningServer(configDir) : serverAt(safeAddress(url), configDir)
 
-/** A new token each time: the old one may be lost or revoked. */
+/**
+ * A new token each time: the old one may be lost or revoked. `use` puts the new one to use. If it throws, or the disk is full, the old
+ * connection stays as it was.
+ */
 async function newConnection(
   { url, dataDir }: KnownServer,
   { target, options, workspace, connections, io }: Job,
-): Promise<AgentConnection> {
+  use: (connection: AgentConnection) => void,
+): Promise<void> {
   const old = connections.read(workspace)
   const name = target === 'print' ? 'an agent' : adapters[target].title
-  const connection = await withTokenStore({ url }, io, async (store) => {
+  await withTokenStore({ url }, io, async (store) => {
     const made = await store.create({ role: 'agent', user: options.owner, name, workspace })
+    const place = dataDir === undefined ? { url } : { url, dataDir }
+    const connection = { workspace: made.workspace ?? workspace, ...place, tokenId: made.id, token: made.token }
+    let isWritten = false
+    try {
+      connections.write(connection)
+      isWritten = true
+      use(connection)
+    } catch (error) {
+      if (isWritten && old !== null) connections.write(old)
+      else if (isWritten) connections.remove(connection.workspace)
+      await store.revoke(made.id).catch(() => {})
+      throw error
+    }
     // A token that is gone already need not be revoked.
     if (old !== null && old.url === url) await store.revoke(old.tokenId).catch(() => {})
-    const place = dataDir === undefined ? { url } : { url, dataDir }
-    return { workspace: made.workspace ?? workspace, ...place, tokenId: made.id, token: made.token }
   })
-  connections.write(connection)
-  return connection
 }
 
 function setupFor(host: KnownHost | 'print', url: string, token: string, job: Job): HostSetup {
