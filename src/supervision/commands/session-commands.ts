@@ -1,12 +1,14 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
+import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { isOpen } from '../../domain/supervision.ts'
 import type { ProcessGroups } from '../../tools/process/process-groups.ts'
 import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, type TakeStep } from '../sessions/take-step.ts'
+import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import { type Commands, findCommand } from './resolve-commands.ts'
 import { type CommandResult, type OutputPiece, runCommand } from './run-command.ts'
@@ -14,8 +16,8 @@ import { type CommandResult, type OutputPiece, runCommand } from './run-command.
 /** Runs the operators' commands in the workspaces of sessions. */
 export interface SessionCommands {
   /**
-   * Runs the command of this alias and streams its output to the session's log. The agent's silence does not count meanwhile. A caller
-   * who leaves does not end it. Throws `command_not_found`, `session_not_found` and `forbidden`.
+   * Runs the command of this alias and streams its output to the log of the session, if that is open. The agent's silence does not count
+   * meanwhile. A caller who leaves does not end it. Throws `command_not_found`, `session_not_found` and `forbidden`.
    */
   run(by: Caller, sessionId: string, alias: string): Promise<CommandResult & { alias: string }>
   /** Ends what runs. */
@@ -53,9 +55,9 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
       waiting = []
       n += 1
       const id = `${runId}-${n}`
-      await takeStep(sessionId, ({ at }) => ({
+      await takeStep(sessionId, ({ session, at }) => ({
         result: null,
-        events: [noticeEvent(id, 'command_output', { command_id: runId, alias, pieces }, at)],
+        events: shownIn(session, noticeEvent(id, 'command_output', { command_id: runId, alias, pieces }, at)),
       }))
     }
 
@@ -78,7 +80,7 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
       refuseForeignCommand(operators, by, session.owner)
       return {
         result: null,
-        events: [noticeEvent(runId, 'command', { alias, argv: [...command.argv], by: by.user }, at)],
+        events: shownIn(session, noticeEvent(runId, 'command', { alias, argv: [...command.argv], by: by.user }, at)),
         audit: [about(session, at, by.user, { what: 'command', alias, command: runId, ...viaOf(by) })],
       }
     })
@@ -94,7 +96,7 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
     const facts = { ended, exit_code: exitCode, signal, duration_ms: durationMs }
     await takeStep(sessionId, ({ session: now, at }) => ({
       result: null,
-      events: [noticeEvent(`${runId}-end`, 'command_ended', { command_id: runId, alias, ...facts }, at)],
+      events: shownIn(now, noticeEvent(`${runId}-end`, 'command_ended', { command_id: runId, alias, ...facts }, at)),
       audit: [about(now, at, by.user, { what: 'command_ended', alias, command: runId, ...facts })],
     }))
     return { alias, ...result }
@@ -118,3 +120,7 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
     },
   }
 }
+
+/** In a session that is over, each event would stand in the log as a run of its own that was cancelled or failed. */
+const shownIn = ({ supervision }: SupervisedSession, event: RunEvent): RunEvent[] =>
+  isOpen(supervision) ? [event] : []
