@@ -4,6 +4,7 @@ import { constants, realpathSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, unlink } from 'node:fs/promises'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
+import { createTurns } from '../sessions/turns.ts'
 import { type ConfinedPath, confine, violation } from '../workspace/confine.ts'
 import { type OpenFolder, openFolder } from '../workspace/open-folder.ts'
 import { readFileIn, sha256OfBytes, type WorkspaceFile } from '../workspace/read-workspace-file.ts'
@@ -41,23 +42,13 @@ export interface ChangeWriter {
 
 /** Writes of one workspace happen one after the other. Make one writer for each process. */
 export function createChangeWriter(): ChangeWriter {
-  /** The last write of each workspace. */
-  const last = new Map<string, Promise<unknown>>()
-  async function inTurn<T>(change: ApprovedChange, work: (place: ConfinedPath) => Promise<T>): Promise<T> {
-    const root = rootOf(change.workspaceRoot)
-    const turn = (last.get(root) ?? Promise.resolve()).then(async () => {
+  const turns = createTurns()
+  const inTurn = <T>(change: ApprovedChange, work: (place: ConfinedPath) => Promise<T>): Promise<T> =>
+    turns(rootOf(change.workspaceRoot), async () => {
       const place = await confine(change.workspaceRoot, change.path)
       if (place.path !== change.path) throw violation(change.path, `it now leads to ${place.path}`)
       return await work(place)
     })
-    const settled = turn.catch(() => {})
-    last.set(root, settled)
-    try {
-      return await turn
-    } finally {
-      if (last.get(root) === settled) last.delete(root)
-    }
-  }
   return {
     apply: (change, { force = false, beforeRename }) =>
       inTurn(change, (place) =>
