@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { variable } from '../../../config/source/env-file.ts'
-import { editJson, isEmptyJson } from './edit-json.ts'
+import { editJson, trimJson } from './edit-json.ts'
 import { dropHooks, hookedFolders, setHooks } from './hook-entries.ts'
 import {
   HOST_LIMIT_SECONDS,
@@ -54,13 +54,13 @@ export const claude: HostAdapter = {
         what: 'MCP server',
         apply: (text, setup) =>
           editJson(text, state, (json) => json.set(serverPath(setup.workspace), serverEntry(setup))),
-        remove: (text, { workspace }) => orNull(editJson(text, state, (json) => json.remove(serverPath(workspace)))),
+        remove: (text, { workspace }) => trimJson(text, state, (json) => json.remove(serverPath(workspace))),
       },
       {
         path: settings,
         what: 'hooks',
         apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
-        remove: (text, { workspace }) => orNull(editJson(text, settings, (json) => dropHooks(json, workspace))),
+        remove: (text, { workspace }) => trimJson(text, settings, (json) => dropHooks(json, workspace)),
       },
     ]
   },
@@ -76,5 +76,3 @@ export const claude: HostAdapter = {
     'It does not ask with --bare, or where disableAllHooks is set. Start Claude Code again to use it.',
   ],
 }
-
-const orNull = (text: string): string | null => (isEmptyJson(text) ? null : text)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { TomlTable } from 'smol-toml'
 import { variable } from '../../../config/source/env-file.ts'
-import { editJson, isEmptyJson } from './edit-json.ts'
+import { editJson, trimJson } from './edit-json.ts'
 import { editToml } from './edit-toml.ts'
 import { dropHooks, hookedFolders, setHooks } from './hook-entries.ts'
 import {
@@ -55,10 +55,7 @@ export const codex: HostAdapter = {
         path: hooks,
         what: 'hooks',
         apply: (text, setup) => editJson(text, hooks, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
-        remove(text, { workspace }) {
-          const rest = editJson(text, hooks, (json) => dropHooks(json, workspace))
-          return isEmptyJson(rest) ? null : rest
-        },
+        remove: (text, { workspace }) => trimJson(text, hooks, (json) => dropHooks(json, workspace)),
       },
     ]
   },

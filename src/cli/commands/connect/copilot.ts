@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { variable } from '../../../config/source/env-file.ts'
-import { editJson, isEmptyJson } from './edit-json.ts'
+import { editJson, trimJson } from './edit-json.ts'
 import { dropHooks, hookedFolders, setHooks } from './hook-entries.ts'
 import {
   HOST_LIMIT_SECONDS,
@@ -39,19 +39,18 @@ export const copilot: HostAdapter = {
     const folder = variable(env, 'COPILOT_HOME') ?? join(home, '.copilot')
     const [servers, settings] = [join(folder, 'mcp-config.json'), join(folder, 'settings.json')]
     const place = ['mcpServers', SERVER_NAME]
-    const orNull = (text: string) => (isEmptyJson(text) ? null : text)
     return [
       {
         path: servers,
         what: 'MCP server',
         apply: (text, setup) => editJson(text, servers, (json) => json.set(place, serverEntry(setup))),
-        remove: (text, { isLast }) => (isLast ? orNull(editJson(text, servers, (json) => json.remove(place))) : text),
+        remove: (text, { isLast }) => (isLast ? trimJson(text, servers, (json) => json.remove(place)) : text),
       },
       {
         path: settings,
         what: 'hooks',
         apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
-        remove: (text, { workspace }) => orNull(editJson(text, settings, (json) => dropHooks(json, workspace))),
+        remove: (text, { workspace }) => trimJson(text, settings, (json) => dropHooks(json, workspace)),
       },
     ]
   },

@@ -73,8 +73,11 @@ export function editJson(text: string | null, name: string, edit: (json: JsonEdi
   return current
 }
 
-/** True if nothing is left in the file but an empty object. */
-export const isEmptyJson = (text: string): boolean => /^\s*\{\s*\}\s*$/.test(text)
+/** The same for taking something out. Null: nothing is left but an empty object. */
+export function trimJson(text: string, name: string, edit: (json: JsonEditor) => void): string | null {
+  const rest = editJson(text, name, edit)
+  return /^\s*\{\s*\}\s*$/.test(rest) ? null : rest
+}
 
 interface JsonStyle {
   /** One level of indentation. */

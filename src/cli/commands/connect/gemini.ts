@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { editJson, isEmptyJson } from './edit-json.ts'
+import { editJson, trimJson } from './edit-json.ts'
 import { dropHooks, hookedFolders, setHooks } from './hook-entries.ts'
 import {
   HOST_LIMIT_SECONDS,
@@ -47,13 +47,11 @@ export const gemini: HostAdapter = {
             json.set(PLACE, serverEntry(setup))
             setHooks(json, setup.workspace, hookEntries(setup))
           }),
-        remove(text, { workspace, isLast }) {
-          const rest = editJson(text, settings, (json) => {
+        remove: (text, { workspace, isLast }) =>
+          trimJson(text, settings, (json) => {
             dropHooks(json, workspace)
             if (isLast) json.remove(PLACE)
-          })
-          return isEmptyJson(rest) ? null : rest
-        },
+          }),
       },
     ]
   },
