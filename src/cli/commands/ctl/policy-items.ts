@@ -1,5 +1,5 @@
-import { protectedPath } from '../../../supervision/workspace/protected-path.ts'
 import { explainPolicy } from '../../../supervision/workspace-policy/explain-policy.ts'
+import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import { readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -46,7 +46,7 @@ function policyLines({ approval_id, title, content }: ShownApproval, { io }: Ctl
   if (typeof content !== 'string') return head
   const read = readPolicy(content)
   if (read.policy === null) return [...head, '  It has mistakes, so it allows nothing.']
-  const limits = { allowlist: readAllowlist(undefined, io), protectedBecause: protectedPath }
+  const limits = { allowlist: readAllowlist(undefined, io), protectedBecause: protectedByPath }
   const explained = explainPolicy(read.policy, read.settings, limits).flatMap(({ means, note }) => [
     `  ${terminalLine(means, 1_000)}`,
     ...(note === null ? [] : [`    note: ${terminalLine(note, 1_000)}`]),

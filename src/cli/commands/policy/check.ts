@@ -1,5 +1,5 @@
-import { protectedPath } from '../../../supervision/workspace/protected-path.ts'
 import { type ExplainedLine, explainPolicy } from '../../../supervision/workspace-policy/explain-policy.ts'
+import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -13,7 +13,7 @@ export function checkPolicy(file: string, { config, json }: { config?: string; j
   const lines =
     read.policy === null
       ? []
-      : explainPolicy(read.policy, read.settings, { allowlist, protectedBecause: protectedPath })
+      : explainPolicy(read.policy, read.settings, { allowlist, protectedBecause: protectedByPath })
   const ok = read.policy !== null
   if (json) {
     io.stdout.write(`${JSON.stringify({ ok, lines, problems: read.problems })}\n`)

@@ -71,6 +71,15 @@ Everything else needs an approval, and always: critical risk, protected paths, o
     })
   })
 
+  test('promises nothing that the server would ask about', async () => {
+    const cwd = await project({
+      'p.json': '{"file_patterns": {"write": ["web/package.json"], "read": ["web/package.json"]}}',
+    })
+    const { out } = await run(cwd, 'check', 'p.json')
+    expect(out).toContain('file_patterns.write[0]  web/package.json allows nothing.')
+    expect(out).toContain('file_patterns.read[0]  Reading web/package.json passes.')
+  })
+
   test('takes the commands from another settings file, or says that it does not know them', async () => {
     const cwd = await project({ 'p.json': '{"commands": ["npm run lint"]}', 'etc/q.yaml': SETTINGS })
     expect((await run(cwd, 'check', 'p.json', '--config', 'etc/q.yaml')).out).not.toContain('note:')
