@@ -92,3 +92,38 @@ test('a session that cannot be made leaves the files restored, and does not bloc
   await expect(start({ create: killed }).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
   expect(await jobs.openRestores()).toEqual([])
 })
+
+test('pages show every checkpoint once, also one that took longer than the next', async () => {
+  const desk = openDesk()
+  const session = await desk.sessions.attach(agentIn(makeWorkspace({})))
+  const slow = Promise.withResolvers<void>()
+  const checkpoints = createSessionCheckpoints({
+    ...desk,
+    whileWorking: createWhileWorking(desk),
+    jobs: {
+      ...createCheckpoints({ folder: '/nowhere', excluded: [], isProtected: () => false }),
+      async save({ checkpointId, label, root, createdAt }) {
+        if (label === 'first') await slow.promise
+        const counts = { files: 0, bytes: 0, files_with_content: 0, skipped: 0, skipped_paths: [] }
+        const names = { checkpoint_id: checkpointId, label, workspace_root: root, created_at: createdAt }
+        return { ...names, ...counts, manifest: checkpointId }
+      },
+    },
+    logger: silentLogger,
+    maxOpen: 3,
+  })
+  const first = checkpoints.save(ann, session.id, { label: 'first', contents: false })
+  await desk.clock.advance(1)
+  await checkpoints.save(ann, session.id, { label: 'second', contents: false })
+  slow.resolve()
+  await first
+
+  const labels: (string | null)[] = []
+  for (const query of [{ sessionId: session.id }, {}]) {
+    let [last] = await checkpoints.list({ by: ann, ...query, limit: 1 })
+    for (; last !== undefined; [last] = await checkpoints.list({ by: ann, ...query, limit: 1, before: last })) {
+      labels.push(last.label)
+    }
+  }
+  expect(labels).toEqual(['second', 'first', 'second', 'first'])
+})

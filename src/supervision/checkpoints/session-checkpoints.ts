@@ -48,7 +48,8 @@ export interface CheckpointQuery {
   owner?: string
   sessionId?: string
   limit: number
-  before?: { createdAt: number; id: string }
+  /** The last one of the page before. */
+  before?: Place
 }
 
 export type Restored =
@@ -179,10 +180,11 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
         ...(sessionId === undefined ? {} : { sessionId }),
         ...(own === undefined ? {} : { owner: own }),
       }
-      const found = await store.supervised.checkpoints({ ...query, limit: before === undefined ? limit : MOST })
+      // The store has them in the order in which they were finished. A page begins where the one before ended, so all need one order.
+      const found = (await store.supervised.checkpoints({ ...query, limit: MOST })).toSorted(newestFirst)
       return found
         .filter((one) => own === undefined || one.owner === own)
-        .filter((one) => before === undefined || isAfter(one, before))
+        .filter((one) => before === undefined || newestFirst(before, one) < 0)
         .slice(0, limit)
     },
 
@@ -249,5 +251,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
   }
 }
 
-const isAfter = (one: Checkpoint, { createdAt, id }: { createdAt: number; id: string }): boolean =>
-  one.createdAt < createdAt || (one.createdAt === createdAt && one.id < id)
+type Place = Pick<Checkpoint, 'createdAt' | 'id'>
+
+const newestFirst = (a: Place, b: Place): number =>
+  b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
