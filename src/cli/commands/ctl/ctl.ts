@@ -202,9 +202,11 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
     .action((words: string[], options: CtlOptions & InSession & { contents?: boolean }) =>
       on(async (context) => (await import('./checkpoints.ts')).checkpoint(words.join(' '), options, context))(options),
     )
-  inSession(add(command, 'checkpoints', 'Lists checkpoints, newest first.')).action((options: CtlOptions & InSession) =>
-    on(async (context) => (await import('./checkpoints.ts')).checkpoints(options.session, context))(options),
-  )
+  add(command, 'checkpoints', 'Lists checkpoints, newest first.')
+    .option('--session <id>', 'only those of this session, by the start of its id')
+    .action((options: CtlOptions & InSession) =>
+      on(async (context) => (await import('./checkpoints.ts')).checkpoints(options.session, context))(options),
+    )
   deciding(add(command, 'restore', 'Shows what would be lost, asks, and brings the files of a checkpoint back.'))
     .argument('<id>', 'the start of its id')
     .option('--confirm <digest>', 'for programs: the digest of the loss that a person was shown')
