@@ -10,11 +10,13 @@ async function openHost(
   era: 'legacy' | 'modern',
   where: { url: string; token?: string },
   more: Partial<BridgeOptions> = {},
+  onConnect: (url: string) => void = () => {},
 ) {
   const [hostEnd, bridgeEnd] = InMemoryTransport.createLinkedPair()
   const said: string[] = []
-  const connect = () =>
-    new StreamableHTTPClientTransport(new URL(`${where.url}?bridge_id=bridge-1234`), {
+  const connect = () => {
+    onConnect(where.url)
+    return new StreamableHTTPClientTransport(new URL(`${where.url}?bridge_id=bridge-1234`), {
       requestInit: { headers: { Authorization: `Bearer ${where.token ?? agentToken.token}` } },
       reconnectionOptions: {
         initialReconnectionDelay: 10,
@@ -23,6 +25,7 @@ async function openHost(
         maxRetries: 2,
       },
     })
+  }
   const clock = createSystemClock()
   const ended = runBridge({ host: bridgeEnd, connect, clock, say: (text) => said.push(text), ...more })
   const client = new Client(
@@ -88,6 +91,30 @@ describe.each(['legacy', 'modern'] as const)('a bridge for a %s host', (era) => 
       structuredContent: { text: 'again' },
     })
     if (era === 'legacy') expect(said).toContain('Connected to the server again.')
+  })
+
+  test('does not send what the host cancelled while no server was there', async () => {
+    const first = await openMcpDoor()
+    const where = { url: first.url }
+    const tries: string[] = []
+    const { client, connected } = await openHost(era, where, {}, (url) => tries.push(url))
+    await connected
+    where.url = 'http://127.0.0.1:1/mcp'
+    await first.server.server.close({ drainMs: 0 })
+    // A legacy bridge notices by itself. What is asked before that is told to come again.
+    if (era === 'legacy') await until(() => tries.length > 1)
+    const abort = new AbortController()
+    const before = tries.length
+    const answer = client.callTool({ name: 'hold', arguments: {} }, { signal: abort.signal })
+    await until(() => tries.length > before)
+    abort.abort()
+    await expect(answer).rejects.toThrow()
+
+    const second = await openMcpDoor()
+    where.url = second.url
+    await client.callTool({ name: 'echo', arguments: { text: 'again' } })
+
+    expect(second.hold.calls).toEqual([])
   })
 
   test('waits for a server that comes late, and says so when it never comes', async () => {

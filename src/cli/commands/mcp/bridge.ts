@@ -38,6 +38,8 @@ const MODERN_KEY = 'io.modelcontextprotocol/protocolVersion'
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const { host, connect, clock, say, patienceMs = PATIENCE_MS } = options
   const open = new Map<RequestId, OpenRequest>()
+  /** Open requests that no server has taken yet. They are sent again. */
+  const resending = new Set<RequestId>()
   const closed = new AbortController()
   let remote = connect()
   /** What a legacy client said first. Null until then, and for modern clients. */
@@ -88,7 +90,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     if (handshake === null) return true
     for (const [i, { message }] of [...open.values()].entries()) {
       if (i === 0) say('The connection to the server was lost.')
-      if (message.method !== 'initialize') answerLost(message)
+      if (message.method !== 'initialize' && !resending.has(message.id)) answerLost(message)
     }
     for (let wait = FIRST_WAIT_MS; !closed.signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
       const next = bind(connect())
@@ -156,12 +158,11 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     }
   }
 
-  /** Recovers without giving up this request. */
+  /** Recovers without giving up this request. The host may cancel it meanwhile. */
   async function recoverBeside(request: JSONRPCRequest | null, patience: number): Promise<void> {
-    const kept = request === null ? undefined : open.get(request.id)
-    if (request !== null) open.delete(request.id)
+    if (request !== null) resending.add(request.id)
     await Promise.race([recover(), sleep(clock, patience, closed.signal)])
-    if (request !== null && kept !== undefined) open.set(request.id, kept)
+    if (request !== null) resending.delete(request.id)
   }
 
   /** The server may come back at another address. */
