@@ -19,7 +19,7 @@ import { createSessionCommands, type SessionCommands } from './supervision/comma
 import { createPurgeSupervised, type PurgeSupervised } from './supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from './supervision/spawn/child-records.ts'
 import { createSpawner, type Spawner } from './supervision/spawn/create-spawner.ts'
-import { findSandbox } from './supervision/spawn/sandbox.ts'
+import { findSandbox, type Sandbox } from './supervision/spawn/sandbox.ts'
 import { resolveHost } from './supervision/spawn/start-host.ts'
 import type { OwnFolders, Workspaces } from './supervision/workspace/allowed-workspace.ts'
 import { protectedPath } from './supervision/workspace/protected-path.ts'
@@ -85,12 +85,20 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   })
   undo.defer(() => commands.close())
   const records = createChildRecords(dataDir)
-  const sandbox = once(() => findSandbox(findProgram('bwrap', search).program))
+  let sandbox: Sandbox | null = null
+  /** Looked for again as long as there is none: a try may fail because the machine is busy. */
+  async function sandboxNow(): Promise<Sandbox | null> {
+    if (sandbox !== null) return sandbox
+    const looked = await findSandbox(findProgram('bwrap', search).program)
+    if (looked.found === null) logger.warn('an agent starts without a sandbox', { why: looked.why })
+    sandbox = looked.found
+    return sandbox
+  }
   const spawner = createSpawner({
     ...shared,
     host: hostOf(supervision.hostCli, search, logger),
     extraArgs: supervision.hostCliArgs,
-    sandbox: async () => (await sandbox()).found,
+    sandbox: sandboxNow,
     findWorkspace: parts.workspaces.find,
     tokens: {
       async mint(owner, workspace) {
@@ -140,13 +148,5 @@ function hostOf(hostCli: string | null, search: Parameters<typeof resolveHost>[1
     return () => {
       throw error
     }
-  }
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make()
-    return made
   }
 }
