@@ -71,9 +71,10 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
   async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
     const { workspaceRoot } = session.supervision
     const change = await changeOfCall(call, { workspaceRoot, serverPaths })
-    const plain = isElsewhere(call, workspaceRoot)
-      ? null
-      : requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
+    const folder = otherFolder(call, workspaceRoot)
+    // A command does something else in another folder, so no policy covers it there.
+    const isElsewhere = folder !== null && (call.command !== undefined || kindOfTool(call.toolName) === 'command')
+    const plain = isElsewhere ? null : requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
     const filePath = plain?.filePath ?? null
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
@@ -88,12 +89,15 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     // Without a policy that covers it, a command or an unknown tool may do anything.
     const risk = floor === 'low' && (kind !== 'write' || !isChange(change)) && !call.isReading ? 'high' : floor
     const request = plain === null || isOutside ? null : { ...plain, filePath: confined, riskLevel: floor }
-    return { change, command, risk, request, path: confined ?? filePath, isOutside }
+    return { change, command, risk, request, folder, path: confined ?? filePath, isOutside }
   }
 
   async function decide(open: OpenCall, call: HostCall): Promise<Permission> {
     check(call)
-    const contentKey = sha256(canonicalJson(['permission', call.toolName, call.input]))
+    // The same call does something else in another folder, so a yes for one is not a yes for the other.
+    const folder = otherFolder(call, open.session.supervision.workspaceRoot)
+    const asks = ['permission', call.toolName, call.input, ...(folder === null ? [] : [folder])]
+    const contentKey = sha256(canonicalJson(asks))
     const known = await asked.byContent(open.session.id, 'permission', contentKey)
     if (known !== null) return await answerOf(open, known, call)
     const looked = await lookAt(open, call)
@@ -194,13 +198,14 @@ interface Looked {
   risk: Risk
   /** Null: no policy can judge it. */
   request: PolicyRequest | null
+  /** Where the agent is; null: in the workspace's root. */
+  folder: string | null
   path: string | null
   isOutside: boolean
 }
 
-/** A command does something else in another folder, so no policy covers it there. */
-const isElsewhere = ({ cwd, command, toolName }: HostCall, workspaceRoot: string): boolean =>
-  cwd !== undefined && cwd !== workspaceRoot && (command !== undefined || kindOfTool(toolName) === 'command')
+const otherFolder = ({ cwd }: HostCall, workspaceRoot: string): string | null =>
+  cwd === undefined || cwd === workspaceRoot ? null : cwd
 
 const isChange = (change: Looked['change']): change is ProposedChange => change !== null && 'diff' in change
 
@@ -231,8 +236,9 @@ function titleOf({ toolName }: HostCall, { change, command, path }: Looked): str
   return shownTitle(path === null ? `Call ${toolName}` : `${toolName} ${path}`)
 }
 
-function descriptionOf({ toolName, input }: HostCall, { change, command, isOutside }: Looked): string {
+function descriptionOf({ toolName, input }: HostCall, { change, command, folder, isOutside }: Looked): string {
   const notes = [
+    ...(folder === null ? [] : [`In the folder ${shownTitle(folder)}`]),
     ...(isOutside ? [OUTSIDE] : []),
     ...(change !== null && 'problem' in change && change.problem !== OUTSIDE ? [change.problem] : []),
     ...(isChange(change) ? change.warnings : []),

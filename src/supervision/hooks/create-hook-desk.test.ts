@@ -94,6 +94,25 @@ test('a window that could be either of two that asked gets a session of its own'
   expect(await desk.sessions.list({ limit: 10 })).toHaveLength(3)
 })
 
+test('a yes for a command counts in the folder that the person saw', async () => {
+  const desk = open()
+  await desk.connect('window-1')
+  const folder = `${desk.workspace}/build`
+  const first = desk.ask({ cwd: folder })
+  const asked = await desk.nextWaiting()
+  expect(asked).toMatchObject({ description: `Tool: Bash\nls\nIn the folder ${folder}` })
+  await desk.passTime(50_000)
+  expect(await first).toMatchObject({ behavior: 'deny' })
+  await desk.approvals.decide(ann, asked.id, { decision: 'approve' })
+
+  const elsewhere = desk.ask({ cwd: `${desk.workspace}/src` })
+  const other = await desk.nextWaiting()
+  expect(other).toMatchObject({ description: `Tool: Bash\nls\nIn the folder ${desk.workspace}/src` })
+  await desk.approvals.decide(ann, other.id, { decision: 'reject' })
+  expect(await elsewhere).toMatchObject({ behavior: 'deny' })
+  expect(await desk.ask({ cwd: folder })).toEqual({ behavior: 'allow' })
+})
+
 test('our own tools are let through, because the desk checks each call by itself', async () => {
   const desk = open()
 
