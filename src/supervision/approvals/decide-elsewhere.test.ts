@@ -8,6 +8,7 @@ import type { Approval } from '../../domain/wait.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
+import { createReadDiff } from './read-diff.ts'
 
 const yes: Decision = { decision: 'approve' }
 
@@ -249,6 +250,35 @@ test('where two have to say yes, one person cannot do it alone, and an edit asks
     'root yes',
     'ann approved',
   ])
+})
+
+test('where two have to say yes to a call, the second reads the arguments that the first one edited', async () => {
+  const workspace = makeWorkspace({ 'a.txt': 'one\n' })
+  const desk = openDesk({ quorum: sameForEveryRisk(2) })
+  const input = { file_path: 'a.txt', content: 'two\n' }
+  const answer = desk.tools.approve_tool(callOf(agentIn(workspace)), { tool_name: 'Write', input })
+  const { id } = await desk.nextWaiting()
+  const readDiff = createReadDiff(desk.store)
+  expect((await readDiff(await desk.approvals.get(root, id)))?.diff).toContain('+two')
+
+  const edited = { file_path: 'a.txt', content: 'th\u200bree\n' }
+  await desk.approvals.decide(ann, id, { ...yes, arguments: edited })
+
+  const shown = await desk.approvals.get(root, id)
+  expect(shown).toMatchObject({
+    status: 'pending',
+    title: 'Call Write with edited arguments',
+    description: 'Tool: Write\nfile_path: a.txt\ncontent: "th\\u200bree\\n"\nThe agent asked for this:\nTool: Write',
+    risk: 'critical',
+    beforeHash: null,
+    afterHash: null,
+    decisions: [{ by: 'ann' }],
+    supervised: { change: null, isEdited: true },
+  })
+  expect(await readDiff(shown)).toBe(null)
+  expect(await refusal(desk.approvals.decide(root, id, yes))).toMatchObject({ code: 'approval_changed' })
+  await desk.approvals.decide(root, id, { ...yes, digest: shown.digest })
+  expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
 })
 
 test('the first no closes, however many have said yes', async () => {

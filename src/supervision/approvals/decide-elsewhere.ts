@@ -8,6 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import { ONE_PERSON, type Quorum, type Yes } from '../../domain/quorum.ts'
 import type { PolicyPin, Proposal } from '../../domain/supervision.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
+import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
 import {
   type ChangeSummary,
   hasExpired,
@@ -31,6 +32,7 @@ import {
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { alreadyDecided, refuseSecondYes } from './decide.ts'
+import { shownArguments } from './shown-arguments.ts'
 
 export interface ElsewhereApprovals {
   /**
@@ -117,7 +119,8 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     decision: Decision,
   ): Promise<Step<Outcome>> {
     const { reason = null, force = false, arguments: edited } = decision
-    const record = edited === undefined ? asked : withArguments(asked, edited)
+    const edits = edited === undefined ? {} : withArguments(asked, edited)
+    const record = { ...asked, ...edits }
     const { decisions: given = [] } = record
     const needed = quorum[record.risk]
     refuseSecondYes(operators, by, { ...record, quorum: needed })
@@ -131,8 +134,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
       }),
     ]
     if (decisions.length < needed) {
-      const { digest, editedArguments, supervised } = record
-      const patch = { digest, editedArguments, supervised, quorum: needed, decisions }
+      const patch = { ...edits, quorum: needed, decisions }
       const facts = { approval_id: record.id, by: by.user, yeses: decisions.length, needed }
       return {
         result: { type: 'decided', record: { ...record, ...patch } },
@@ -141,11 +143,10 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
         audit: audit('yes').map((one) => yesRecord(one, { ...record, quorum: needed, decisions })),
       }
     }
-    const { digest, editedArguments } = record
     const mayForce = decisions.every((one) => one.force)
     const supervised = { ...record.supervised, mayForce }
     const yeses = needed > 1 ? { quorum: needed, decisions } : {}
-    const step = settled(by, now, record, { status: 'approved', reason, digest, editedArguments, supervised, ...yeses })
+    const step = settled(by, now, record, { ...edits, status: 'approved', reason, supervised, ...yeses })
     const pin = record.kind === 'policy' ? { pin: await pinOf(by, now, record) } : {}
     return { ...step, ...pin, audit: audit('approved') }
   }
@@ -233,12 +234,28 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
   }
 }
 
-/** With other arguments it is another question, so the yeses for the old one do not count. */
-function withArguments(record: SupervisedApproval, edited: Record<string, unknown>): SupervisedApproval {
+const AGENT_ASKED = '\nThe agent asked for this:\n'
+
+/**
+ * With other arguments it is another question: the yeses for the old one do not count. Whoever else has to say yes reads what would run
+ * now, and no diff of what would have run.
+ */
+function withArguments(record: SupervisedApproval, edited: Record<string, unknown>): Partial<SupervisedApproval> {
   const digest = callDigest({ ...record, arguments: edited })
-  if (digest === record.digest) return record
-  const { decisions: _, supervised, ...rest } = record
-  return { ...rest, digest, editedArguments: JSON.stringify(edited), supervised: { ...supervised, isEdited: true } }
+  if (digest === record.digest) return {}
+  const tool = visibleText(record.tool)
+  const asked = record.description.split(AGENT_ASKED).at(-1)
+  return {
+    digest,
+    editedArguments: JSON.stringify(edited),
+    decisions: [],
+    title: `Call ${tool} with edited arguments`,
+    description: `Tool: ${tool}\n${shownArguments(edited)}${AGENT_ASKED}${asked}`,
+    risk: hidesCharacters(edited) ? 'critical' : record.risk,
+    beforeHash: null,
+    afterHash: null,
+    supervised: { ...record.supervised, change: null, isEdited: true },
+  }
 }
 
 function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {

@@ -13,13 +13,13 @@ export interface ProposedDiff {
   content(): string | null
 }
 
-/** Null: it changes no file. */
+/** Null: it changes no file, or an operator has edited the call, and the diff was of the call before. */
 export type ReadDiff = (approval: Approval) => Promise<ProposedDiff | null>
 
 export const createReadDiff =
   ({ supervised }: { supervised: Pick<SupervisedReads, 'proposal'> }): ReadDiff =>
-  async ({ id, supervised: asked }) => {
-    const proposal = asked === undefined ? null : await supervised.proposal(id)
+  async ({ id, editedArguments, supervised: asked }) => {
+    const proposal = asked === undefined || editedArguments !== null ? null : await supervised.proposal(id)
     if (proposal === null) return null
     const { diff, after } = proposal
     const path = asked?.change?.path ?? ''
