@@ -62,6 +62,29 @@ test('an approved change is written once', async () => {
   ])
 })
 
+test.each(['pause', 'terminate'] as const)(
+  'nothing is written after a %s that came while the call was on its way',
+  async (stop) => {
+    const writer = createChangeWriter()
+    let stopped: () => Promise<unknown> = async () => null
+    const desk = await openApproved({
+      writer: {
+        ...writer,
+        async apply(change, options) {
+          await stopped()
+          return writer.apply(change, options)
+        },
+      },
+    })
+    stopped = () => desk.sessions[stop](ann, desk.sessionId)
+
+    expect((await desk.accept()).answer).toMatchObject({
+      error_code: stop === 'pause' ? 'session_paused' : 'session_ended',
+    })
+    expect([desk.file(), (await desk.record()).status]).toEqual(['old\n', 'approved'])
+  },
+)
+
 test('files are created and deleted too', async () => {
   const created = await openApproved({}, {}, { file_path: 'new/b.txt', diff: 'b\n' })
   await created.accept()

@@ -2,15 +2,15 @@
 // moment leaves the old file or the new one, and a record that says what is left to do (`apply-recovery.ts`).
 
 import type { AuditRecord } from '../../domain/audit.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SupervisedApproval } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { isSupervisedSession, type SessionNow, type Step, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import type { AgentDesk } from './agent-desk.ts'
-import type { AnswerCall, OpenCall } from './answer-call.ts'
+import { type AnswerCall, type OpenCall, refuseInactive } from './answer-call.ts'
 import { type AskedApprovals, decidedText } from './asked-approvals.ts'
 
 export interface AcceptDiffDeps {
@@ -33,7 +33,7 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_
     const mayForce = force && record.supervised.mayForce
     let isUsedByUs = false
     const beforeRename = async () => {
-      await consume(record, mayForce)
+      await consume(open, record, mayForce)
       isUsedByUs = true
     }
     try {
@@ -49,10 +49,14 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_
   }
 
   /** From here on the approval is used, whatever happens. */
-  async function consume({ id, sessionId }: SupervisedApproval, force: boolean): Promise<void> {
+  async function consume(open: OpenCall, { id, sessionId }: SupervisedApproval, force: boolean): Promise<void> {
     await takeStep(sessionId, async ({ at }) => {
       const record = await asked.current(id)
       refuseUnapproved(record)
+      // The operator may have stopped the agent since the call began.
+      const caller = await store.sessions.get(open.session.id)
+      if (caller === null || !isSupervisedSession(caller)) throw sessionNotFound(open.session.id)
+      refuseInactive(caller)
       return {
         result: null,
         settle: [{ id, patch: { status: 'consumed', consumedAt: at } }],

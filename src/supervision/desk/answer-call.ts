@@ -9,6 +9,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision.ts'
 import type { SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
+import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
@@ -188,7 +189,8 @@ export function activity({ session, waiting, at }: SessionNow): Step<null> {
 
 const recovered = (at: number): Partial<SupervisedWait> => ({ status: 'self_recovered', decidedAt: at })
 
-function refuseInactive({ id, supervision: { status } }: SupervisedSession): void {
+/** Throws `session_paused` or `session_ended`. */
+export function refuseInactive({ id, supervision: { status } }: SupervisedSession): void {
   if (status === 'paused') {
     throw new ServerError(
       'session_paused',
@@ -196,9 +198,7 @@ function refuseInactive({ id, supervision: { status } }: SupervisedSession): voi
       { details: { session_id: id } },
     )
   }
-  if (status === 'terminated' || status === 'interrupted') {
-    throw new ServerError('session_ended', `Session ${id} has ended. Stop working, and tell your user.`)
-  }
+  if (status === 'terminated' || status === 'interrupted') throw sessionEnded(id)
 }
 
 const carried = (steering: readonly Instruction[], tasks: readonly Instruction[], nudge: string | null) => ({

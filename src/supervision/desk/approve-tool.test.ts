@@ -152,6 +152,18 @@ test('a host that has gone uses nothing up', async () => {
   expect((await desk.ask()).answer.behavior).toBe('allow')
 })
 
+test('a yes to a call of a paused agent counts when the agent goes on', async () => {
+  const desk = open()
+  const first = desk.ask()
+  const { id, sessionId } = await desk.asked()
+  await desk.sessions.pause(ann, sessionId)
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+  expect((await first).answer).toMatchObject({ behavior: 'deny', message: expect.stringContaining('paused') })
+
+  await desk.sessions.resume(ann, sessionId)
+  expect((await desk.ask()).answer.behavior).toBe('allow')
+})
+
 test('expired, paused and ended deny', async () => {
   const desk = open()
   const late = desk.ask(bash, { limitMs: 10_000_000 })

@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts'
 import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
 import { isSupervisedSession, type SessionNow, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-desk.ts'
+import { refuseInactive } from './answer-call.ts'
 import type { WaitFor } from './wait-for.ts'
 
 /** What an agent asks a person to approve. */
@@ -74,7 +75,7 @@ export interface AskedApprovals {
   answered(call: AgentCall, record: SupervisedApproval, message: string): Promise<SupervisedApproval>
   /**
    * Says that the agent gets the answer now. A permission that was given is used up by it. False: somebody else got it first, and it
-   * counts once.
+   * counts once. Throws `session_paused` or `session_ended` if the operator has stopped the agent meanwhile: then it is not used up.
    */
   handOut(call: AgentCall, record: SupervisedApproval): Promise<boolean>
 }
@@ -147,10 +148,11 @@ export function createAskedApprovals({ store, takeStep, waitFor, approvals, cloc
 
     async handOut(call, { id, sessionId }) {
       if (call.signal.aborted) return false
-      const { result } = await takeStep(sessionId, async ({ at }) => {
+      const { result } = await takeStep(sessionId, async ({ session, at }) => {
         const record = await get(id)
         if (record === null) return { result: false }
         const uses = record.kind === 'permission' && record.status === 'approved'
+        if (uses) refuseInactive(session)
         if (record.kind === 'permission' && record.status === 'consumed') return { result: false }
         if (record.supervised.returnedAt !== null && !uses) return { result: true }
         const supervised = { ...record.supervised, returnedAt: at }
