@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type HookHost, type HookVerdict, hookHosts } from '../../supervision/hooks/hook-desk.ts'
+import { type HookHost, type HookVerdict, hookHosts, MOST_REPLY_CHARS } from '../../supervision/hooks/hook-desk.ts'
 import { encodeDenial, encodeReply, encodeVerdict } from './encode.ts'
 
 const pre = (output: Record<string, unknown>) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
@@ -81,5 +81,10 @@ describe('text for the agent', () => {
     const stop = event === 'Stop' || event === 'AfterAgent'
 
     expect(encodeReply(host, event, text === undefined ? {} : { text }, stop)).toEqual(words)
+  })
+  test('is never cut', () => {
+    const text = 'x'.repeat(MOST_REPLY_CHARS)
+
+    expect(encodeReply('claude', 'Stop', { text }, true)).toEqual({ decision: 'block', reason: text })
   })
 })

@@ -48,7 +48,7 @@ export function encodeDenial(host: HookHost, wireEvent: string, message: string)
 
 /** `stop`: the agent has finished its turn. Text for it then makes it go on. */
 export function encodeReply(host: HookHost, wireEvent: string, { text }: HookReply, stop: boolean): Words {
-  const said = text?.trim().slice(0, LONGEST_MESSAGE) ?? ''
+  const said = text?.trim() ?? ''
   if (said === '') return {}
   if (stop) return { decision: host === 'gemini' ? 'deny' : 'block', reason: said }
   // Hosts take text for the agent only at the start.

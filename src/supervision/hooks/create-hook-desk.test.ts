@@ -113,6 +113,19 @@ test('a yes for a command counts in the folder that the person saw', async () =>
   expect(await desk.ask({ cwd: folder })).toEqual({ behavior: 'allow' })
 })
 
+test('two windows that only have hooks are two sessions', async () => {
+  const desk = open()
+  const read = { effect: 'read', toolName: 'Read', input: { file_path: 'a.txt' } } as const
+  await desk.ask(read)
+  await desk.ask({ ...read, hostSessionId: 'host-2' })
+
+  const sessions = await desk.sessions.list({ limit: 10 })
+  expect(sessions.map(({ supervision }) => supervision.connectionId).toSorted()).toEqual([
+    'hook:claude:host-1',
+    'hook:claude:host-2',
+  ])
+})
+
 test('our own tools are let through, because the desk checks each call by itself', async () => {
   const desk = open()
 
@@ -131,6 +144,28 @@ test('the end of the host’s session ends ours, and what it asked', async () =>
   expect((await desk.sessions.get(sessionId)).supervision.status).toBe('terminated')
   expect(await desk.notice('session_end', 'exit')).toEqual({})
   expect(await desk.connect('window-1')).not.toBe(sessionId)
+})
+
+test('the end of the host’s session also ends one that was interrupted', async () => {
+  const desk = open()
+  const sessionId = await desk.connect('window-1')
+  await desk.notice('session_start', 'startup')
+  await desk.sessions.interrupt(sessionId, 'Nobody has heard from it.')
+
+  await desk.notice('session_end', 'exit')
+
+  expect((await desk.sessions.get(sessionId)).supervision.status).toBe('terminated')
+})
+
+test('what does not fit into one reply comes with the next', async () => {
+  const desk = open()
+  const sessionId = await desk.connect('window-1')
+  const texts = ['a', 'b', '\u{1f4a1}'].map((char) => char.repeat(4_000))
+  for (const text of texts) await desk.sessions.steer(ann, sessionId, text)
+
+  expect(await desk.notice('notification', 'stop')).toEqual({ text: `${texts[0]}\n\n${texts[1]}` })
+  expect(await desk.notice('notification', 'stop')).toEqual({ text: texts[2] })
+  expect(await desk.notice('notification', 'stop')).toEqual({})
 })
 
 test('an agent that stops gets what its operator wrote, once', async () => {

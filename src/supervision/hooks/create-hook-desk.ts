@@ -4,11 +4,11 @@ import { type Instruction, isOpen, openStatuses } from '../../domain/supervision
 import type { Store } from '../../store/store.ts'
 import { activity } from '../desk/answer-call.ts'
 import type { AskPermission } from '../desk/approve-tool.ts'
-import { hookConnection } from '../sessions/attach-agent.ts'
+import { hookConnection, isBegunByHook } from '../sessions/attach-agent.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
-import type { HookAgent, HookDesk, HookReply } from './hook-desk.ts'
+import { type HookAgent, type HookDesk, type HookReply, MOST_REPLY_CHARS } from './hook-desk.ts'
 
 interface HookDeskDeps {
   store: Pick<Store, 'supervised' | 'sessions'>
@@ -20,6 +20,7 @@ interface HookDeskDeps {
 
 const MOST_OPEN = 100
 const MOST_STEERING_SHOWN = 50
+const SEPARATOR = '\n\n'
 /** Sessions of hosts that are remembered. One that is forgotten is matched again. */
 const REMEMBERED = 1_000
 
@@ -55,9 +56,11 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
     const taken = new Set(bound.values())
     const free = open.filter(isSupervisedSession).filter(({ id }) => !taken.has(id))
     const own = free.find(({ supervision }) => supervision.connectionId === hookConnection(source))
-    const youngest = own ?? free.toSorted((a, b) => b.createdAt - a.createdAt)[0] ?? null
-    if (youngest !== null) bind(key, youngest.id)
-    return youngest
+    // One that began with a hook has a name: that of its own window.
+    const unnamed = free.filter((session) => !isBegunByHook(session))
+    const found = own ?? unnamed.toSorted((a, b) => b.createdAt - a.createdAt)[0] ?? null
+    if (found !== null) bind(key, found.id)
+    return found
   }
 
   async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
@@ -72,7 +75,8 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
   /** The host's session is over, and so is ours. */
   const end = (sessionId: string, reason: string): Promise<unknown> =>
     takeStep(sessionId, ({ session, at }): Step<null> => {
-      if (!isOpen(session.supervision)) return { result: null }
+      // Also one that was interrupted: otherwise another window would take it up.
+      if (session.supervision.status === 'terminated') return { result: null }
       return {
         result: null,
         // The window may stay open and begin anew.
@@ -92,22 +96,29 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
     })
     const { result } = await takeStep(sessionId, (now): Step<string[]> => {
       const { openNudge, givenInstructions, status } = now.session.supervision
+      const isActive = status === 'active'
+      // Oldest first. What does not fit any more waits for the next time.
+      let room = isActive ? MOST_REPLY_CHARS : 0
+      const fits = (text: string): boolean => {
+        room -= text.length + SEPARATOR.length
+        return room >= 0
+      }
       const isNew = ({ id }: Instruction) => !givenInstructions.includes(id)
-      const given = status === 'active' ? steering.filter(isNew) : []
+      const given = steering.filter(isNew).filter(({ text }) => fits(text))
+      const nudge = openNudge !== null && fits(openNudge) ? openNudge : null
       const { supervision, settle } = activity(now)
       return {
-        result:
-          status === 'active' ? [...given.map(({ text }) => text), ...(openNudge === null ? [] : [openNudge])] : [],
+        result: [...given.map(({ text }) => text), ...(nudge === null ? [] : [nudge])],
         supervision: {
           ...supervision,
           givenInstructions: given.map(({ id }) => id),
-          ...(status === 'active' && openNudge !== null ? { openNudge: null } : {}),
+          ...(nudge === null ? {} : { openNudge: null }),
         },
         deliver: givenInstructions,
         ...(settle === undefined ? {} : { settle }),
       }
     })
-    return result.length === 0 ? {} : { text: result.join('\n\n') }
+    return result.length === 0 ? {} : { text: result.join(SEPARATOR) }
   }
 
   return {

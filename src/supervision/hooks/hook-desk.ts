@@ -55,8 +55,11 @@ export type HookVerdict =
   | { behavior: 'deny'; message: string }
   | { behavior: 'pass' }
 
+/** The longest text of a reply. Two of the longest instructions fit. */
+export const MOST_REPLY_CHARS = 10_000
+
 export interface HookReply {
-  /** Text for the agent: a nudge, or steering. If it has just finished its turn, it goes on working with this text. */
+  /** Text for the agent: nudges and steering. If it has just finished its turn, it goes on working with this text. */
   text?: string
 }
 

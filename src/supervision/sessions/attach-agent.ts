@@ -25,7 +25,7 @@ const HOOK = 'hook:'
 export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
   `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
 const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
-const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
+export const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
 
 export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'] {
   const { store, takeStep, openSession, operators, workspaces } = deps
