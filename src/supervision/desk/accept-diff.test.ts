@@ -278,3 +278,16 @@ test('a kill and a file that somebody changed meanwhile end in a record that say
   })
   expect((await next.audit()).at(-1)).toMatchObject({ kind: 'call_finished', status: 'failed' })
 })
+
+test('a damaged record keeps no timer from going on after a start', async () => {
+  const desk = await openApproved()
+  await desk.takeStep(desk.sessionId, () => ({
+    result: null,
+    supervision: { stallPaused: true },
+    settle: [{ id: desk.id, patch: { digest: 'damaged' } }],
+  }))
+
+  await desk.recoverApplies()
+
+  expect((await desk.sessions.get(desk.sessionId)).supervision.stallPaused).toBe(false)
+})

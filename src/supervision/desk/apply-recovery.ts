@@ -64,9 +64,11 @@ export function createApplyRecovery({ store, takeStep, writer, logger }: Recover
     const approved = await store.waits.list({ wait: 'approval', sessionId, status: 'approved', limit: PAGE })
     for (const record of approved.filter(isSupervisedApproval)) {
       if (record.kind !== 'diff') continue
-      await writer
-        .clean(await approvedChange(store, record, workspaceRoot))
-        .catch((error: unknown) => logger.warn('a temporary file may be left', { approval_id: record.id, error }))
+      try {
+        await writer.clean(await approvedChange(store, record, workspaceRoot))
+      } catch (error) {
+        logger.warn('a temporary file may be left', { approval_id: record.id, error })
+      }
     }
   }
 
@@ -74,8 +76,12 @@ export function createApplyRecovery({ store, takeStep, writer, logger }: Recover
   async function resumeTimers(): Promise<void> {
     for (const { id, supervision } of await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })) {
       if (supervision?.stallPaused !== true) continue
-      await clean(id, supervision.workspaceRoot)
-      await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))
+      try {
+        await clean(id, supervision.workspaceRoot)
+        await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))
+      } catch (error) {
+        logger.warn('the stall timer of a session stays paused', { session_id: id, error })
+      }
     }
   }
 
