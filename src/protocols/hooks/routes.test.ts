@@ -98,7 +98,7 @@ describe('a hook that asks', () => {
           effect: 'change',
           command: 'ls',
         },
-        7000,
+        6000,
       ],
     ])
   })
@@ -123,12 +123,19 @@ describe('a hook that asks', () => {
   })
 
   test('is refused when nobody has decided before its limit', async () => {
-    await using door = await open(() => new Promise(() => {}))
+    const signals: AbortSignal[] = []
+    await using door = await open((_agent, _call, { signal }) => {
+      signals.push(signal)
+      return new Promise(() => {})
+    })
 
     const answer = door.ask(question)
     await until(() => door.calls.length === 1)
+    expect(door.calls[0]?.[2]).toBe(49_000)
     door.clock.advance(50_000)
 
+    // A desk that is late would otherwise use up a yes that nobody hears.
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     expect(await (await answer).json()).toEqual(denied(expect.stringContaining('make exactly the same call again')))
   })
 
@@ -161,15 +168,6 @@ describe('a hook that asks', () => {
     const response = await door.ask(question)
 
     expect([response.status, await response.json()]).toEqual([200, denied(reason)])
-  })
-
-  test('about one of our own tools is not a question for anybody', async () => {
-    await using door = await open(async () => ({ behavior: 'deny', message: 'No.' }))
-
-    const response = await door.ask({ ...question, tool_name: 'mcp__quarterdeck__heartbeat', tool_input: {} })
-
-    expect(await response.json()).toMatchObject({ behavior: 'allow' })
-    expect(door.calls).toEqual([])
   })
 })
 

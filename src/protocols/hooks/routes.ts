@@ -74,13 +74,18 @@ async function decide(
   call: HookCall,
   { request, limitMs, clock }: { request: Request; limitMs: number; clock: Clock },
 ): Promise<HookVerdict> {
-  if (call.effect === 'own') return { behavior: 'allow' }
   let stopTimer = () => {}
+  const over = new AbortController()
   const late = new Promise<HookVerdict>((resolve) => {
-    stopTimer = clock.after(limitMs, () => resolve({ behavior: 'deny', message: NOT_YET }))
+    stopTimer = clock.after(limitMs, () => {
+      // From here on nobody hears the desk, so it must use nothing up.
+      over.abort()
+      resolve({ behavior: 'deny', message: NOT_YET })
+    })
   })
+  const signal = AbortSignal.any([request.signal, over.signal])
   try {
-    return await Promise.race([desk.permission(agent, call, { signal: request.signal, limitMs }), late])
+    return await Promise.race([desk.permission(agent, call, { signal, limitMs: deskLimit(limitMs) }), late])
   } catch (error) {
     if (error instanceof ServerError) return { behavior: 'deny', message: error.message }
     request.log.error('a hook could not be answered', { error })
@@ -92,6 +97,9 @@ async function decide(
     stopTimer()
   }
 }
+
+/** The desk needs a moment to write down that its answer is used. */
+const deskLimit = (limitMs: number): number => Math.max(limitMs - 1_000, Math.ceil(limitMs / 2))
 
 const NOT_YET =
   'Nobody has decided about this call yet. The question is still open: wait a moment, then make exactly the same call again.'
