@@ -1,6 +1,7 @@
 // What hosts write to the standard input of their hooks. All four use nearly the same words.
 
 import { ServerError } from '../../domain/errors.ts'
+import type { ToolName } from '../../supervision/desk/agent-desk.ts'
 import type { HookCall, HookHost, HookNotice } from '../../supervision/hooks/hook-desk.ts'
 
 export interface DecodedHook {
@@ -24,18 +25,18 @@ export const isPermissionEvent = (wireEvent: string): boolean => PERMISSION.incl
 export const isStopEvent = (wireEvent: string): boolean => wireEvent === 'Stop' || wireEvent === 'AfterAgent'
 
 /** Ours, which can only ask and report. Another server could take our name, so only tools that we really have count. */
-const OWN_TOOLS = [
-  'ask_approval',
-  'accept_diff',
-  'approve_tool',
-  'check_auto_approve',
-  'forward_prompt',
-  'remote_log',
-  'recover_state',
-  'set_operational_mode',
-  'wait_for_instruction',
-  'heartbeat',
-]
+const OWN_TOOLS: Readonly<Record<ToolName, true>> = {
+  ask_approval: true,
+  accept_diff: true,
+  approve_tool: true,
+  check_auto_approve: true,
+  forward_prompt: true,
+  remote_log: true,
+  recover_state: true,
+  set_operational_mode: true,
+  wait_for_instruction: true,
+  heartbeat: true,
+}
 /** How the hosts spell a tool of an MCP server called quarterdeck. */
 const OWN_PREFIX = /^(mcp__quarterdeck__|mcp_quarterdeck_|quarterdeck[-/.]|quarterdeck__)/
 
@@ -68,8 +69,7 @@ export function decodeHook(host: HookHost, body: unknown): DecodedHook {
   const reason = isStopEvent(wireEvent)
     ? 'stop'
     : text(input.reason) || text(input.source) || text(input.notification_type)
-  const message = text(input.message) || text(input.last_assistant_message) || text(input.prompt_response)
-  return { wireEvent, asked: { ...source, event, reason: reason.slice(0, 200), message: message.slice(0, 4_000) } }
+  return { wireEvent, asked: { ...source, event, reason: reason.slice(0, 200) } }
 }
 
 type CallPart = Omit<HookCall, 'host' | 'hostSessionId' | 'cwd'>
@@ -80,37 +80,21 @@ function decodeCall(host: HookHost, input: Record<string, unknown>): CallPart {
   const given = asRecord(input.tool_input)
   if (given === null) throw refused('/tool_input', 'Send the input of the tool as an object.')
   const command = text(given.command)
-  const isPatch = toolName === 'apply_patch'
-  const filePath = isPatch ? patchedFile(command) : fileOf(given)
   return {
     event: 'permission',
     toolName,
     input: given,
     toolUseId: text(input.tool_use_id).slice(0, 200) || null,
     effect: effectOf(host, toolName),
-    ...(filePath === '' ? {} : { filePath }),
-    ...(command === '' || isPatch ? {} : { command }),
+    // Codex calls the text of its patch a command.
+    ...(command === '' || toolName === 'apply_patch' ? {} : { command }),
   }
 }
 
 function effectOf(host: HookHost, toolName: string): HookCall['effect'] {
   const own = toolName.replace(OWN_PREFIX, '')
-  if (own !== toolName && OWN_TOOLS.includes(own)) return 'own'
+  if (own !== toolName && Object.hasOwn(OWN_TOOLS, own)) return 'own'
   return READING[host].includes(toolName) ? 'read' : 'change'
-}
-
-function fileOf(input: Record<string, unknown>): string {
-  for (const key of ['file_path', 'notebook_path', 'path', 'absolute_path']) {
-    const value = text(input[key])
-    if (value !== '') return value
-  }
-  return ''
-}
-
-/** A patch of Codex may change several files. Then it is not about one. */
-function patchedFile(patch: string): string {
-  const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, file = '']) => file.trim())
-  return files.length === 1 && !/^\*\*\* Move to: /m.test(patch) ? (files[0] ?? '') : ''
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

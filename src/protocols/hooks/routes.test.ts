@@ -184,7 +184,7 @@ test('a hook that tells something gets text for the agent', async () => {
   expect(door.told).toEqual([
     [
       { owner: 'ada', tokenId: 'token-of-an-agent', workspace: '/home/ada/shop' },
-      { host: 'codex', event: 'notification', hostSessionId: 's', cwd: '/w', reason: 'stop', message: '' },
+      { host: 'codex', event: 'notification', hostSessionId: 's', cwd: '/w', reason: 'stop' },
     ],
   ])
 })

@@ -24,7 +24,7 @@ function open() {
     workspace,
     ask: (call: Partial<HookCall> = {}) => desk.hooks.permission(agent, { ...bash, ...call }, options),
     notice: (event: HookNotice['event'], reason = '', more = {}) =>
-      desk.hooks.notice(agent, { ...source, event, reason, message: '', ...more }),
+      desk.hooks.notice(agent, { ...source, event, reason, ...more }),
     /** A call over MCP from a window of the host. */
     async connect(connectionId: string): Promise<string> {
       const beat = await desk.answerCall(

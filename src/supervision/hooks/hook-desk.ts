@@ -34,8 +34,6 @@ export interface HookCall extends HookSource {
    * else, and every tool that we do not know.
    */
   effect: 'own' | 'read' | 'change'
-  /** The one file that the call is about, as the host names it. */
-  filePath?: string
   /** The command line that would run. */
   command?: string
 }
@@ -45,8 +43,6 @@ export interface HookNotice extends HookSource {
   event: 'session_start' | 'session_end' | 'notification'
   /** Why: `startup`, `resume`, `exit`, … For a notification its kind; `stop` if the agent has finished its turn. */
   reason: string
-  /** What the host says about it, or the last thing that the agent said. Empty if nothing. */
-  message: string
 }
 
 /** `pass`: we have no opinion, and the host's own rules decide. Never use it for a failure. */
