@@ -8,7 +8,8 @@ import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.
 import type { Store } from '../../store/store.ts'
 import { sessionEnded } from '../sessions/attach-agent.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { createTurns } from '../sessions/turns.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import type { AnswerCall, Attached } from './answer-call.ts'
 
@@ -28,6 +29,7 @@ const MOST_TITLE_CHARS = 200
 
 export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_state'> {
   const { answerCall, takeStep, sessions, store } = deps
+  const choosing = createTurns()
 
   /** Throws `session_ended`: who was stopped does not go on. */
   async function named(agent: AgentIdentity, id: string): Promise<SupervisedSession> {
@@ -71,8 +73,14 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     const { tokenId, connectionId } = agent
     for (const { id: otherId, supervision } of own) {
       if (otherId === id || supervision.connectionId !== connectionId) continue
-      const ends = supervision.lastRun === null && isOpen(supervision) ? { status: 'terminated' as const } : {}
-      await takeStep(otherId, () => ({ result: null, supervision: { ...ends, connectionId: null } }))
+      const ends = supervision.lastRun === null && isOpen(supervision)
+      await takeStep(otherId, ({ session, at }) => ({
+        result: null,
+        supervision: { ...(ends ? { status: 'terminated' } : {}), connectionId: null },
+        audit: ends
+          ? [about(session, at, supervision.host, { what: 'terminated', reason: `Its agent goes on in ${id}.` })]
+          : [],
+      }))
     }
     await sessions.attach({ ...agent, sessionId: id })
     const { session } = await takeStep(id, ({ at }) => ({
@@ -130,7 +138,9 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     recover_state(call, input) {
       let target: SupervisedSession | null = null
       const attach = async (agent: AgentIdentity): Promise<Attached> => {
-        const chosen = await choose(agent, input.session_id)
+        // One after the other, so that two windows do not take up the same session.
+        const place = JSON.stringify([agent.owner, agent.workspaceRoot])
+        const chosen = await choosing(place, () => choose(agent, input.session_id))
         target = chosen.target
         return chosen.attached
       }

@@ -88,6 +88,18 @@ test('a new window goes on in a session that was restored a moment ago, but not 
   expect(await sessions.attach(next.agent)).toMatchObject({ id, supervision: { status: 'active' } })
 })
 
+test('two windows that come back at the same time go on in two sessions', async () => {
+  const { desk, sessions } = openReports()
+  const windows = ['window-1', 'window-2'].map((connectionId) => ({ ...agent, connectionId }))
+  for (const window of windows) await sessions.interrupt((await sessions.attach(window)).id, 'gone')
+
+  const back = await Promise.all(
+    ['window-3', 'window-4'].map((connectionId) => desk.recover_state(callOf({ ...agent, connectionId }), {})),
+  )
+
+  expect(new Set(back.map(({ answer }) => answer.session_id)).size).toBe(2)
+})
+
 test.each([
   ['with the same token', {}],
   ['with a new token', { tokenId: 'token-new' }],
@@ -105,7 +117,7 @@ test.each([
 })
 
 test('a fresh session ends when the agent goes on in an older one', async () => {
-  const { desk, sessions } = openReports()
+  const { desk, sessions, audit } = openReports()
   const lone = callOf({ ...agent, connectionId: null })
   const { id } = await sessions.attach(lone.agent)
   await sessions.interrupt(id, 'gone')
@@ -113,6 +125,7 @@ test('a fresh session ends when the agent goes on in an older one', async () => 
 
   expect((await desk.recover_state(lone, {})).answer).toMatchObject({ status: 'recovered', session_id: id })
   expect((await sessions.get(String(fresh))).supervision.status).toBe('terminated')
+  expect((await audit()).at(-1)).toMatchObject({ what: 'terminated', by: 'claude-code' })
   expect((await desk.heartbeat(lone, {})).answer).toMatchObject({ session_id: id })
 })
 

@@ -84,6 +84,16 @@ test('a window that asks through its hook first has one session', async () => {
   )
 })
 
+test('of two windows that connect at the same time, one has the session that began with the hook', async () => {
+  const desk = open()
+  await desk.ask({ effect: 'read' })
+
+  const connected = await Promise.all([desk.connect('window-1'), desk.connect('window-2')])
+
+  expect(await Promise.all([desk.connect('window-1'), desk.connect('window-2')])).toEqual(connected)
+  expect(await desk.sessions.list({ limit: 10 })).toHaveLength(2)
+})
+
 test('a window that could be either of two that asked gets a session of its own', async () => {
   const desk = open()
   const asked = ['host-1', 'host-2'].map((hostSessionId) => desk.ask({ hostSessionId, effect: 'read' }))

@@ -7,7 +7,7 @@ import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { type Operators, refuseUnknownOwner } from './may-command.ts'
 import type { OpenSession } from './open-session.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
-import { isSupervisedSession, type SupervisedSession, type TakeStep } from './take-step.ts'
+import { isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
 import { createTurns } from './turns.ts'
 
 interface AttachDeps {
@@ -44,6 +44,15 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     return woken.session
   }
 
+  /** Null: another window was faster. */
+  async function takeOver(sessionId: string, connectionId: string): Promise<SupervisedSession | null> {
+    const { result, session } = await takeStep(sessionId, (now): Step<boolean> => {
+      const isFree = isBegunByHook(now.session) && isOpen(now.session.supervision)
+      return isFree ? { result: true, supervision: { connectionId } } : { result: false }
+    })
+    return result ? session : null
+  }
+
   async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
     const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
     // At each call, because a restart can narrow the settings while a token or a session of before is still good.
@@ -71,9 +80,8 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
       if (mine !== undefined) return wakeUp(mine)
       // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
       const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
-      if (hooked !== undefined && others.length === 0) {
-        return (await takeStep(hooked.id, () => ({ result: null, supervision: { connectionId } }))).session
-      }
+      const taken = hooked === undefined || others.length > 0 ? null : await takeOver(hooked.id, connectionId)
+      if (taken !== null) return taken
       return openSession(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
     }
     const [first] = open
