@@ -19,5 +19,7 @@ test('what goes to the log is bounded, however large or deep the value is', () =
 
   expect(JSON.stringify(shortened({ deep })).length).toBeLessThan(20_000)
   expect(JSON.stringify(shortened({ wide, again: wide })).length).toBeLessThan(100_000)
+  const names = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`${'x'.repeat(300)}${i}`, i]))
+  expect(JSON.stringify(shortened(names)).length).toBeLessThan(300_000)
   expect(shortened({ a: [1, null, { b: true }] })).toEqual({ a: [1, null, { b: true }] })
 })

@@ -21,11 +21,22 @@ export const shownCommand = (text: string): string => cut(visibleText(cut(text, 
 
 /** The same value with long texts and long lists cut, for a log that shows what happened and not every byte of it. */
 export function shortened(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const left = { values: MOST_VALUES, chars: MOST_CHARS }
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, left)]))
+  return shortenEntries(value, { values: MOST_VALUES, chars: MOST_CHARS })
 }
 
-function shorten(value: unknown, left: { values: number; chars: number }): unknown {
+interface Left {
+  values: number
+  chars: number
+}
+
+const shortenEntries = (value: object, left: Left): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value)
+      .slice(0, left.values + 1)
+      .map(([name, one]) => [cut(name, MOST_TITLE), shorten(one, left)]),
+  )
+
+function shorten(value: unknown, left: Left): unknown {
   left.values -= 1
   if (left.values < 0) return '…'
   if (typeof value === 'string') {
@@ -34,9 +45,8 @@ function shorten(value: unknown, left: { values: number; chars: number }): unkno
     return text
   }
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).slice(0, left.values + 1)
-  if (Array.isArray(value)) return entries.map(([, one]) => shorten(one, left))
-  return Object.fromEntries(entries.map(([name, one]) => [cut(name, MOST_TITLE), shorten(one, left)]))
+  if (Array.isArray(value)) return value.slice(0, left.values + 1).map((one) => shorten(one, left))
+  return shortenEntries(value, left)
 }
 
 /** Says how much it leaves out, and never cuts a character in half. */
