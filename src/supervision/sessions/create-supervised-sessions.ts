@@ -13,9 +13,16 @@ import {
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
-import { createAttachAgent, sessionEnded } from './attach-agent.ts'
+import { createAttachAgent } from './attach-agent.ts'
 import { checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
-import { channelOf, type Operators, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
+import {
+  channelOf,
+  type Operators,
+  refuseEnded,
+  refuseForeignCommand,
+  refuseWithoutAdmin,
+  viaOf,
+} from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
 import { noticeEvent } from './session-events.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
@@ -88,7 +95,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseForeignCommand(operators, by, session.owner)
       const { status } = session.supervision
       if (status === to) return { result: null }
-      if (status === 'terminated') throw sessionEnded(session.id)
+      refuseEnded(session)
       return {
         result: null,
         supervision: { status: to, ...(to === 'active' ? { updatedAt: at } : {}) },
@@ -127,8 +134,8 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     checkText(text)
     const { result } = await takeStep(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
-      const { status, workspaceRoot } = session.supervision
-      if (kind === 'steering' && status === 'terminated') throw sessionEnded(session.id)
+      const { workspaceRoot } = session.supervision
+      if (kind === 'steering') refuseEnded(session)
       const instruction: Instruction = {
         id: ids.uuid(),
         kind,
@@ -196,7 +203,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         )
       }
       const { result, session: changed } = await takeStep(sessionId, ({ session, at }) => {
-        if (by !== null) refuseForeignCommand(operators, by, session.owner)
+        if (by !== null) {
+          refuseForeignCommand(operators, by, session.owner)
+          refuseEnded(session)
+        }
         const { mode: previous } = session.supervision
         if (previous === mode) return { result: { previous } }
         const who = by?.user ?? session.supervision.host

@@ -4,6 +4,7 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
+import type { SupervisedSession } from './take-step.ts'
 
 export interface Operators {
   /** May decide everywhere, and hand sessions over. */
@@ -68,6 +69,14 @@ export function refuseUnknownOwner(operators: Operators, owner: string): void {
     'forbidden',
     `${JSON.stringify(owner)} is not an operator. quarterdeck.yaml names them: operators[].name.`,
   )
+}
+
+/** In words for the operator. The agent is told something else. */
+export function refuseEnded({ id, supervision: { status } }: SupervisedSession): void {
+  if (status !== 'terminated') return
+  throw new ServerError('session_ended', `Session ${id} has ended. Its agent does not come back.`, {
+    details: { session_id: id },
+  })
 }
 
 /** How the trail and the records name where a decision came from. */

@@ -8,7 +8,14 @@ import type { Alert, SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
-import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import {
+  channelOf,
+  escalatedTo,
+  type Operators,
+  refuseEnded,
+  refuseForeignCommand,
+  viaOf,
+} from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import { about, type SessionNow, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { Nudge, PushNudge, StallSettings, Stalls } from './stalls.ts'
@@ -100,7 +107,10 @@ export function createStalls(deps: StallsDeps): Stalls {
     return { result: null, ask: [alert], events: [noticeEvent(alert.id, 'stall', facts, at)] }
   }
 
-  /** Pushes the nudge, then writes which way it took. What no connection took goes out with the result of the next call. */
+  /**
+   * Pushes the nudge, then writes which way it took. It also goes out with the result of the next call, because hosts may drop what is
+   * pushed.
+   */
   async function send(
     session: SupervisedSession,
     alert: Alert | null,
@@ -118,9 +128,11 @@ export function createStalls(deps: StallsDeps): Stalls {
     await takeStep(session.id, (now) => {
       const open = alertOf(now)
       const facts = { message: text, by: source, way: way ?? 'the next result', nudge_count: nudge.nudgeCount }
+      // The push may have woken the agent already. Then the next silence begins at none.
+      const isBack = now.session.supervision.updatedAt > updatedAt
       return {
         result: null,
-        supervision: { nudgeCount: nudge.nudgeCount, openNudge: text },
+        supervision: { openNudge: text, ...(isBack ? {} : { nudgeCount: nudge.nudgeCount }) },
         events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
         ...(open === undefined || (alert !== null && open.id !== alert.id)
           ? {}
@@ -211,6 +223,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       if (text !== undefined) checkText(text)
       const session = await sessionOf(sessionId)
       refuseForeignCommand(operators, by, session.owner)
+      refuseEnded(session)
       await send(session, null, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)
     },
 

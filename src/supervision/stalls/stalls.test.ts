@@ -20,8 +20,10 @@ const settings: StallSettings = {
 const agent = agentIn('/srv/here')
 const call = callOf(agent)
 
-function openWatched(options: Parameters<typeof openDesk>[0] & { way?: string | null } = {}) {
-  const { way = 'stream', ...rest } = options
+function openWatched(
+  options: Parameters<typeof openDesk>[0] & { way?: string | null; onPush?: () => Promise<unknown> } = {},
+) {
+  const { way = 'stream', onPush, ...rest } = options
   const opened = openDesk(rest)
   const records = createRecords({ waits: opened.store.waits, log: opened.log })
   const prompts = createPrompts({ ...opened.parts, records })
@@ -30,6 +32,7 @@ function openWatched(options: Parameters<typeof openDesk>[0] & { way?: string | 
   const nudges: Nudge[] = []
   const push = async (nudge: Nudge) => {
     nudges.push(nudge)
+    await onPush?.()
     return way
   }
   const watch = () => createStalls({ ...opened.parts, records, settings, push })
@@ -80,6 +83,29 @@ test('a sign of life ends the alert and starts the count again', async () => {
   expect((await sessions.attach(agent)).supervision).toMatchObject({ nudgeCount: 0, openNudge: null })
   await pass(290)
   expect(await alert()).toMatchObject({ status: 'self_recovered' })
+})
+
+test('a nudge that wakes the agent at once does not count against the next silence', async () => {
+  let wakeUp: () => Promise<unknown> = async () => null
+  const { desk, alert, pass, sessions } = openWatched({ onPush: () => wakeUp() })
+  await desk.heartbeat(call, {})
+  wakeUp = () => desk.heartbeat(call, {})
+  await pass(440)
+
+  expect(await alert()).toMatchObject({ status: 'self_recovered' })
+  expect((await sessions.attach(agent)).supervision.nudgeCount).toBe(0)
+})
+
+test('nobody nudges a session that has ended', async () => {
+  const { desk, stalls, sessions, nudges } = openWatched()
+  await desk.heartbeat(call, {})
+  const { id } = await sessions.attach(agent)
+  await sessions.terminate(ann, id)
+
+  await expect(stalls.nudgeSession(ann, id)).rejects.toMatchObject({ code: 'session_ended' })
+  await expect(sessions.setMode(ann, id, 'local')).rejects.toMatchObject({ code: 'session_ended' })
+  await expect(sessions.pause(ann, id)).rejects.toThrow(`Session ${id} has ended. Its agent does not come back.`)
+  expect(nudges).toEqual([])
 })
 
 test('the record says honestly that no connection was open, and the next result brings the nudge', async () => {

@@ -9,7 +9,7 @@ export interface Stalls {
   dismiss(by: Caller, alertId: string): Promise<Alert>
   /** Ends the session of the silent agent, and the alert with it. */
   stop(by: Caller, alertId: string): Promise<Alert>
-  /** Nudges an agent without an alert. */
+  /** Nudges an agent without an alert. Throws `forbidden`, `session_ended`. */
   nudgeSession(by: Caller, sessionId: string, text?: string): Promise<void>
   /** Looks at all open sessions once, and does what is due. Gives the ms until the next look is needed. */
   sweep(): Promise<number>

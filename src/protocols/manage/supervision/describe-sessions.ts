@@ -93,7 +93,7 @@ export const describeMode: RouteDescription = {
       { previous_mode: 'remote', current_mode: 'local' },
     ),
   },
-  errors: commandErrors,
+  errors: [...commandErrors, 'session_ended'],
 }
 
 export const describeNudgeSession: RouteDescription = {
