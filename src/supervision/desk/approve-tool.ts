@@ -72,9 +72,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const { workspaceRoot } = session.supervision
     const change = await changeOfCall(call, { workspaceRoot, serverPaths })
     const folder = otherFolder(call, workspaceRoot)
-    // A command does something else in another folder, so no policy covers it there.
-    const isElsewhere = folder !== null && (call.command !== undefined || kindOfTool(call.toolName) === 'command')
-    const plain = isElsewhere ? null : requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
+    const plain = requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
     const filePath = plain?.filePath ?? null
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
@@ -86,9 +84,12 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
         ? 'critical'
         : 'low'
     const command = call.command ?? plain?.command ?? null
+    // A command does something else in another folder, so no policy covers it there.
+    const isElsewhere = folder !== null && (command !== null || kind === 'command')
     // Without a policy that covers it, a command or an unknown tool may do anything.
     const risk = floor === 'low' && (kind !== 'write' || !isChange(change)) && !call.isReading ? 'high' : floor
-    const request = plain === null || isOutside ? null : { ...plain, filePath: confined, riskLevel: floor }
+    const request =
+      plain === null || isOutside || isElsewhere ? null : { ...plain, filePath: confined, riskLevel: floor }
     return { change, command, risk, request, folder, path: confined ?? filePath, isOutside }
   }
 

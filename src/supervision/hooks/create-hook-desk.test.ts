@@ -14,15 +14,17 @@ const bash: HookCall = {
   command: 'ls',
 }
 
-function open() {
-  const workspace = makeWorkspace({ 'a.txt': 'a' })
-  const desk = openDesk()
+function open(policy: object | null = null) {
+  const file = policy === null ? {} : { '.quarterdeck/policy.json': JSON.stringify(policy) }
+  const workspace = makeWorkspace({ 'a.txt': 'a', ...file })
+  const desk = openDesk({ allowlist: [['npm', 'test']] })
   const agent: HookAgent = { owner: 'ann', tokenId: 'token-agent', workspace }
   const options = { signal: new AbortController().signal, limitMs: 50_000 }
   return {
     ...desk,
     workspace,
-    ask: (call: Partial<HookCall> = {}) => desk.hooks.permission(agent, { ...bash, ...call }, options),
+    ask: (call: Partial<HookCall> = {}, base: HookCall = bash) =>
+      desk.hooks.permission(agent, { ...base, ...call }, options),
     notice: (event: HookNotice['event'], reason = '', more = {}) =>
       desk.hooks.notice(agent, { ...source, event, reason, ...more }),
     /** A call over MCP from a window of the host. */
@@ -121,6 +123,24 @@ test('a yes for a command counts in the folder that the person saw', async () =>
   await desk.approvals.decide(ann, other.id, { decision: 'reject' })
   expect(await elsewhere).toMatchObject({ behavior: 'deny' })
   expect(await desk.ask({ cwd: folder })).toEqual({ behavior: 'allow' })
+})
+
+test('the policy covers no command in another folder, however the host names it', async () => {
+  const desk = open({ enabled: true, commands: ['npm test'] })
+  const first = desk.ask()
+  for (const _what of ['the policy file', 'the call']) {
+    await desk.approvals.decide(ann, (await desk.nextWaiting()).id, { decision: 'approve' })
+  }
+  await first
+  const { command: _, ...bare } = bash
+  const run = { toolName: 'run_it', input: { script: 'npm test' } }
+  expect(await desk.ask(run, bare)).toEqual({ behavior: 'allow' })
+
+  const elsewhere = desk.ask({ ...run, cwd: `${desk.workspace}/build` }, bare)
+  const asked = await desk.nextWaiting()
+  expect(asked).toMatchObject({ title: 'Run npm test' })
+  await desk.approvals.decide(ann, asked.id, { decision: 'reject' })
+  expect(await elsewhere).toMatchObject({ behavior: 'deny' })
 })
 
 test('two windows that only have hooks are two sessions', async () => {
