@@ -27,14 +27,7 @@ const everybody: Operators = { isAdmin: () => false, isKnown: () => true }
 const never = new AbortController().signal
 
 /** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
-export async function decide(deps: DecideDeps, by: Caller, approval: Approval, decision: Decision, at: number) {
-  const decided = await decideCall(deps, by, approval, decision, at)
-  // Doors that name no channel are of this server's own HTTP.
-  if (decided.audit === null || by.channel === undefined) return decided
-  return { ...decided, audit: { ...decided.audit, details: { ...decided.audit.details, ...viaOf(by) } } }
-}
-
-async function decideCall(
+export async function decide(
   { ids, askAgain, operators = everybody }: DecideDeps,
   by: Caller,
   approval: Approval,
@@ -136,17 +129,12 @@ export function refuseSecondYes(operators: Operators | undefined, by: Caller, ap
 const MAX_RESPONSE = 50_000
 
 /** The text that stands for the tool's result, or the answer to a question as JSON. Throws `invalid_request`. */
-function responseOf({ id, kind, tool, question }: Approval, result: unknown): string {
+function responseOf({ id, tool, question }: Approval, result: unknown): string {
   const wrong = (message: string, details: readonly string[]) =>
     new ServerError('invalid_request', message, {
       details: { approval_id: id },
       problems: details.map((detail) => ({ pointer: '/result', detail })),
     })
-  if (kind !== 'tool_call' && kind !== 'question') {
-    throw wrong('An agent elsewhere asked this. It can be approved or rejected.', [
-      'Send this with `respond` only for our own agents.',
-    ])
-  }
   if (result === undefined) throw wrong('There is no answer.', ['Send `result` with `respond`.'])
   const checked = question === undefined ? null : jsonCheckOf(question.schema).check(result)
   if (checked?.ok === false) {
