@@ -24,7 +24,9 @@ test('the agent waits until its operator answers, and gets the same answer by id
   const answer = { decision: 'refine', instruction: 'Only the tests.', prompt_id: id, session_id: expect.any(String) }
 
   expect(await asked).toEqual({ isError: false, answer })
-  expect(await desk.forward_prompt(call(), { prompt_id: id })).toEqual({ isError: false, answer })
+  for (const prompt_id of [id, id.toUpperCase()]) {
+    expect(await desk.forward_prompt(call(), { prompt_id })).toEqual({ isError: false, answer })
+  }
 })
 
 test('before the limit of the host it says pending, and the same question attaches to the same record', async () => {

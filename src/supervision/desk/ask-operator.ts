@@ -1,16 +1,18 @@
 // forward_prompt and wait_for_instruction: the agent asks its operator what to do next, and waits.
 
 import { ServerError } from '../../domain/errors.ts'
+import { parseUuid } from '../../domain/ids.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
 import type { InstructionWait, Prompt, Wait } from '../../domain/wait.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prompts } from '../prompts/prompts.ts'
+import { newRecord } from '../records/new-record.ts'
 import type { RecordTypes } from '../records/records.ts'
-import type { SessionNow, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { SessionNow, TakeStep } from '../sessions/take-step.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import type { WaitFor } from './wait-for.ts'
+import { createWaitForAnswer, isOwnRecord, type WaitFor } from './wait-for.ts'
 
 interface AskDeps extends Pick<CallDeps, 'clock' | 'ids'> {
   answerCall: AnswerCall
@@ -28,6 +30,7 @@ const KEPT_OPEN = 100
 
 export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_prompt' | 'wait_for_instruction'> {
   const { answerCall, takeStep, waitFor, store, prompts, clock, ids, timeouts } = deps
+  const answered = createWaitForAnswer({ waitFor, store, clock, expire: prompts.expire })
 
   /** By id the same record always; by the same content one that waits, or whose answer was never returned. */
   async function find<Kind extends 'prompt' | 'instruction'>(
@@ -38,8 +41,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
   ): Promise<RecordTypes[Kind] | null> {
     const asKind = (wait: Wait | null) => (wait?.wait === kind ? (wait as Wait as RecordTypes[Kind]) : null)
     if (id !== undefined) {
-      const named = asKind(await store.waits.get(id))
-      if (named !== null && (await isTheirs(named, session))) return named
+      const named = asKind(await store.waits.get(parseUuid(id) ?? ''))
+      if (named !== null && (await isOwnRecord(store, named, session))) return named
       throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)} of this session.`)
     }
     const recent = await store.waits.list({ wait: kind, sessionId: session.id, limit: KEPT_OPEN })
@@ -53,57 +56,18 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
     )
   }
 
-  /** Asked in this session, or in another one of the same owner in the same folder. */
-  async function isTheirs(record: Prompt | InstructionWait, session: SupervisedSession): Promise<boolean> {
-    if (record.sessionId === session.id) return true
-    const asker = await store.sessions.get(record.sessionId)
-    return record.owner === session.owner && asker?.supervision?.workspaceRoot === session.supervision.workspaceRoot
-  }
-
   const shared = (
-    { session, callId }: OpenCall,
+    { callId, session: { supervision } }: OpenCall,
     tool: string,
-    { at, session: now }: SessionNow,
+    now: SessionNow,
     contentKey: string,
   ) => ({
-    id: ids.uuid(),
-    sessionId: session.id,
-    owner: now.owner,
-    agent: session.agent,
-    createdAt: at,
-    runId: now.supervision.openRun ?? now.supervision.lastRun ?? session.id,
+    ...newRecord(now, ids.uuid()),
     callId,
     tool,
     arguments: '{}',
-    lane: null,
-    continuationRunId: null,
-    messageRefs: {},
-    decidedAt: null,
-    decidedBy: null,
-    reason: null,
-    status: 'pending' as const,
-    supervised: { host: session.supervision.host, contentKey, returnedAt: null },
+    supervised: { host: supervision.host, contentKey, returnedAt: null },
   })
-
-  /** Waits until the record is answered, at most as long as the host allows. */
-  async function answered<T extends Prompt | InstructionWait>(call: OpenCall, record: T, message: string): Promise<T> {
-    const retryWith = record.wait === 'prompt' ? { prompt_id: record.id } : { wait_id: record.id }
-    const ids = { recordId: record.id, sessionId: record.sessionId, retryWith }
-    const stopClock =
-      // What expires after the call is for the housekeeping. A timer could not be that long either.
-      record.expiresAt === null || record.expiresAt - clock.now() > call.limitMs
-        ? () => {}
-        : clock.after(Math.max(record.expiresAt - clock.now(), 0), () => void prompts.expire(record).catch(() => {}))
-    try {
-      const waited = await waitFor(call, ids, message, async () => {
-        const now = (await store.waits.get(record.id)) as T | null
-        return now === null || now.status === 'pending' ? null : now
-      })
-      return waited.type === 'answered' ? waited.value : record
-    } finally {
-      stopClock()
-    }
-  }
 
   async function returned(call: OpenCall, record: Prompt | InstructionWait): Promise<void> {
     if (record.supervised.returnedAt !== null || call.signal.aborted) return
@@ -140,7 +104,14 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
               return { result: prompt, ask: [prompt] }
             })
           ).result
-        const { id, status, decision, instruction, reason } = await answered(open, record, 'Waiting for your operator.')
+        const { id, status, decision, instruction, reason } = await answered(
+          open,
+          record,
+          'Waiting for your operator.',
+          {
+            prompt_id: record.id,
+          },
+        )
         if (status === 'pending') return pendingAnswer('forward_prompt', { prompt_id: id })
         await returned(open, { ...record, status })
         if (status === 'interrupted') return { decision: 'stop', reason: 'cancelled', prompt_id: id }
@@ -176,7 +147,9 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
               return { result: wait, ask: [wait] }
             })
           ).result
-        const { id, status, instruction } = await answered(open, record, 'Waiting for an instruction.')
+        const { id, status, instruction } = await answered(open, record, 'Waiting for an instruction.', {
+          wait_id: record.id,
+        })
         if (status === 'pending') return pendingAnswer('wait_for_instruction', { wait_id: id })
         await returned(open, { ...record, status })
         if (status === 'interrupted') return { status: 'resumed', instruction: 'stop', wait_id: id }

@@ -7,10 +7,11 @@ import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import { type Approval, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
-import { isSupervisedSession, type SessionNow, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { newRecord } from '../records/new-record.ts'
+import type { SessionNow, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-desk.ts'
 import { refuseInactive } from './answer-call.ts'
-import type { WaitFor } from './wait-for.ts'
+import { createWaitForAnswer, isOwnRecord, type WaitFor } from './wait-for.ts'
 
 /** What an agent asks a person to approve. */
 export type Question = Pick<
@@ -29,35 +30,23 @@ export const ELSEWHERE = 'elsewhere'
 
 /** `quorum`: how many people have to say yes. Left out: one. */
 export function newApproval(
-  { session, at }: SessionNow,
+  now: SessionNow,
   id: string,
   question: Question,
   quorum: Quorum = ONE_PERSON,
 ): SupervisedApproval {
   const needed = quorum[question.risk]
   const { contentKey, change = null, ...rest } = question
-  const { openRun, lastRun, host } = session.supervision
+  const { host } = now.session.supervision
   return {
     beforeHash: null,
     afterHash: null,
     ...rest,
+    ...newRecord(now, id),
     wait: 'approval',
-    id,
-    status: 'pending',
-    sessionId: session.id,
-    owner: session.owner,
-    agent: session.agent,
-    createdAt: at,
-    runId: openRun ?? lastRun ?? session.id,
-    lane: null,
-    continuationRunId: null,
     policyVersion: ELSEWHERE,
     answerableBy: 'operator',
     ...(needed === 1 ? {} : { quorum: needed }),
-    messageRefs: {},
-    decidedAt: null,
-    decidedBy: null,
-    reason: null,
     editedArguments: null,
     consumedAt: null,
     supervised: { host, contentKey, returnedAt: null, change, mayForce: false, isEdited: false, appliedAt: null },
@@ -92,6 +81,7 @@ interface AskedDeps {
 const RECENT = 200
 
 export function createAskedApprovals({ store, takeStep, waitFor, approvals, clock }: AskedDeps): AskedApprovals {
+  const waitForAnswer = createWaitForAnswer({ waitFor, store, clock, expire: approvals.expire })
   const get = async (id: string) => asSupervised(await store.waits.get(parseUuid(id) ?? ''))
 
   return {
@@ -103,16 +93,7 @@ export function createAskedApprovals({ store, takeStep, waitFor, approvals, cloc
 
     async byId(session, kind, id) {
       const record = await get(id)
-      const asker = record === null ? null : await store.sessions.get(record.sessionId)
-      const isTheirs =
-        record?.kind === kind &&
-        // A session that was handed over keeps what it asked before.
-        (record.sessionId === session.id ||
-          (record.owner === session.owner &&
-            asker !== null &&
-            isSupervisedSession(asker) &&
-            asker.supervision.workspaceRoot === session.supervision.workspaceRoot))
-      if (isTheirs) return record
+      if (record?.kind === kind && (await isOwnRecord(store, record, session))) return record
       throw notFound(id)
     },
 
@@ -125,26 +106,8 @@ export function createAskedApprovals({ store, takeStep, waitFor, approvals, cloc
       return same ?? null
     },
 
-    async answered(call, record, message) {
-      const stopClock =
-        record.status !== 'pending' || record.expiresAt === null || record.expiresAt - clock.now() > call.limitMs
-          ? () => {}
-          : clock.after(
-              Math.max(record.expiresAt - clock.now(), 0),
-              () => void approvals.expire(record).catch(() => {}),
-            )
-      try {
-        const retry = record.kind === 'diff' ? { retryWith: { request_id: record.id } } : {}
-        const ids = { recordId: record.id, sessionId: record.sessionId, ...retry }
-        const waited = await waitFor(call, ids, message, async () => {
-          const now = await get(record.id)
-          return now === null || now.status === 'pending' ? null : now
-        })
-        return waited.type === 'answered' ? waited.value : record
-      } finally {
-        stopClock()
-      }
-    },
+    answered: (call, record, message) =>
+      waitForAnswer(call, record, message, record.kind === 'diff' ? { request_id: record.id } : undefined),
 
     async handOut(call, { id, sessionId }) {
       if (call.signal.aborted) return false

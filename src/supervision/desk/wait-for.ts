@@ -1,6 +1,9 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { SupervisedWait } from '../../domain/wait.ts'
+import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
+import type { SupervisedSession } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-desk.ts'
 
 /** `pending`: the host's limit comes first. `gone`: the caller has left. Neither decides anything. */
@@ -80,4 +83,57 @@ function unreachableOperator(
     `Your operator cannot be reached just now: ${why} This is no answer: your question is kept and can still be answered. ${how} in a few minutes. Do not go on without the answer.`,
     { details: { id, ...(retryWith === undefined ? {} : { retry_with: retryWith }) } },
   )
+}
+
+interface AnswerDeps {
+  waitFor: WaitFor
+  store: Pick<Store, 'waits'>
+  clock: Clock
+  /** Ends a record whose time is over. */
+  expire(wait: SupervisedWait): Promise<void>
+}
+
+/**
+ * Waits until the record is answered or its time is over, at most as long as the host allows. Gives the record as it is then. Still
+ * pending: nobody has answered, or the caller has gone.
+ */
+export const createWaitForAnswer =
+  ({ waitFor, store, clock, expire }: AnswerDeps) =>
+  async <T extends SupervisedWait>(
+    call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress'>,
+    record: T,
+    message: string,
+    retryWith?: Readonly<Record<string, string>>,
+  ): Promise<T> => {
+    const { id: recordId, sessionId, expiresAt } = record
+    const leftMs = expiresAt === null ? Number.POSITIVE_INFINITY : Math.max(expiresAt - clock.now(), 0)
+    const stopClock =
+      // What expires after the call is for the housekeeping. A timer could not be that long either.
+      record.status !== 'pending' || leftMs > call.limitMs
+        ? () => {}
+        : clock.after(leftMs, () => void expire(record).catch(() => {}))
+    try {
+      const ids = { recordId, sessionId, ...(retryWith === undefined ? {} : { retryWith }) }
+      const waited = await waitFor(call, ids, message, async () => {
+        const now = (await store.waits.get(recordId)) as T | null
+        return now === null || now.status === 'pending' ? null : now
+      })
+      return waited.type === 'answered' ? waited.value : record
+    } finally {
+      stopClock()
+    }
+  }
+
+/**
+ * Whether a record is this agent's own: asked in this session, which keeps what it asked when it is handed over, or in another one of the
+ * same owner in the same folder.
+ */
+export async function isOwnRecord(
+  store: Pick<Store, 'sessions'>,
+  record: SupervisedWait,
+  { id, owner, supervision }: SupervisedSession,
+): Promise<boolean> {
+  if (record.sessionId === id) return true
+  const asker = await store.sessions.get(record.sessionId)
+  return record.owner === owner && asker?.supervision?.workspaceRoot === supervision.workspaceRoot
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { ProgressItem } from '../../domain/supervision.ts'
 import type { Alert, SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
+import { newRecord } from '../records/new-record.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
 import {
@@ -71,28 +72,16 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 
   function newAlert(now: SessionNow): Step<null> {
-    const { session, at } = now
-    const { supervision } = session
+    const { at } = now
+    const { supervision } = now.session
     const silentMs = silenceOf(now)
     const alert: Alert = {
+      ...newRecord(now, ids.uuid()),
       wait: 'alert',
-      status: 'pending',
-      id: ids.uuid(),
-      sessionId: session.id,
-      owner: session.owner,
-      agent: session.agent,
-      createdAt: at,
       expiresAt: null,
-      runId: supervision.openRun ?? supervision.lastRun ?? session.id,
       callId: '',
       tool: '',
       arguments: '{}',
-      lane: null,
-      continuationRunId: null,
-      messageRefs: {},
-      decidedAt: null,
-      decidedBy: null,
-      reason: null,
       supervised: { host: supervision.host },
       lastTool: supervision.lastTool,
       lastActivityAt: supervision.updatedAt,
