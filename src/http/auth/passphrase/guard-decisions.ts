@@ -6,7 +6,7 @@ import type { RequirePassphrase } from './require-passphrase.ts'
  * that is added later.
  */
 const commands: ReadonlySet<string> = new Set([
-  // A dry run removes nothing. The route asks otherwise.
+  // It only removes what the server itself removes within the hour.
   'POST /sessions/purge',
   'POST /sessions/:id/pause',
   'POST /sessions/:id/terminate',
