@@ -3,6 +3,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
+import { createAuditOnce } from '../oversight/audit-once.ts'
 import { viaOf } from '../sessions/may-command.ts'
 import { visibleApproval } from './permission.ts'
 
@@ -18,29 +19,15 @@ interface ShownDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Records that are remembered. One that is forgotten is written once more. */
-const REMEMBERED = 10_000
-
 export function createNoteShown({ waits, log, clock }: ShownDeps): NoteShown {
   const synced = createSyncedWaits(waits, log)
-  const written = new Map<string, Promise<unknown>>()
+  const auditOnce = createAuditOnce(log)
 
   return async (by, approvalId, digest, surface) => {
     const { id, sessionId, runId, agent, tool, callId } = await visibleApproval(synced, by, approvalId)
     const key = JSON.stringify([by.user, viaOf(by), id, digest, surface])
-    let writing = written.get(key)
-    if (writing === undefined) {
-      const subject = { session: sessionId, run: runId, agent, tool, call: callId }
-      const details = { approval: id, digest, surface, ...viaOf(by) }
-      const audit = [{ at: clock.now(), kind: 'shown' as const, by: by.user, ...subject, details }]
-      writing = log.commit({ type: 'add_audit', audit }).catch((error: unknown) => {
-        written.delete(key)
-        throw error
-      })
-      written.set(key, writing)
-      const [oldest] = written.keys()
-      if (written.size > REMEMBERED && oldest !== undefined) written.delete(oldest)
-    }
-    await writing
+    const subject = { session: sessionId, run: runId, agent, tool, call: callId }
+    const details = { approval: id, digest, surface, ...viaOf(by) }
+    await auditOnce(key, { at: clock.now(), kind: 'shown', by: by.user, ...subject, details })
   }
 }

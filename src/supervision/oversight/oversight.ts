@@ -10,6 +10,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
+import { createAuditOnce } from './audit-once.ts'
 
 /** Who looks, and whose sessions are their own. */
 export interface Viewer {
@@ -41,14 +42,11 @@ interface OversightDeps {
 }
 
 const HOUR_MS = 60 * 60 * 1000
-/** Records that are remembered, so that they are not written twice. Who is forgotten, here or by a restart, is recorded once more. */
-const REMEMBERED = 10_000
 
 export function createOversight({ engine, store, log, clock }: OversightDeps): Oversight {
-  /** What was written, by operator, subject and hour, oldest first. */
-  const written = new Map<string, Promise<unknown>>()
+  const auditOnce = createAuditOnce(log)
 
-  /** Resolves when the record is on disk. One that fails is written by the next call. */
+  /** Once an hour for each operator and subject. */
   async function recordOnce(
     by: Caller,
     kind: Extract<AuditRecord['kind'], 'operator_read' | 'operator_list' | 'operator_cancel'>,
@@ -58,18 +56,7 @@ export function createOversight({ engine, store, log, clock }: OversightDeps): O
     const at = clock.now()
     const what = kind === 'operator_read' ? { session: subject.session } : { ...subject, ...details }
     const key = JSON.stringify([by.user, kind, what, Math.floor(at / HOUR_MS)])
-    let writing = written.get(key)
-    if (writing === undefined) {
-      const audit = [{ at, kind, by: by.user, ...subject, tool: '', call: null, details }]
-      writing = log.commit({ type: 'add_audit', audit }).catch((error: unknown) => {
-        written.delete(key)
-        throw error
-      })
-      written.set(key, writing)
-      const [oldest] = written.keys()
-      if (written.size > REMEMBERED && oldest !== undefined) written.delete(oldest)
-    }
-    await writing
+    await auditOnce(key, { at, kind, by: by.user, ...subject, tool: '', call: null, details })
   }
 
   const recordRead = ({ by }: Viewer, { id, owner, agent }: Pick<SessionRecord, 'id' | 'owner' | 'agent'>) =>
