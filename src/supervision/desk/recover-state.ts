@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { isOpen, openStatuses } from '../../domain/supervision.ts'
 import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
-import { sessionEnded } from '../sessions/attach-agent.ts'
+import { isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import { createTurns } from '../sessions/turns.ts'
@@ -34,12 +34,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
   /** Throws `session_ended`: who was stopped does not go on. */
   async function named(agent: AgentIdentity, id: string): Promise<SupervisedSession> {
     const found = await store.sessions.get(id)
-    const isTheirs =
-      found !== null &&
-      isSupervisedSession(found) &&
-      found.supervision.workspaceRoot === agent.workspaceRoot &&
-      (found.owner === agent.owner || found.supervision.tokenId === agent.tokenId)
-    if (!isTheirs)
+    if (!isOfAgent(agent, found))
       throw new ServerError('record_not_found', `There is no session ${JSON.stringify(id)} to recover here.`)
     if (found.supervision.status === 'terminated') throw sessionEnded(id)
     return found

@@ -1,6 +1,7 @@
 // Which session a call of an agent elsewhere belongs to.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { SessionRecord } from '../../domain/session.ts'
 import { isOpen } from '../../domain/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
@@ -63,12 +64,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     const title = workspace.label
     if (sessionId !== null) {
       const named = await store.sessions.get(sessionId)
-      const isTheirs =
-        named !== null &&
-        isSupervisedSession(named) &&
-        named.supervision.workspaceRoot === workspaceRoot &&
-        (named.supervision.tokenId === tokenId || named.owner === owner)
-      if (!isTheirs) throw sessionNotFound(sessionId)
+      if (!isOfAgent(agent, named)) throw sessionNotFound(sessionId)
       return wakeUp(named)
     }
     const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OF_TOKEN })
@@ -94,6 +90,16 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
   // Calls of a new connection that come at the same time open one session, not several.
   return (agent) => attaching(JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId]), () => attach(agent))
 }
+
+/** An agent may name the sessions of its token and of its owner, in its own folder. */
+export const isOfAgent = (
+  { owner, tokenId, workspaceRoot }: AgentIdentity,
+  session: SessionRecord | null,
+): session is SupervisedSession =>
+  session !== null &&
+  isSupervisedSession(session) &&
+  session.supervision.workspaceRoot === workspaceRoot &&
+  (session.supervision.tokenId === tokenId || session.owner === owner)
 
 export const sessionEnded = (id: string): ServerError =>
   new ServerError(
