@@ -5,6 +5,7 @@ import { type Approval, hasExpired, isSupervisedApproval, type SupervisedApprova
 import type { Waits } from '../../engine/ports/waits.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'
+import { checkReason } from '../sessions/check-text.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
 import { alreadyDecided, type DecideDeps, decide, refuseSecondYes } from './decide.ts'
@@ -42,6 +43,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     get: (by, id) => visibleApproval(syncedWaits, by, id),
 
     async decide(by, id, decision, correlationId) {
+      checkReason(decision.reason)
       const approval = await visibleApproval(syncedWaits, by, id)
       if (isSupervisedApproval(approval)) return { approval: await decideElsewhere(by, approval, decision), run: null }
       const at = waits.now()

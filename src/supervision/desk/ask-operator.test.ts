@@ -280,3 +280,17 @@ test('while nobody can be reached the agent is told so, and its question stays',
   await prompts.decide(ann, id, { decision: 'continue' })
   expect((await third).answer).toMatchObject({ decision: 'continue' })
 })
+
+test('a reason has its limit on every way, also on one without a schema', async () => {
+  const { desk, prompts, approvals, sessions, nextWaiting } = openAsking()
+  const asked = desk.forward_prompt(call(), { prompt_text: 'Go on?' })
+  const { id, sessionId } = await nextWaiting()
+  const long = { code: 'invalid_request', message: 'Send a reason of at most 2000 characters.' }
+  const reason = 'x'.repeat(2_001)
+
+  await expect(prompts.decide(ann, id, { decision: 'stop', reason })).rejects.toMatchObject(long)
+  await expect(approvals.decide(ann, id, { decision: 'reject', reason })).rejects.toMatchObject(long)
+  await expect(sessions.terminate(ann, sessionId, reason)).rejects.toMatchObject(long)
+  await prompts.decide(ann, id, { decision: 'stop', reason: '\u{1f44b}'.repeat(2_000) })
+  expect((await asked).answer).toMatchObject({ decision: 'stop' })
+})

@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { InstructionWait, Prompt, SupervisedWait } from '../../domain/wait.ts'
 import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
-import { checkText } from '../sessions/check-text.ts'
+import { checkReason, checkText } from '../sessions/check-text.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import type { PromptAnswer, Prompts } from './prompts.ts'
@@ -44,14 +44,14 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
   }
 
   return {
-    decide(by, id, answer) {
+    async decide(by, id, answer) {
       const instruction = checkAnswer(answer)
       const { decision, reason = null } = answer
       const patch = { status: 'decided', decision, instruction, reason } as const
       return settle('prompt', by, id, patch, decision)
     },
 
-    resume(by, id, { instruction }) {
+    async resume(by, id, { instruction }) {
       if (instruction !== null) checkText(instruction)
       return settle('instruction', by, id, { status: 'resumed', instruction }, 'resumed')
     },
@@ -96,7 +96,8 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
   }
 }
 
-function checkAnswer({ decision, instruction }: PromptAnswer): string | null {
+function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | null {
+  checkReason(reason)
   if (instruction !== undefined) checkText(instruction)
   if (decision === 'refine' && instruction === undefined) {
     throw new ServerError('invalid_request', 'With "refine", say what to do instead: send `instruction`.')

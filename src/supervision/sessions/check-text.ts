@@ -13,3 +13,11 @@ export function checkText(text: string, what = 'text', most = MOST_INSTRUCTION_C
     throw new ServerError('invalid_request', `Send a ${what} of 1 to ${most} characters.`)
   }
 }
+
+const MOST_REASON_CHARS = 2_000
+
+/** Throws `invalid_request` for a reason that is too long. */
+export function checkReason(reason: string | undefined): void {
+  if (reason === undefined || [...reason].length <= MOST_REASON_CHARS) return
+  throw new ServerError('invalid_request', `Send a reason of at most ${MOST_REASON_CHARS} characters.`)
+}

@@ -14,7 +14,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { createAttachAgent } from './attach-agent.ts'
-import { checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
+import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
 import {
   channelOf,
   type Operators,
@@ -188,7 +188,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     pause: (by, id) => command(by, id, 'paused', 'paused'),
     resume: (by, id) => command(by, id, 'active', 'resumed'),
-    terminate: (by, id, reason) => command(by, id, 'terminated', 'terminated', reason === undefined ? {} : { reason }),
+    async terminate(by, id, reason) {
+      checkReason(reason)
+      return command(by, id, 'terminated', 'terminated', reason === undefined ? {} : { reason })
+    },
     interrupt: (sessionId, reason) =>
       endHere(sessionId, ({ session }) => (isOpen(session.supervision) ? { status: 'interrupted', reason } : null)),
 
