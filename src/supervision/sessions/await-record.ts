@@ -42,6 +42,8 @@ export function createRecordChanges({ feed, clock, logger }: ChangesDeps): Recor
             wake(items)
             if (watching.size === 0) idle.abort()
           }
+          // It ended by itself, so the feed is closed: the server stops, and nothing more comes.
+          if (!idle.signal.aborted) return
         } catch (error) {
           if (closing.signal.aborted) return
           logger.warn('the feed cannot be read just now', { error })
