@@ -637,6 +637,22 @@ export function describeSupervision(open: OpenStore): void {
       },
     )
 
+    test.each([
+      ['elsewhere', { elsewhere: true }, 'own'],
+      ['of ours', { agent: 'assistant' }, 'other'],
+    ] as const)('a purge of agents %s spares one that only has the same name', async (_what, which, left) => {
+      const { store } = await openForTest(open)
+      const own = newSession({ agent: 'assistant', lastActivity: 1 })
+      await done(store, { type: 'create_session', session: own })
+      const other = await opened(store, {}, { agent: 'assistant', lastActivity: 1 })
+      await done(store, step(other.id, 1, { supervision: { status: 'terminated' } }))
+
+      expect(await done(store, { ...purge(NOW + 2), ...which })).toMatchObject({ count: 1 })
+
+      const kept = [own, other].map(async ({ id }) => (await store.sessions.get(id)) !== null)
+      expect(await Promise.all(kept)).toEqual([left === 'own', left === 'other'])
+    })
+
     test('one that has ended can be deleted, and takes no steps after that', async () => {
       const { store } = await openForTest(open)
       const { id } = await opened(store, { status: 'terminated' })

@@ -58,8 +58,10 @@ export interface DeleteSession {
  */
 export interface PurgeSessions {
   type: 'purge_sessions'
-  /** Only sessions of this agent. Left out: of all agents. */
+  /** Only sessions of this agent of ours: an agent elsewhere may call itself by the same name. Left out: of all agents. */
   agent?: string
+  /** Only sessions of agents elsewhere, whatever they call themselves. */
+  elsewhere?: true
   before: number | null
   unlistedBefore: number
   unsentBefore: number

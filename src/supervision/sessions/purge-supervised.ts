@@ -25,8 +25,8 @@ export function createPurgeSupervised({ store, log, clock, retentionDays }: Purg
     const ended = await store.supervised.sessions({ statuses: ['terminated', 'interrupted'], limit: MOST })
     const due = ended.filter(isSupervisedSession).filter((session) => isOlder(session, before))
     if (!dryRun) {
-      const purge = { type: 'purge_sessions', before, unlistedBefore: 0, unsentBefore: 0, now, limit: MOST } as const
-      for (const agent of new Set(due.map((session) => session.agent))) await log.commit({ ...purge, agent })
+      const ofOwn = { unlistedBefore: 0, unsentBefore: 0 }
+      await log.commit({ type: 'purge_sessions', elsewhere: true, before, ...ofOwn, now, limit: MOST })
     }
     return { sessions: due }
   }

@@ -36,9 +36,10 @@ export function createRowReader(state: MemoryState): RowReads {
     session: recordOf,
     sessionByAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
     sessionCount: () => [...state.sessions.values()].filter(({ record }) => record.status !== 'terminated').length,
-    sessionsToPurge: ({ agent, before, unlistedBefore, limit }) =>
+    sessionsToPurge: ({ agent, elsewhere = false, before, unlistedBefore, limit }) =>
       [...state.sessions.values()]
-        .filter(({ record }) => agent === undefined || record.agent === agent)
+        .filter(({ record }) => agent === undefined || (record.agent === agent && record.supervision === undefined))
+        .filter(({ record }) => !elsewhere || record.supervision !== undefined)
         .filter(({ record: { unlisted, lastActivity, terminatedAt } }) =>
           unlisted ? lastActivity < unlistedBefore : Math.max(lastActivity, terminatedAt ?? 0) < (before ?? 0),
         )

@@ -42,7 +42,7 @@ export function createRowReader(
     sessionCount: db.prepare(`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`),
     toPurge: db.prepare(
       `SELECT id, owner, agent, status FROM sessions
-       WHERE (?4 IS NULL OR agent = ?4)
+       WHERE (?4 IS NULL OR (agent = ?4 AND supervised_status IS NULL)) AND (?5 = 0 OR supervised_status IS NOT NULL)
          AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < ?1) OR (unlisted = 1 AND last_activity < ?2))
          AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
@@ -89,8 +89,8 @@ export function createRowReader(
       return row === undefined ? null : readSession(row).session
     },
     sessionCount: () => Number(sql.sessionCount.get()?.n),
-    sessionsToPurge: ({ before, unlistedBefore, limit, agent }) =>
-      sql.toPurge.all(before ?? 0, unlistedBefore, limit, agent ?? null).map((row) => ({
+    sessionsToPurge: ({ before, unlistedBefore, limit, agent, elsewhere = false }) =>
+      sql.toPurge.all(before ?? 0, unlistedBefore, limit, agent ?? null, elsewhere ? 1 : 0).map((row) => ({
         id: String(row.id),
         owner: String(row.owner),
         agent: String(row.agent),
