@@ -1,6 +1,7 @@
 // The gate in front of every call: it asks for approvals, and turns decisions into answers.
 
 import type { AskedQuestion } from '../../domain/question.ts'
+import { isAtLeast } from '../../domain/tool-settings.ts'
 import { visibleCode, visibleText } from '../../domain/visible-text.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
@@ -32,8 +33,11 @@ export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators'>): 
       if (ruling.verdict === 'run') return { ...ruling, approval: approved }
       const { verdict, ...question } = ruling
       const next = newApproval(call, question, ids.uuid())
-      // A person approved what they saw. If the tool or the rules have changed since, they are asked again.
-      if (approved?.digest === next.digest) return { verdict: 'run', approval: approved, grant: null }
+      // A person approved what they saw. If the tool or the rules have changed since, they are asked again. So they are if somebody has
+      // edited the arguments into a more dangerous call: that may need other people, and more of them.
+      if (approved?.digest === next.digest && isAtLeast(approved.risk, next.risk)) {
+        return { verdict: 'run', approval: approved, grant: null }
+      }
       if (call.asked !== null) logAskedAgain(call.log, next, call.asked)
       return { verdict, approval: next }
     },

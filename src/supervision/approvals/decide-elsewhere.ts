@@ -122,7 +122,8 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     const edits = edited === undefined ? {} : withArguments(asked, edited)
     const record = { ...asked, ...edits }
     const { decisions: given = [] } = record
-    const needed = quorum[record.risk]
+    // Nobody has judged how dangerous edited arguments are. They must not get by with fewer people than the worst call.
+    const needed = quorum[record.editedArguments === null ? record.risk : 'critical']
     refuseSecondYes(operators, by, { ...record, quorum: needed })
     const decisions = [...given, { by: personOf(operators, by.user), via: channelOf(by), at: now.at, force }]
     const editedDigest = record.digest === asked.digest ? {} : { edited_digest: record.digest }

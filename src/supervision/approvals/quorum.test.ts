@@ -241,6 +241,28 @@ test('a quorum may be for critical calls only', async () => {
   await server.close()
 })
 
+test('one person cannot edit a call into one that needs more people', async () => {
+  const quorum = { low: 1, high: 1, critical: 2 }
+  const server = open({
+    agent: { approval: { ...testAgent.approval, default: { ask: 'risk', atLeast: 'high' }, quorum } },
+  })
+  const { accepted, approval } = await ask(server)
+  expect([approval.risk, approval.quorum]).toEqual(['high', undefined])
+
+  const edited = { ...yes, arguments: { to: 'bob\u202e' } }
+  const { run } = await server.approvals.decide(by('ada'), approval.id, edited)
+  await server.events({ ...accepted, run })
+
+  const [next] = await server.approvals.list({ by: by('ada'), status: 'pending', limit: 10 })
+  expect(next).toMatchObject({ risk: 'critical', quorum: 2, editedArguments: '{"to":"bob\u202e"}' })
+  expect(server.delivered).toEqual([])
+  await server.approvals.say(by('ada'), next?.id ?? '', yes)
+  const last = await server.approvals.decide(by('ben'), next?.id ?? '', yes)
+  await server.events({ ...accepted, run: last.run })
+  expect(server.delivered).toEqual(['bob\u202e'])
+  await server.close()
+})
+
 test('the yes of a request shows what still waits, and the last one goes on with the call', async () => {
   const server = open()
   const { accepted, approval } = await ask(server)

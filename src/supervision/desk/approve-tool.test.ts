@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Approval } from '../../domain/wait.ts'
-import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 
 const bash = { tool_name: 'Bash', input: { command: 'npm test', description: 'Run the tests' }, tool_use_id: 'toolu_1' }
@@ -60,6 +60,23 @@ test('edited arguments are what the host runs', async () => {
 
   expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
   expect((await desk.audit()).at(-1)).toMatchObject({ decision: 'approved', edited_digest: expect.any(String) })
+})
+
+test('one person cannot edit a harmless call into a critical one where that needs two', async () => {
+  const desk = open({ 'a.txt': 'one\n' }, { quorum: { low: 1, high: 1, critical: 2 } })
+  const answer = desk.ask({
+    tool_name: 'Write',
+    input: { file_path: 'a.txt', content: 'two\n' },
+    tool_use_id: 'toolu_1',
+  })
+  const { id, digest, risk } = await desk.asked()
+  expect(risk).toBe('low')
+  const edited = { file_path: '/etc/passwd', content: 'root\n' }
+  const { approval } = await desk.approvals.decide(ann, id, { decision: 'approve', digest, arguments: edited })
+  expect(approval).toMatchObject({ status: 'pending', quorum: 2, decisions: [{ by: 'ann' }] })
+
+  await desk.approvals.decide(root, id, { decision: 'approve', digest: approval.digest })
+  expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
 })
 
 test('the server shows what a writing tool would do to the file', async () => {
