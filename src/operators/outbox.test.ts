@@ -2,12 +2,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
 import type { FeedItem } from '../domain/feed.ts'
 import { silentLogger } from '../domain/logger.ts'
+import type { Approval } from '../domain/wait.ts'
 import { createFeed } from '../engine/feed.ts'
 import { createTestClock, openLog } from '../log/testing/open-log.ts'
 import { createLocalWake } from '../log/wake.ts'
 import { accept, create, finish, newApproval, newSession } from '../store/contract/samples.contract.ts'
 import { FEED_MS } from '../store/ports/feed.ts'
-import type { OperatorChannel, OperatorDesk } from './operator.ts'
+import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from './operator.ts'
 import { createOutbox } from './outbox.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
 
@@ -60,6 +61,21 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
     await settle()
   }
   return { clock, log, store, open, openWith, settle, newSessions }
+}
+
+/** An approval of a new session, which somebody is asked for. */
+async function waitingApproval(
+  log: ReturnType<typeof openOutbox>['log'],
+  settle: () => Promise<void>,
+  session: Partial<ReturnType<typeof newSession>> = {},
+): Promise<Approval> {
+  const taken = log.commit(accept(newSession(session)))
+  await settle()
+  const run = (await taken).run ?? expect.fail('the run was not taken')
+  const approval = newApproval(run)
+  void log.commit(finish(run, { status: 'waiting', waits: [approval] }))
+  await settle()
+  return approval
 }
 
 describe('the outbox', () => {
@@ -255,6 +271,70 @@ describe('the outbox', () => {
     await newSessions(1)
 
     expect(channel.messages()).toEqual(['5 more', 'session active'])
+  })
+
+  test('shows what still waits when the feed no longer has all that it has missed', async () => {
+    const { openWith, open, settle, newSessions, log, clock } = openOutbox()
+    const first = open()
+    await settle()
+    await first.close()
+    await newSessions(4, { createdAt: 1 })
+    const { id } = await waitingApproval(log, settle, { createdAt: 2 * FEED_MS })
+    const purge = { type: 'purge_sessions', before: null, unlistedBefore: 0, unsentBefore: 0, limit: 10 } as const
+    void log.commit({ ...purge, now: 2 * FEED_MS })
+    await settle()
+    const { channel } = openWith({ stillWaits: async (item) => item.id === id })
+    await settle()
+    await clock.advance(1_000)
+    await settle()
+
+    expect(channel.messages().toSorted()).toEqual(['7 more', 'wait pending'])
+  })
+
+  test('shows by itself what still waits of a summary, as soon as there is room', async () => {
+    const { openWith, settle, newSessions, log, clock, store } = openOutbox()
+    const shown: string[] = []
+    const waiting = new Set<string>()
+    const { channel } = openWith({ stillWaits: async (item) => waiting.has(item.id) }, (one) => ({
+      ...one,
+      concerns: ({ kind }) => kind !== 'run',
+      deliver: async (delivery, signal) => {
+        const ref = await one.deliver(delivery, signal)
+        if (delivery.item?.kind === 'wait') shown.push(delivery.item.id)
+        return ref
+      },
+    }))
+    await settle()
+    channel.behave(...Array.from({ length: 8 }, () => 'hangs' as const))
+    await newSessions(300)
+    const over = await waitingApproval(log, settle)
+    const open = await waitingApproval(log, settle)
+    waiting.add(open.id)
+    await clock.advance(31_000)
+    for (let i = 0; i < 20; i += 1) await settle()
+
+    expect(channel.messages().filter((text) => text.endsWith('more'))).toEqual(['48 more'])
+    expect([shown, shown.includes(over.id)]).toEqual([[open.id], false])
+    expect(await store.outbox.deliveries('recording')).toEqual([])
+  })
+
+  test('does not try for ever to show what a channel refuses', async () => {
+    const { openWith, settle, newSessions, log, clock } = openOutbox()
+    let tries = 0
+    openWith({ stillWaits: async () => true }, (one) => ({
+      ...one,
+      deliver(delivery, signal) {
+        if (delivery.item?.kind !== 'wait') return one.deliver(delivery, signal)
+        tries += 1
+        return Promise.reject(new DeliveryFailed('The service will never take this.', { giveUp: true }))
+      },
+    }))
+    await settle()
+    await waitingApproval(log, settle)
+    for (let i = 0; i < 5; i += 1) await clock.advance(31_000)
+    await newSessions(1)
+
+    expect(tries).toBe(2)
   })
 
   test('does not deliver again what it could not write down at once', async () => {

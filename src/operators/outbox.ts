@@ -4,15 +4,15 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 import type { Delivery } from '../domain/delivery.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { FeedItem } from '../domain/feed.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
+import { createMissed } from './missed.ts'
 import { DeliveryFailed, type OperatorChannel } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
-import type { ShownFrom } from './shown-from.ts'
+import { notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
@@ -25,12 +25,8 @@ export interface Outbox {
   close(): Promise<void>
 }
 
-interface OutboxDeps {
+interface OutboxDeps extends WantedDeps {
   channels: readonly OperatorChannel[]
-  /** Left out: every channel shows everything that concerns it, at once. */
-  shownFrom?: ShownFrom
-  /** Whether the record of an item still waits for a person. Left out: a new channel is told only what happens from now on. */
-  stillWaits?: (item: FeedItem) => Promise<boolean>
   feed: Feed
   store: OutboxReads
   log: Pick<SessionLog, 'commit'>
@@ -44,7 +40,6 @@ const DELIVERY_MS = 30_000
 const CURSOR_EVERY = 1_000
 /** After a failure of the store. */
 const AGAIN_MS = 1_000
-const READ_LIMIT = 256
 
 /** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
@@ -75,70 +70,40 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 }
 
-/** An item, and when it may be shown. */
-interface Wanted {
-  item: FeedItem
-  /** Epoch ms. */
-  from: number
-}
-
 /**
  * Writes to the outbox what the channel has to show. A channel that reaches nobody yet costs nothing: it begins when `setUp` resolves.
  * Resolves when the signal aborts or the feed is closed; never rejects.
  */
 async function takeFromFeed(
-  { feed, store, log, clock, logger, shownFrom = async () => 0, stillWaits }: OutboxDeps,
+  deps: OutboxDeps,
   channel: OperatorChannel,
   onTaken: () => void,
   setUp: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { feed, store, log, clock, logger } = deps
   let isNew = channel.isSetUp?.() === false
   let stored: number | null = null
 
   async function take(upTo: number, wanted: readonly Wanted[], skipped = 0): Promise<void> {
     const items = wanted.map(({ item }) => item)
-    const notBefore = Object.fromEntries(wanted.map(({ item, from }) => [item.n, from]))
+    const notBefore = notBeforeOf(wanted)
     await log.commit({ type: 'take_deliveries', channel: channel.name, after: stored, upTo, items, notBefore, skipped })
     stored = upTo
     onTaken()
-  }
-
-  async function wantedOf(items: readonly FeedItem[]): Promise<Wanted[]> {
-    const wanted: Wanted[] = []
-    for (const item of items) {
-      const from = channel.concerns(item) ? await shownFrom(channel, item) : null
-      if (from !== null) wanted.push({ item, from })
-    }
-    return wanted
-  }
-
-  /** What waited before the channel was there, as far as the feed still knows it. One item for each record, the newest. */
-  async function waitingAlready(head: number): Promise<Wanted[]> {
-    if (stillWaits === undefined) return []
-    const newest = new Map<string, FeedItem>()
-    let place = (await feed.oldest()) - 1
-    while (place < head) {
-      const items = await feed.items(place, READ_LIMIT)
-      for (const item of items) if (item.kind === 'wait' && item.n <= head) newest.set(item.id, item)
-      place = items.at(-1)?.n ?? head
-    }
-    const waiting: FeedItem[] = []
-    for (const item of newest.values()) if (await stillWaits(item)) waiting.push(item)
-    return wantedOf(waiting.sort((a, b) => a.n - b.n))
   }
 
   async function follow(): Promise<void> {
     stored = await store.cursor(channel.name)
     if (stored === null || isNew) {
       const head = await feed.head()
-      await take(head, await waitingAlready(head))
+      await take(head, await stillWaiting(deps, channel, { after: 0, upTo: head }))
       isNew = false
     }
     const from = stored ?? 0
     for await (const items of feed.follow(from, signal)) {
       const upTo = items.at(-1)?.n ?? from
-      const wanted = await wantedOf(items)
+      const wanted = await wantedOf(deps, channel, items)
       if (wanted.length > 0 || upTo - (stored ?? 0) >= CURSOR_EVERY) await take(upTo, wanted)
     }
   }
@@ -160,10 +125,13 @@ async function takeFromFeed(
     }
   }
 
-  /** The feed no longer has what follows the cursor. The summary says how many items the operators were not shown. */
+  /** The feed no longer has what follows the cursor. What still waits is shown, and the summary says how much was not. */
   async function skipToHead(): Promise<void> {
     const head = await feed.head()
-    await take(head, [], Math.max(head - (stored ?? 0), 1))
+    // The cursor is not always behind: the store may be an older copy.
+    const after = Math.min(stored ?? 0, head)
+    const wanted = await stillWaiting(deps, channel, { after, upTo: head })
+    await take(head, wanted, Math.max(head - after - wanted.length, 1))
   }
 }
 
@@ -173,7 +141,9 @@ interface Tried {
 }
 
 /** Delivers what is in the outbox of a channel, as `schedule.ts` says. */
-function createSender({ store, log, clock, logger }: OutboxDeps, channel: OperatorChannel, signal: AbortSignal) {
+function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortSignal) {
+  const { store, log, clock, logger } = deps
+  const missed = createMissed(deps, channel)
   const inFlight = new Map<number, Promise<void>>()
   let hasNews = true
   let lastShownAt: number | null = null
@@ -187,9 +157,13 @@ function createSender({ store, log, clock, logger }: OutboxDeps, channel: Operat
   /** Resolves when the deliveries were tried and what became of them is written. Never rejects. */
   async function attempt(deliveries: readonly Delivery[]): Promise<void> {
     const tried = await outcomesOf(deliveries)
+    const isSummary = deliveries.some(({ item }) => item === null)
+    // Read before it is settled: what is taken afterwards is shown by itself.
+    const place = isSummary ? await store.cursor(channel.name).catch(() => null) : null
     for (const { delivery, outcome } of tried) {
       // Written again until it works: a delivery that is done must not be tried once more.
       while (!signal.aborted && !(await settle(delivery, outcome))) await sleep(clock, AGAIN_MS, signal)
+      if (delivery.item === null && outcome.type === 'delivered') missed.summed(delivery.n, place)
     }
   }
 
@@ -254,6 +228,7 @@ function createSender({ store, log, clock, logger }: OutboxDeps, channel: Operat
     while (!signal.aborted) {
       hasNews = false
       const deliveries = await store.deliveries(channel.name).catch(() => null)
+      if (deliveries !== null && (await missed.takeBack(deliveries))) continue
       const plan = deliveries === null ? null : planOf(deliveries)
       for (const group of groupsOf(plan?.due ?? [])) {
         const trying = attempt(group).then(() => {

@@ -55,6 +55,8 @@ export interface ReplayDeliveries {
   type: 'replay_deliveries'
   channel: string
   items: readonly FeedItem[]
+  /** Epoch ms before which an item is not tried, by its number. Left out: at once. */
+  notBefore?: Readonly<Record<number, number>>
 }
 
 /** Synced. Writes a note of a channel, or removes it. */

@@ -23,11 +23,11 @@ export function* takeDeliveries({ channel, after, upTo, items, notBefore, skippe
   ])
 }
 
-export function* replayDeliveries({ channel, items }: ReplayDeliveries): Rule<Decision> {
+export function* replayDeliveries({ channel, items, notBefore }: ReplayDeliveries): Rule<Decision> {
   const { deliveries } = yield* ask('outbox', channel)
   const waiting = new Set(deliveries.map(({ n }) => n))
   const again = items.filter(({ n }) => !waiting.has(n))
-  return done(placed(channel, deliveries, again, { count: 0, at: 0 }))
+  return done(placed(channel, deliveries, again, { count: 0, at: 0 }, notBefore))
 }
 
 /** As many of the items as there is room for. The summary counts the others, and those that were skipped. */
@@ -39,7 +39,7 @@ function placed(
   notBefore: TakeDeliveries['notBefore'] = {},
 ): Change[] {
   const summary = deliveries.find(({ item }) => item === null)
-  const room = summary === undefined && skipped.count === 0 ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
+  const room = summary === undefined ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
   const changes = items.slice(0, room).map((item) => {
     const nextTryAt = notBefore[item.n] ?? 0
     return put({ ...fresh, channel, n: item.n, item, count: 1, nextTryAt })
