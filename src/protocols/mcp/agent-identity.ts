@@ -16,6 +16,7 @@ export function agentIdentity(agent: McpAgent, named: string | null = null): Age
     tokenId: principal.tokenId,
     workspaceRoot: workspace,
     channelId,
+    isChannelOfToken: channelId !== null && channelId === principal.channel,
     sessionId: named ?? sessionId,
     connectionId: isLasting ? connectionId : null,
     host: hostName(client?.name ?? ''),

@@ -66,7 +66,7 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
   async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
     const session = await find(agent, source)
     const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
-    const shared = { owner, tokenId, workspaceRoot, channelId, host: source.host }
+    const shared = { owner, tokenId, workspaceRoot, channelId, isChannelOfToken: true, host: source.host }
     return session === null
       ? { ...shared, sessionId: null, connectionId: hookConnection(source) }
       : { ...shared, sessionId: session.id, connectionId: null }

@@ -59,7 +59,10 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     // At each call, because a restart can narrow the settings while a token or a session of before is still good.
     refuseUnknownOwner(operators, owner)
     const workspace = workspaces.find(workspaceRoot)
-    if (agent.channelId !== null) workspaces.checkChannel(agent.channelId)
+    // The messages of a channel can be read by the agents that report there, so an agent may not choose that of another project.
+    if (agent.channelId !== null) {
+      workspaces.checkChannel(agent.channelId, agent.isChannelOfToken === true ? undefined : workspace.path)
+    }
     const channelId = agent.channelId ?? workspace.channelId
     const title = workspace.label
     if (sessionId !== null) {

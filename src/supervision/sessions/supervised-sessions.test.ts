@@ -223,6 +223,20 @@ test('a session opens only in a workspace of the settings, and has its channel u
   expect([await open({}), await open({ connectionId: 'b', channelId: 'C2' })]).toEqual(['C1', 'C2'])
 })
 
+test('an agent does not choose the channel of another workspace, but its token may be bound to it', async () => {
+  const workspaces: Workspaces = {
+    find: (path) => ({ path, id: null, channelId: null, label: null }),
+    checkChannel(_channelId, path) {
+      if (path !== undefined) throw new ServerError('forbidden', 'foreign')
+    },
+  }
+  const { sessions } = openDesk({ workspaces })
+
+  await expect(sessions.attach(window('a', { channelId: 'C1' }))).rejects.toThrow('foreign')
+  const { supervision } = await sessions.attach(window('a', { channelId: 'C1', isChannelOfToken: true }))
+  expect(supervision.channelId).toBe('C1')
+})
+
 test('an open session takes no calls when the settings no longer name its workspace', async () => {
   const before = openDesk()
   const { id } = await before.sessions.attach(window('a'))

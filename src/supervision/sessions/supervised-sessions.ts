@@ -10,6 +10,8 @@ export interface AgentIdentity {
   /** Real path of the folder that its token is bound to. */
   workspaceRoot: string
   channelId: string | null
+  /** Its token is bound to the channel: an operator chose it, and not the agent. */
+  isChannelOfToken?: boolean
   /** The session that the call names. */
   sessionId: string | null
   /** A connection of its own: an MCP session, or one process of the bridge. Null: the door has none. */

@@ -151,4 +151,20 @@ describe('the workspaces of the settings', () => {
     expect(() => checkChannel('C1')).not.toThrow()
     expect(() => checkChannel('C2')).toThrow(expect.objectContaining({ code: 'forbidden' }))
   })
+
+  test('do not use the channel of another workspace, unless several share it', () => {
+    const { own, at } = setUp()
+    for (const path of ['p/shop/src', 'p/other', 'p/shopping']) mkdirSync(at(path), { recursive: true })
+    const named = (path: string, channelId: string | null) => ({ path: at(path), id: null, channelId, label: null })
+    const workspaces = [named('p/shop', 'C1'), named('p/other', null)]
+    const { checkChannel } = createWorkspaces(
+      { defaultWorkspaceRoot: at('p'), workspaces, slack: { channels: ['C1', 'C2'] } },
+      own,
+    )
+    for (const path of ['p/shop', 'p/shop/src']) expect(() => checkChannel('C1', at(path))).not.toThrow()
+    for (const path of ['p/other', 'p/shopping', 'p']) {
+      expect(() => checkChannel('C2', at(path))).not.toThrow()
+      expect(() => checkChannel('C1', at(path))).toThrow(/belongs to another workspace/)
+    }
+  })
 })

@@ -97,8 +97,11 @@ export interface Workspaces {
    * `invalid_request` if it can never be one.
    */
   find(asked: string): AllowedWorkspace
-  /** Throws `forbidden` for a channel that `slack.channels` does not have. */
-  checkChannel(channelId: string): void
+  /**
+   * Throws `forbidden` for a channel that `slack.channels` does not have. With the real path of a workspace, also for a channel that
+   * the settings give to other workspaces alone: who works in this one has no business there.
+   */
+  checkChannel(channelId: string, workspacePath?: string): void
 }
 
 /** Throws `config_invalid` if a folder of the settings cannot be used. Without such a setting agents may work in every fit folder. */
@@ -112,12 +115,23 @@ export function createWorkspaces(rules: WorkspaceRules, own: OwnFolders): Worksp
       isOpen
         ? { path: checkWorkspace(asked, own), id: null, channelId: null, label: null }
         : findWorkspace(asked, rules, own),
-    checkChannel(channelId) {
-      if (slack.channels.includes(channelId)) return
+    checkChannel(channelId, workspacePath) {
+      const details = { channel_id: channelId }
+      if (!slack.channels.includes(channelId)) {
+        throw new ServerError(
+          'forbidden',
+          `${JSON.stringify(channelId)} is not a channel of this server. Add it to slack.channels in quarterdeck.yaml.`,
+          { details },
+        )
+      }
+      const owners = workspaces.filter((one) => one.channelId === channelId)
+      if (workspacePath === undefined || owners.length === 0) return
+      const realPath = createRealPath()
+      if (owners.some(({ path }) => isIn(path, workspacePath, realPath))) return
       throw new ServerError(
         'forbidden',
-        `${JSON.stringify(channelId)} is not a channel of this server. Add it to slack.channels in quarterdeck.yaml.`,
-        { details: { channel_id: channelId } },
+        `The channel ${JSON.stringify(channelId)} belongs to another workspace. Leave channel_id out, or bind the token to the channel.`,
+        { details },
       )
     },
   }
@@ -151,6 +165,16 @@ function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }
     `${path} is not a workspace of this server. Add it to workspaces in quarterdeck.yaml, or choose a folder below default_workspace_root.`,
     { details: { path } },
   )
+}
+
+/** Whether the path is the listed folder, or lies in it. */
+function isIn(listed: string, path: string, realPath: (one: string) => string): boolean {
+  try {
+    const folder = realPath(listed)
+    return folder === path || isWithin(path, folder)
+  } catch {
+    return false
+  }
 }
 
 function isSame(listed: string, path: string, realPath: (one: string) => string): boolean {
