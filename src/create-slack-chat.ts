@@ -22,6 +22,7 @@ import { type AnswerParts, openSlack, type SlackDeps } from './operators/slack/c
 import { channelName } from './operators/slack/slack-room.ts'
 import type { Connections } from './outgoing/connections.ts'
 import type { Store } from './store/store.ts'
+import { personOf } from './supervision/sessions/may-command.ts'
 
 export interface SlackParts {
   settings: ServerSettings
@@ -68,6 +69,7 @@ export async function openSlackChat(
     ...shared,
     escalation,
     settings: settings.channels.slack,
+    personOf: (name) => personOf(services.elsewhere.operators, name),
     channelId: slack.channelId,
     channels: slack.channels,
     tokens,

@@ -35,6 +35,16 @@ describe('a room of Slack', () => {
     expect(slack.messages(OPS)).toEqual([])
   })
 
+  test('calls the owner by their Slack id, whichever of their names the session has', async () => {
+    const { open, ask, replies, delivered } = await openSlackDesk()
+    const server = open({ personOf: (name) => (name === 'ann' ? 'eve' : name) })
+    await server.start()
+    await ask()
+    await delivered(server.channel, 2)
+
+    expect(textOf(replies()[0] ?? expect.fail())).toContain('<@U0EVE>, please answer.')
+  })
+
   test('never has a word of another room', async () => {
     const { open, ask, slack, approvals, delivered } = await openSlackDesk()
     slack.addChannel('C0DEV', 'dev')
@@ -327,6 +337,27 @@ describe('trouble', () => {
     slack.archive(OPS, false)
     await passUntil(() => server.channel.trouble?.() === null)
     expect(slack.calls('chat.postMessage')).toBe(0)
+  })
+
+  test('while it lasts, people are still known: an answer is not lost because Slack does not say who we are', async () => {
+    const { open, slack, passUntil, clock } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    expect(await server.teamId()).toBe('T0ACME')
+    slack.archive(OPS)
+    slack.failNext('auth.test', 'ratelimited', 1_000)
+    await server.channel
+      .deliver(
+        { channel: server.channel.name, n: 1, item: null, count: 1, attempts: 0, nextTryAt: 0 },
+        new AbortController().signal,
+      )
+      .catch(() => {})
+    await passUntil(() => server.channel.trouble?.())
+    const before = slack.calls('auth.test')
+    await passUntil(() => slack.calls('auth.test') > before)
+    await clock.advance(1)
+
+    expect(await server.teamId()).toBe('T0ACME')
   })
 
   test('a token for another workspace posts nothing', async () => {

@@ -48,6 +48,8 @@ export interface SlackDeps {
   teamId: string | null
   operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
   escalation: readonly EscalationSettings[]
+  /** The name under which a person is listed, whichever of their names they come with. Left out: each has one name. */
+  personOf?: (name: string) => string
   desk: SlackDesk
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
@@ -93,6 +95,12 @@ export function openSlack(deps: SlackDeps): Chat {
       createSlackRoom({ ...deps, room, api, looks, trouble: () => health.trouble(room) }),
     ]),
   )
+  /** Once known, it stays: our token does not change. A press must not be lost because Slack does not say it again just now. */
+  let team = ''
+  const teamId = async (): Promise<string> => {
+    if (team === '') team = (await api.self()).teamId
+    return team
+  }
   const socket = createSlackSocket({
     ...deps.outgoing,
     appToken: deps.tokens.app,
@@ -100,7 +108,7 @@ export function openSlack(deps: SlackDeps): Chat {
     answers: deps.answers({
       api,
       cards: createCards(deps, rooms),
-      teamId: async () => (await api.self()).teamId,
+      teamId,
       async subjectOf(wait) {
         const session = await deps.desk.session(wait.sessionId)
         if (session === null) throw sessionNotFound(wait.sessionId)

@@ -38,10 +38,12 @@ interface LookDeps {
   desk: SlackDesk
   detail: SlackDetail
   operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  personOf?: (name: string) => string
   buttons: ButtonValues
 }
 
-export function createCardLooks({ desk, detail, operators, buttons }: LookDeps): CardLooks {
+export function createCardLooks({ desk, detail, operators, personOf = (name) => name, buttons }: LookDeps): CardLooks {
+  const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
   const looks: CardLooks = {
     root: { detail, link: desk.link(null) },
 
@@ -69,7 +71,7 @@ export function createCardLooks({ desk, detail, operators, buttons }: LookDeps):
     async card(room, wait, session, state) {
       const digest = wait.wait === 'approval' ? wait.digest : null
       // Every operator may answer our own agents, so nobody is named.
-      const owner = session.supervision === undefined ? undefined : operators.find(({ name }) => name === wait.owner)
+      const owner = session.supervision === undefined ? undefined : operatorOf(wait.owner)
       return renderCard(await looks.subject(wait, session), {
         detail,
         link: desk.link(wait.id),

@@ -32,6 +32,7 @@ export interface SlackOptions {
   answers?: (parts: AnswerParts) => SlackAnswers
   desk?: Partial<SlackDeps['desk']>
   escalation?: SlackDeps['escalation']
+  personOf?: (name: string) => string
 }
 
 export interface LogLine {
@@ -88,6 +89,7 @@ export async function openSlackDesk() {
         { name: 'eve', slack: 'U0EVE', group: 'night' },
       ],
       escalation: options.escalation ?? [],
+      ...(options.personOf === undefined ? {} : { personOf: options.personOf }),
       desk: {
         find,
         session: (id) => store.sessions.get(id),
