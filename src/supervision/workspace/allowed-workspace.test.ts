@@ -157,10 +157,11 @@ describe('the workspaces of the settings', () => {
     for (const path of ['p/shop/src', 'p/other', 'p/shopping']) mkdirSync(at(path), { recursive: true })
     const named = (path: string, channelId: string | null) => ({ path: at(path), id: null, channelId, label: null })
     const workspaces = [named('p/shop', 'C1'), named('p/other', null)]
-    const { checkChannel } = createWorkspaces(
+    const { checkChannel, find: found } = createWorkspaces(
       { defaultWorkspaceRoot: at('p'), workspaces, slack: { channels: ['C1', 'C2'] } },
       own,
     )
+    expect(['p/shop', 'p/shop/src', 'p/shopping'].map((path) => found(at(path)).channelId)).toEqual(['C1', 'C1', null])
     for (const path of ['p/shop', 'p/shop/src']) expect(() => checkChannel('C1', at(path))).not.toThrow()
     for (const path of ['p/other', 'p/shopping', 'p']) {
       expect(() => checkChannel('C2', at(path))).not.toThrow()

@@ -158,7 +158,11 @@ function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }
   if (listed !== undefined) return { ...listed, path }
   if (root !== null) {
     const realRoot = realPath(root)
-    if (path !== realRoot && isWithin(path, realRoot)) return { path, id: null, channelId: null, label: null }
+    if (path !== realRoot && isWithin(path, realRoot)) {
+      // Whoever works in a part of a workspace reports where the whole does.
+      const around = workspaces.find((one) => isIn(one.path, path, realPath))
+      return { path, id: null, channelId: around?.channelId ?? null, label: null }
+    }
   }
   throw new ServerError(
     'forbidden',
