@@ -54,6 +54,23 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     return result ? session : null
   }
 
+  const hasChannel = (channelId: string): boolean => {
+    try {
+      workspaces.checkChannel(channelId)
+      return true
+    } catch (error) {
+      if (error instanceof ServerError) return false
+      throw error
+    }
+  }
+
+  /** A restart can take a channel out of the settings. Nobody would see there what its open sessions ask, so they move. */
+  async function inChannel(session: SupervisedSession, channelId: string | null): Promise<SupervisedSession> {
+    const { channelId: before } = session.supervision
+    if (before === null || before === channelId || hasChannel(before)) return session
+    return (await takeStep(session.id, () => ({ result: null, supervision: { channelId } }))).session
+  }
+
   async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
     const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
     // At each call, because a restart can narrow the settings while a token or a session of before is still good.
@@ -68,7 +85,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     if (sessionId !== null) {
       const named = await store.sessions.get(sessionId)
       if (!isOfAgent(agent, named)) throw sessionNotFound(sessionId)
-      return wakeUp(named)
+      return inChannel(await wakeUp(named), channelId)
     }
     const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OF_TOKEN })
     const here = ofToken.filter(isSupervisedSession)
@@ -76,7 +93,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     if (connectionId !== null) {
       // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
       const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
-      if (mine !== undefined) return wakeUp(mine)
+      if (mine !== undefined) return inChannel(await wakeUp(mine), channelId)
       // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
       const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
       const taken = hooked === undefined || others.length > 0 ? null : await takeOver(hooked.id, connectionId)
@@ -87,7 +104,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     if (open.length > 1) throw severalSessions(open)
     return first === undefined
       ? openSession(owner, { workspaceRoot, host, tokenId, channelId, title, status: 'active' })
-      : wakeUp(first)
+      : inChannel(await wakeUp(first), channelId)
   }
 
   // Calls of a new connection that come at the same time open one session, not several.

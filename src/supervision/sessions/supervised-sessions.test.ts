@@ -237,6 +237,26 @@ test('an agent does not choose the channel of another workspace, but its token m
   expect(supervision.channelId).toBe('C1')
 })
 
+test('a session whose channel is not in the settings any more asks in that of its workspace', async () => {
+  const channels = new Set(['C1', 'C2'])
+  let ofWorkspace = 'C1'
+  const workspaces: Workspaces = {
+    find: (path) => ({ path, id: null, channelId: ofWorkspace, label: null }),
+    checkChannel(channelId) {
+      if (!channels.has(channelId)) throw new ServerError('forbidden', 'channel')
+    },
+  }
+  const { sessions } = openDesk({ workspaces })
+  const roomOf = async (values: Partial<AgentIdentity> = {}) =>
+    (await sessions.attach(window('a', { channelId: null, ...values }))).supervision.channelId
+  const { id: sessionId } = await sessions.attach(window('a', { channelId: null }))
+  ofWorkspace = 'C2'
+  expect([await roomOf(), await roomOf({ sessionId })]).toEqual(['C1', 'C1'])
+  channels.delete('C1')
+
+  expect([await roomOf(), await roomOf({ sessionId })]).toEqual(['C2', 'C2'])
+})
+
 test('an open session takes no calls when the settings no longer name its workspace', async () => {
   const before = openDesk()
   const { id } = await before.sessions.attach(window('a'))
