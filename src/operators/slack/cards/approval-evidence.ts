@@ -4,6 +4,7 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleCode } from '../../../domain/visible-text.ts'
 import type { Approval } from '../../../domain/wait.ts'
+import { canonicalJson } from '../../../json/digest.ts'
 import { masked, shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { bold, code, emoji, line, preformatted, quote, type RichPart, rich, type ThreadFile } from './blocks.ts'
 import type { CardBody, CardLook, CardSubject } from './card.ts'
@@ -75,16 +76,26 @@ function question(wait: Approval): Part {
   }
 }
 
-/** Arguments that an operator put in place of the agent's. */
-function edited(wait: Approval): Part {
+/** Arguments that an operator put in place of the agent's. Whoever else has to say yes must see them, and all of them. */
+export function edited(wait: Approval): Part {
   const args = wait.editedArguments === null ? null : readObject(wait.editedArguments)
-  if (args === null) return NOTHING
+  // A question that was asked again is about them, so it shows them already. The text alone does not tell: it may be a part of another.
+  if (args === null || canonicalJson(args) === canonicalJson(readObject(wait.arguments))) return NOTHING
   const text = shownArguments(args)
-  // A question that was asked again shows them already.
-  return wait.description.includes(text)
-    ? NOTHING
-    : labelled('Edited arguments: these run', shownProse(text, MOST_CODE))
+  const shown = shownProse(text, MOST_CODE)
+  const label = 'Edited arguments: these run'
+  if (!shown.isCut && !isShortened(text)) return labelled(label, shown)
+  return labelled(label, shown, [file(wait, 'edited-arguments', argumentsText(args), 'json')], IN_THREAD)
 }
+
+const IN_THREAD = 'Not all of it fits. The arguments are in the thread, with secrets masked.'
+
+/** Whether `shownArguments` has left something out. */
+const isShortened = (text: string): boolean =>
+  /… \(\d+ (?:more characters|characters in all)\)|… and \d+ more/.test(text)
+
+const argumentsText = (args: Record<string, unknown>): string =>
+  visibleCode(JSON.stringify(masked(args, 0), null, 2).split('\n')).join('\n')
 
 function callDetails(wait: Approval, isMinimal: boolean): Part[] {
   switch (wait.kind) {
@@ -105,12 +116,10 @@ function callDetails(wait: Approval, isMinimal: boolean): Part[] {
 function callArguments(wait: Approval, isMinimal: boolean): Part {
   const label = wait.kind === 'permission' ? 'The call' : 'Arguments'
   const shown = shownProse(wait.description, MOST_CODE)
-  const isShort = shown.isCut || /… \(\d+ (?:more characters|characters in all)\)|… and \d+ more/.test(wait.description)
+  const isShort = shown.isCut || isShortened(wait.description)
   const args = isShort || isMinimal ? readObject(wait.arguments) : null
   if (args === null) return labelled(label, shown)
-  const content = visibleCode(JSON.stringify(masked(args, 0), null, 2).split('\n')).join('\n')
-  const note = 'Not all of it fits. The arguments are in the thread, with secrets masked.'
-  return labelled(label, shown, [file(wait, 'arguments', content, 'json')], note)
+  return labelled(label, shown, [file(wait, 'arguments', argumentsText(args), 'json')], IN_THREAD)
 }
 
 function preview(wait: Approval, isMinimal: boolean): Part {

@@ -118,6 +118,10 @@ test('the second look before a yes names the risk and asks yes or no', () => {
   expect(linesOf(confirmMessage({ ...about(permission), wait: permission }, look, 'accept'))).toEqual(
     expect.arrayContaining(['Tool Bash', '| Run npm test', '[Yes, accept] [No]']),
   )
+  const edited = { ...permission, editedArguments: '{"command":"npm publish"}' }
+  expect(linesOf(confirmMessage({ ...about(edited), wait: edited }, look, 'accept'))).toEqual(
+    expect.arrayContaining(['Edited arguments: these run', '| command: npm publish']),
+  )
   expect(linesOf(confirmMessage({ ...about(question), wait: question }, look, 'choose:1'))[0]).toContain(
     'Really “Answer: home”?',
   )

@@ -2,7 +2,7 @@
 
 import type { Alert, Approval } from '../../../domain/wait.ts'
 import { riskPieces, warnings, whatChanges } from './approval-card.ts'
-import { whatIsCalled } from './approval-evidence.ts'
+import { edited, whatIsCalled } from './approval-evidence.ts'
 import {
   bold,
   code,
@@ -169,7 +169,7 @@ export function confirmMessage(
 
 function whatIsMeant(wait: Approval): SlackBlock[] {
   if (wait.kind === 'policy') return rich(line(shownNote(wait.title, MOST_INLINE)))
-  return [...whatChanges(wait), ...whatIsCalled(wait).blocks]
+  return [...whatChanges(wait), ...whatIsCalled(wait).blocks, ...edited(wait).blocks]
 }
 
 function chosenLabel({ question }: Approval, action: `choose:${number}`): string {

@@ -90,8 +90,24 @@ describe('an open card', () => {
     expect(linesOf(card(about(edited)))).toEqual(
       expect.arrayContaining(['Edited arguments: these run', '| to: eve@example.com', '| token: [masked]']),
     )
-    const again = { ...edited, description: 'to: eve@example.com\ntoken: [masked]' }
+    const again = { ...edited, arguments: edited.editedArguments, description: 'to: eve@example.com\ntoken: [masked]' }
     expect(linesOf(card(about(again)))).not.toContain('Edited arguments: these run')
+  })
+
+  test('of an edited call shows all of the edit, also if it looks like a part of what was asked', () => {
+    const asked = { command: 'rm -rf /srv/shop/build' }
+    const part = { ...toolCall, arguments: JSON.stringify(asked), description: 'command: rm -rf /srv/shop/build' }
+    const worse = { ...part, editedArguments: '{"command":"rm -rf /srv/shop"}' }
+    expect(linesOf(card(about(worse)))).toEqual(
+      expect.arrayContaining(['Edited arguments: these run', '| command: rm -rf /srv/shop']),
+    )
+
+    const command = `echo ${'a'.repeat(3_000)}; rm -rf /`
+    const long = card(about({ ...part, editedArguments: JSON.stringify({ command }) }))
+    expect(linesOf(long)).toContain('Not all of it fits. The arguments are in the thread, with secrets masked.')
+    expect(long.files.map(({ name, content }) => [name.startsWith('edited-arguments-'), JSON.parse(content)])).toEqual([
+      [true, { command }],
+    ])
   })
 
   test('of a question has a button for each allowed value, or asks for text', () => {
