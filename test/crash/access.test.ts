@@ -102,7 +102,8 @@ describe('without a credential', () => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
-    const open = new Set(['GET /', 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
+    const pages = ['GET /', 'GET /console/inbox', 'GET /console/inbox/:id']
+    const open = new Set([...pages, 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)
     const closed = table.filter((row) => !open.has(label(row)))
     const ask = async (headers: Record<string, string>) =>

@@ -24,7 +24,7 @@ const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
 export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
-  const { room, desk, looks, threads, reply, operators } = deps
+  const { room, desk, looks, threads, reply, operators, personOf = (name: string) => name } = deps
   const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
   if (named.every(({ slack }) => slack === null)) return null
   const channel = `${deps.channel}:after-${afterMs / 1_000}`
@@ -47,7 +47,7 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
       if (wait.messageRefs[deps.channel] === undefined) {
         throw new DeliveryFailed('The card of this question is not there yet.', { retryAfterMs: AFTER_CARD_MS })
       }
-      const users = named.flatMap(({ name, slack }) => (slack === null || name === wait.owner ? [] : [slack]))
+      const users = named.flatMap(({ name, slack }) => (slack === null || name === personOf(wait.owner) ? [] : [slack]))
       if (users.length === 0) return null
       const key = `call/${afterMs}/${wait.id}`
       try {

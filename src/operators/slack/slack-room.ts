@@ -40,6 +40,8 @@ export interface RoomDeps {
   room: string
   operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
   escalation: readonly EscalationSettings[]
+  /** The name under which `operators` lists the person behind a name. Left out: each name is a person. */
+  personOf?: (name: string) => string
   api: SlackCalls
   desk: SlackDesk
   looks: CardLooks
