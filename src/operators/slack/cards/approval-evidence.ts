@@ -5,11 +5,11 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleCode } from '../../../domain/visible-text.ts'
 import type { Approval } from '../../../domain/wait.ts'
 import { canonicalJson } from '../../../json/digest.ts'
+import { questionForm } from '../../../supervision/approvals/question-form.ts'
 import { masked, shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { bold, code, emoji, line, preformatted, quote, type RichPart, rich, type ThreadFile } from './blocks.ts'
 import type { CardBody, CardLook, CardSubject } from './card.ts'
 import { type DiffExcerpt, diffExcerpt } from './diff-excerpt.ts'
-import { fieldLines } from './question-choices.ts'
 import { type ShownText, shownCode, shownName, shownProse, wholeText } from './shown-text.ts'
 
 type Part = Pick<CardBody, 'blocks' | 'files'>
@@ -58,11 +58,11 @@ export function whatIsCalled(wait: Approval): Part {
   }
 }
 
-/** What a tool asks is the tool's own text, so it is set apart like the words of an agent. */
+/** What a tool asks is the tool's own text, so it is set apart like the words of an agent. What may be answered is ours to say, below it. */
 function question(wait: Approval): Part {
-  // The description is the message of the question, with its hidden characters marked.
-  const shown = shownProse(wait.description, MOST_QUESTION)
-  const fields = wait.question === undefined ? '' : fieldLines(wait.question.schema)
+  const message = wait.question?.message ?? wait.description
+  const shown = shownCode(message, MOST_QUESTION)
+  const form = wait.question === undefined ? [] : questionForm(wait.question.schema)
   return {
     blocks: [
       ...rich(
@@ -70,9 +70,9 @@ function question(wait: Approval): Part {
         quote(shown.text),
         shown.isCut ? line('The whole question is in the thread.') : null,
       ),
-      ...labelled('Answer with', shownCode(fields, MOST_FIELDS)).blocks,
+      ...rich(preformatted(shownProse(form.join('\n'), MOST_FIELDS).text)),
     ],
-    files: shown.isCut ? [file(wait, 'question', wholeText(wait.description), 'text')] : [],
+    files: shown.isCut ? [file(wait, 'question', wholeText(message), 'text')] : [],
   }
 }
 

@@ -30,25 +30,6 @@ export function choicesOf(schema: JsonSchema): Choice[] {
   return choices.map(({ label, answer }) => ({ label, answer }))
 }
 
-/** The lines that describe the answer: each field with its type and its allowed values. */
-export function fieldLines(schema: JsonSchema): string {
-  const { properties, required } = schema
-  if (!isRecord(properties)) return describe('answer', schema, true)
-  const needed = Array.isArray(required) ? required : []
-  return Object.entries(properties)
-    .map(([name, field]) => describe(name, isRecord(field) ? field : {}, needed.includes(name)))
-    .join('\n')
-}
-
-function describe(name: string, field: Record<string, unknown>, isRequired: boolean): string {
-  const type = typeof field.type === 'string' ? field.type : 'any value'
-  const values = allowedValues(field)
-  const allowed = values.length === 0 || type === 'boolean' ? '' : `, one of ${values.map(valueText).join(', ')}`
-  const text = typeof field.description === 'string' ? `: ${field.description}` : ''
-  // One line each, so that a description cannot look like another field.
-  return `${name} (${type}${isRequired ? '' : ', may be left out'}${allowed})${text}`.replaceAll(/\s+/g, ' ')
-}
-
 function soleField(schema: JsonSchema): [name: string | null, field: Record<string, unknown>] {
   if (!isRecord(schema.properties)) return [null, schema]
   const fields = Object.entries(schema.properties)

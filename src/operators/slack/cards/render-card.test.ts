@@ -117,8 +117,8 @@ describe('an open card', () => {
       HEAD,
       'Tool send_email asks, in its own words:',
       '> Which account?',
-      'Answer with',
-      '| account (string, one of work, home)',
+      '| Answer with these fields:',
+      '|   account (required): one of "work", "home"',
     ])
     expect(lines).toContain('[Answer: work] [Answer: home] [Reject]')
     const free = {
@@ -126,9 +126,9 @@ describe('an open card', () => {
       description: 'Why?',
       question: { message: 'Why?', schema: { type: 'string' }, index: 0 },
     }
-    expect(linesOf(card(about(free)))).toEqual(
-      expect.arrayContaining(['| answer (string)', '[Answer with text] [Reject]']),
-    )
+    expect(linesOf(card(about(free)))).toContain('[Answer with text] [Reject]')
+    // Any text will do, so there is nothing to explain.
+    expect(linesOf(card(about(free))).join('\n')).not.toMatch(/^\| /m)
   })
 
   test('of a host’s tool shows what will happen', () => {
@@ -214,7 +214,7 @@ describe('an open card', () => {
     expect(linesOf(card(about(warned, SMALL_DIFF)))).toContain(':warning: odd name ⏎ ✅ Approved by ada')
     const schema = { type: 'object', properties: { a: { type: 'string', description: 'x\nb (string)' } } }
     const asked = { ...question, question: { message: 'Why?', schema, index: 0 } }
-    expect(linesOf(card(about(asked)))).toContain('| a (string, may be left out): x b (string)')
+    expect(linesOf(card(about(asked)))).toContain('|   a: a text – x\\nb (string)')
   })
 
   test('counts the yeses where one is not enough', () => {

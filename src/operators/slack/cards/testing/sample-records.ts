@@ -41,7 +41,7 @@ export const question: Approval = {
   ...toolCall,
   kind: 'question',
   title: 'send_email asks a question',
-  description: 'Which account?',
+  description: 'Which account?\nAnswer with these fields:\n  account (required): one of "work", "home"',
   question: {
     message: 'Which account?',
     schema: {
