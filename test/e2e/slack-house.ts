@@ -1,0 +1,315 @@
+// The whole server with the stand-in of Slack, agents elsewhere that call it over MCP, and agents of its own. Time runs much faster than real time.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { createApp } from '../../src/app.ts'
+import { createClient } from '../../src/client/client.ts'
+import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
+import { isRecord } from '../../src/domain/is-record.ts'
+import { silentLogger } from '../../src/domain/logger.ts'
+import { testAgent, testTool } from '../../src/engine/testing/open-engine.ts'
+import { createManualClock, type ManualClock } from '../../src/models/testing/manual-clock.ts'
+import { keychainWith } from '../../src/operators/credentials/testing/keychain-with.ts'
+import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
+import { createSlackStandIn } from '../../src/operators/slack/testing/slack-stand-in.ts'
+import type { ShownMessage } from '../../src/operators/slack/testing/slack-workspace.ts'
+import { codeTool, createCodeTool } from '../../src/tools/function/code-tool.ts'
+import { createStrayErrors } from '../../src/tools/function/stray-errors.ts'
+import type { ToolContext } from '../../src/tools/function/tool-context.ts'
+
+export const [ANN, EVE, ROOT, MAL] = ['U0ANN', 'U0EVE', 'U0ROOT', 'U0MAL']
+export const OPS = 'C0OPS'
+
+/** Milliseconds for each turn of the event loop. */
+const STEP_MS = 40
+
+const breath = () => new Promise<void>((resolve) => void setTimeout(resolve, 1))
+
+/** Looks again and again, without a limit of time, because the machine may be busy. */
+export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== null && found !== false) return found
+    await breath()
+  }
+}
+
+/** Time passes by turns of the event loop: on a busy machine it passes more slowly, for the server and for what it waits for. */
+function letTimePass(clock: ManualClock) {
+  let isOver = false
+  /** Two that move the clock at once would move it back. */
+  const leaps: { ms: number; done: () => void }[] = []
+  const passing = (async () => {
+    while (!isOver) {
+      await breath()
+      const leap = leaps.shift()
+      await clock.advance(leap?.ms ?? STEP_MS)
+      leap?.done()
+    }
+  })()
+  return {
+    leap: (ms: number) => new Promise<void>((done) => void leaps.push({ ms, done })),
+    async stop(): Promise<void> {
+      isOver = true
+      await passing
+    },
+  }
+}
+
+export type Answer = Record<string, unknown>
+
+export interface HouseOptions {
+  /** Each has its own limit of messages, so rows that do not share one do not wait for each other. */
+  rooms?: readonly string[]
+  /** What the tool of our own agents asks. */
+  question?: string
+  /** What our own agent wants to wipe. */
+  path?: string
+}
+
+/** Ends with `close`. */
+export async function openSlackHouse({ rooms = [], question = 'Which size?', path = '/tmp/a' }: HouseOptions = {}) {
+  const root = mkdtempSync(join(tmpdir(), 'quarterdeck-slack-'))
+  const clock = createManualClock()
+  const time = letTimePass(clock)
+  const slack = await createSlackStandIn({ clock })
+  for (const [id, name] of Object.entries({ [ANN]: 'ann', [EVE]: 'eve', [ROOT]: 'root', [MAL]: 'mal' })) {
+    slack.addUser(id, name)
+    slack.join(OPS, id)
+  }
+  for (const room of rooms) slack.addChannel(room, room.toLowerCase())
+  const folder = (name: string, files: Record<string, string> = {}): string => {
+    const made = join(root, name)
+    for (const [file, text] of Object.entries({ 'a.txt': 'one\ntwo\n', ...files })) {
+      mkdirSync(join(made, file, '..'), { recursive: true })
+      writeFileSync(join(made, file), text)
+    }
+    return made
+  }
+  for (const name of ['data', 'config', 'work', 'agent']) mkdirSync(join(root, name), { mode: 0o700 })
+  const wiped: unknown[] = []
+  const ordered: unknown[] = []
+  const script = join(root, 'agent', 'script.json')
+  const answers = [
+    { when: { tool: 'wipe' }, parts: [{ text: 'Wiped.' }] },
+    { when: { tool: 'order' }, parts: [{ text: 'Ordered.' }] },
+    { when: 'wipe it', parts: [{ tool_call: { name: 'wipe', arguments: { path } } }] },
+    { when: 'order it', parts: [{ tool_call: { name: 'order' } }] },
+  ]
+  writeFileSync(script, JSON.stringify({ answers }))
+  const { settings } = resolveSettings({
+    flags: { port: '0' },
+    env: {},
+    file: {
+      path: join(root, 'quarterdeck.yaml'),
+      text: JSON.stringify({
+        default_workspace_root: join(root, 'work'),
+        max_concurrent_sessions: 200,
+        timeouts: { wait_seconds: 3_600 },
+        slack: { channel_id: OPS, channels: rooms, api_url: slack.apiUrl },
+        operators: [
+          { name: 'ann', slack: ANN },
+          { name: 'eve', slack: EVE },
+          { name: 'root', slack: ROOT, admin: true },
+        ],
+      }),
+    },
+    onTerminal: false,
+  })
+  const wipe = testTool({
+    name: 'wipe',
+    risk: 'high',
+    effect: 'once',
+    approval: { ask: 'always' },
+    parameters: { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false },
+    async call(args) {
+      wiped.push(args)
+      return { content: 'Wiped.', isError: false }
+    },
+  })
+  const schema = { type: 'object', properties: { size: { enum: ['S', 'L'] } }, required: ['size'] }
+  const order = createCodeTool(
+    {
+      ...codeTool({
+        name: 'order',
+        description: 'Orders a shirt.',
+        parameters: z.object({}),
+        approval: 'never',
+        async run(_args, context: ToolContext) {
+          ordered.push(await context.ask({ message: question, schema }))
+          return 'Ordered.'
+        },
+      }),
+      binding: 'order',
+    },
+    createStrayErrors(),
+  )
+
+  async function start() {
+    const app = await createApp({
+      agents: [{ ...testAgent, directory: join(root, 'agent'), model: { ...testAgent.model, script } }],
+      tools: { [testAgent.name]: [wipe, order] },
+      settings,
+      dataDir: join(root, 'data'),
+      configDir: join(root, 'config'),
+      makeTokens: true,
+      credentials: {
+        keychain: keychainWith({}),
+        env: { SLACK_APP_TOKEN: slack.appToken, SLACK_BOT_TOKEN: slack.botToken },
+      },
+      version: '0.0.0-test',
+      log: silentLogger,
+      clock,
+      exit(code) {
+        throw new Error(`the server wanted to exit with ${code}`)
+      },
+    })
+    const { url, madeTokens } = await app.listen()
+    return { app, url, madeTokens }
+  }
+
+  let server = await start()
+  const operator = server.madeTokens?.operator ?? ''
+  const tokens = new Map<string, string>()
+
+  async function request(method: 'GET' | 'POST', path: string, token: string, body?: unknown) {
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as Answer }
+  }
+
+  async function tokenFor(wanted: { role: string; user: string; workspace?: string }): Promise<string> {
+    const key = JSON.stringify(wanted)
+    const found = tokens.get(key)
+    if (found !== undefined) return found
+    const { body } = await request('POST', '/tokens', operator, wanted)
+    if (typeof body.token !== 'string') throw new Error(`no token: ${JSON.stringify(body)}`)
+    tokens.set(key, body.token)
+    return body.token
+  }
+
+  return {
+    ...{ slack, wiped, ordered },
+    now: clock.now,
+    /** So much time passes at once. */
+    leap: time.leap,
+    client: () => createClient({ url: server.url, token: operator }),
+    folder: (name: string, files?: Record<string, string>) => folder(join('work', name), files),
+    /** Somebody decides over HTTP. */
+    async decide(user: string, path: string, body: object) {
+      return await request('POST', path, await tokenFor({ role: 'operator', user }), body)
+    },
+
+    /** A window of an agent of Ann's in this folder. Each has a session of its own. */
+    agent(name: string, { room = OPS, workspace = folder(join('work', 'shop')), host = 'claude-code' } = {}) {
+      const version = '2026-07-28'
+      return async (tool: string, input: object, signal?: AbortSignal): Promise<Answer> => {
+        const token = await tokenFor({ role: 'agent', user: 'ann', workspace })
+        const meta = 'io.modelcontextprotocol'
+        const response = await fetch(
+          `${server.url}/mcp?bridge_id=${name.padEnd(8, '-')}${room === OPS ? '' : `&channel_id=${room}`}`,
+          {
+            method: 'POST',
+            ...(signal === undefined ? {} : { signal }),
+            headers: {
+              authorization: `Bearer ${token}`,
+              'content-type': 'application/json',
+              accept: 'application/json, text/event-stream',
+              'mcp-protocol-version': version,
+              'mcp-method': 'tools/call',
+              'mcp-name': tool,
+            },
+            body: JSON.stringify({
+              jsonrpc: '2.0',
+              id: 1,
+              method: 'tools/call',
+              params: {
+                name: tool,
+                arguments: input,
+                _meta: {
+                  progressToken: 1,
+                  [`${meta}/protocolVersion`]: version,
+                  [`${meta}/clientInfo`]: { name: host, version: '1' },
+                  [`${meta}/clientCapabilities`]: {},
+                },
+              },
+            }),
+          },
+        )
+        return resultIn(await response.text())
+      }
+    },
+
+    read: async (path: string) => (await request('GET', path, operator)).body,
+
+    /** What waits or waited in this room. */
+    cards: (room: string) => slack.messages(room).filter(isCard),
+    /** The card of this room that can be answered, once the server has written down where it is. */
+    async openCard(room: string): Promise<ShownMessage> {
+      const isOpen = (message: ShownMessage) => isCard(message) && buttonsOf(message).length > 0
+      const card = await until(() => slack.messages(room).find(isOpen))
+      await until(async () => {
+        const { channels } = (await request('GET', '/channels', operator)).body
+        return (
+          Array.isArray(channels) && channels.some(({ name, waiting }) => name === `slack:${room}` && waiting === 0)
+        )
+      })
+      return card
+    },
+    press: (user: string, { channel, ts }: ShownMessage, action: string) =>
+      slack.click({ user, channel, ts, actionId: `quarterdeck:${action}` }),
+    /** What only this person sees and can press. */
+    whispered: (user: string, room: string, action: string) =>
+      until(() =>
+        slack
+          .ephemerals(room, user)
+          .findLast((message) => buttonsOf(message).some(({ actionId }) => actionId === `quarterdeck:${action}`)),
+      ),
+
+    /** The server goes away as when it is killed in good order, and comes back on the same data. */
+    async restart(meanwhile: () => Promise<void> = async () => {}) {
+      await server.app.close({ drainMs: 0 })
+      await meanwhile()
+      server = await start()
+    },
+
+    async close() {
+      await server.app.close({ drainMs: 0 })
+      await slack.close()
+      await time.stop()
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+export type SlackHouse = Awaited<ReturnType<typeof openSlackHouse>>
+
+/** The id of the record that a card shows. */
+export const recordOf = ({ metadata }: ShownMessage): string =>
+  String(metadata?.event_payload.key).replace(/^card\//, '')
+
+const isCard = ({ threadTs, metadata }: ShownMessage): boolean =>
+  threadTs !== null && String(metadata?.event_payload.key).startsWith('card/')
+
+/** What a tool answered, from its stream. `approve_tool` answers with text, as hosts want it. */
+function resultIn(text: string): Answer {
+  const lines = text.startsWith('{') ? [text] : text.split('\n').flatMap((line) => line.replace(/^data: /, '') || [])
+  for (const line of lines.toReversed()) {
+    if (!line.startsWith('{')) continue
+    const message: unknown = JSON.parse(line)
+    const result = isRecord(message) ? message.result : null
+    if (!isRecord(result)) continue
+    if (isRecord(result.structuredContent)) return { ...result.structuredContent }
+    const [first] = Array.isArray(result.content) ? result.content : []
+    return JSON.parse(String(first?.text)) as Answer
+  }
+  throw new Error(`a tool answered ${text.slice(0, 500)}`)
+}

@@ -1,0 +1,243 @@
+// Slack in a whole server: people press buttons and write in a Slack that is real up to its socket, and agents hear of it over MCP. What can
+// happen to each card beyond that is in `src/operators/slack/answers/slack-answers.test.ts`.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { textOf } from '../../src/operators/slack/testing/open-slack.ts'
+import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
+import type { ShownMessage } from '../../src/operators/slack/testing/slack-workspace.ts'
+import { ANN, EVE, MAL, OPS, openSlackHouse, recordOf, type SlackHouse, until } from './slack-house.ts'
+
+type Kind = 'tool_call' | 'question' | 'diff' | 'permission' | 'policy' | 'prompt' | 'instruction' | 'alert'
+
+interface Row {
+  kind: Kind
+  /** The records over HTTP. */
+  path: '/approvals' | '/prompts' | '/waits' | '/alerts'
+  /** The first button of the card, what it makes of the record, and what the agent hears. */
+  first: string
+  taken: object
+  heard?: object
+  /** A yes that is asked for twice. */
+  isDangerous?: true
+  /** A reply in the thread. */
+  text: string
+  written: object
+  heardText?: object
+  /** Somebody decides over HTTP. */
+  decision: { path?: string; body: object }
+  decided: object
+}
+
+const byAnn = { decided_by: 'ann', decided_channel: 'slack' }
+const rejected = { body: { decision: 'reject' } }
+const rows: readonly Row[] = [
+  {
+    kind: 'tool_call',
+    path: '/approvals',
+    first: 'accept',
+    isDangerous: true,
+    taken: { status: 'consumed', decided_by: 'ann' },
+    text: 'reject Wrong folder.',
+    written: { status: 'rejected', reason: 'Wrong folder.', decided_by: 'ann' },
+    decision: rejected,
+    decided: { status: 'rejected' },
+  },
+  {
+    kind: 'question',
+    path: '/approvals',
+    first: 'choose:0',
+    taken: { status: 'answered', decided_by: 'ann' },
+    text: 'answer l',
+    written: { status: 'answered', decided_by: 'ann' },
+    decision: rejected,
+    decided: { status: 'rejected' },
+  },
+  {
+    kind: 'diff',
+    path: '/approvals',
+    first: 'accept',
+    taken: { status: 'approved', ...byAnn },
+    heard: { status: 'approved' },
+    text: 'no, not today',
+    written: { status: 'rejected', reason: 'not today', ...byAnn },
+    heardText: { status: 'rejected', reason: 'not today' },
+    decision: rejected,
+    decided: { status: 'rejected' },
+  },
+  {
+    kind: 'permission',
+    path: '/approvals',
+    first: 'accept',
+    isDangerous: true,
+    taken: { status: 'consumed', ...byAnn },
+    heard: { behavior: 'allow', updatedInput: { command: 'npm test' } },
+    text: 'reject: too risky',
+    written: { status: 'rejected', reason: 'too risky', ...byAnn },
+    heardText: { behavior: 'deny', message: expect.stringContaining('too risky') },
+    decision: rejected,
+    decided: { status: 'rejected' },
+  },
+  {
+    kind: 'policy',
+    path: '/approvals',
+    first: 'accept',
+    isDangerous: true,
+    taken: { status: 'approved', ...byAnn },
+    heard: { auto_approved: true },
+    text: 'REJECT',
+    written: { status: 'rejected', ...byAnn },
+    heardText: { auto_approved: false },
+    decision: rejected,
+    decided: { status: 'rejected' },
+  },
+  {
+    kind: 'prompt',
+    path: '/prompts',
+    first: 'continue',
+    taken: { status: 'decided', decision: 'continue', ...byAnn },
+    heard: { decision: 'continue' },
+    text: 'refine Only the tests.',
+    written: { status: 'decided', decision: 'refine', instruction: 'Only the tests.', ...byAnn },
+    heardText: { decision: 'refine', instruction: 'Only the tests.' },
+    decision: { body: { decision: 'stop' } },
+    decided: { status: 'decided', decision: 'stop' },
+  },
+  {
+    kind: 'instruction',
+    path: '/waits',
+    first: 'resume',
+    taken: { status: 'resumed', ...byAnn },
+    heard: { status: 'resumed' },
+    text: 'Write the docs, then stop.',
+    written: { status: 'resumed', instruction: 'Write the docs, then stop.', ...byAnn },
+    heardText: { status: 'resumed', instruction: 'Write the docs, then stop.' },
+    decision: { body: { instruction: 'Go on.' } },
+    decided: { status: 'resumed', instruction: 'Go on.' },
+  },
+  {
+    kind: 'alert',
+    path: '/alerts',
+    first: 'nudge',
+    taken: { status: 'self_recovered' },
+    heard: { nudge: expect.stringContaining('Are you still working?') },
+    text: 'nudge Are you there?',
+    written: { status: 'self_recovered' },
+    heardText: { nudge: 'Are you there?' },
+    decision: { path: '/dismiss', body: {} },
+    decided: { status: 'dismissed' },
+  },
+]
+
+const isOwn = (kind: Kind) => kind === 'tool_call' || kind === 'question'
+const roomOf = (kind: Kind) => (isOwn(kind) ? OPS : `C0${kind.toUpperCase()}`)
+
+/** Asks, and gives what the agent hears in the end. */
+function ask(house: SlackHouse, kind: Kind, name: string): () => Promise<unknown> {
+  const room = roomOf(kind)
+  const policy = { '.quarterdeck/policy.json': JSON.stringify({ enabled: true, tools: ['Look'], commands: [] }) }
+  // One silent agent is enough: time passes for all of them.
+  const agent = house.agent(kind === 'alert' ? kind : name, {
+    room,
+    ...(kind === 'policy' ? { workspace: house.folder(name, policy) } : {}),
+  })
+  const waitsFor = (answer: Promise<unknown>) => () => answer
+  switch (kind) {
+    case 'tool_call':
+    case 'question': {
+      const sent = house.client().send(name, kind === 'tool_call' ? 'Wipe it' : 'Order it')
+      return () => sent.then(() => ({}))
+    }
+    case 'diff':
+      return waitsFor(agent('ask_approval', { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' }))
+    case 'permission':
+      return waitsFor(
+        agent('approve_tool', { tool_name: 'Bash', input: { command: 'npm test' }, tool_use_id: `toolu_${name}` }),
+      )
+    case 'policy': {
+      const check = () => agent('check_auto_approve', { tool_name: 'Look', context: {} })
+      const first = check()
+      return () => first.then(check)
+    }
+    case 'prompt':
+      return waitsFor(agent('forward_prompt', { prompt_text: 'Shall I go on?' }))
+    case 'instruction':
+      return waitsFor(agent('wait_for_instruction', { message: 'What next?' }))
+    case 'alert':
+      void agent('heartbeat', {}).then(() => house.leap(310_000))
+      return () => agent('heartbeat', {})
+  }
+}
+
+const shownIn = (house: SlackHouse, { channel, ts }: ShownMessage): ShownMessage =>
+  house.slack.messages(channel).find((message) => message.ts === ts) ?? expect.fail('the card is gone')
+
+/** The card says that it is over, and can be pressed no more. */
+async function closed(house: SlackHouse, card: ShownMessage): Promise<string> {
+  await until(
+    () => buttonsOf(shownIn(house, card)).length === 0 && !textOf(shownIn(house, card)).includes('working on it'),
+  )
+  return textOf(shownIn(house, card))
+}
+
+let house: SlackHouse
+describe('a card in a whole server', () => {
+  beforeAll(async () => {
+    house = await openSlackHouse({ rooms: rows.map(({ kind }) => roomOf(kind)).filter((room) => room !== OPS) })
+    await house.slack.whenConnected()
+  }, 60_000)
+  afterAll(() => house.close())
+
+  // One kind after the other: the last lets so much time pass that agents of the others would be silent for too long.
+  describe.each(rows)('of the kind $kind', (row) => {
+    const { kind, path, first, decision } = row
+
+    test('gives strangers nothing, and a double click counts once', async () => {
+      const room = roomOf(kind)
+      const heard = ask(house, kind, `${kind}-press`)
+      const card = await house.openCard(room)
+      const before = await house.read(`${path}/${recordOf(card)}`)
+      await house.press(MAL, card, first)
+      if (!isOwn(kind)) {
+        await house.press(EVE, card, first)
+        const told = await until(() => house.slack.ephemerals(room, EVE).at(-1))
+        expect(textOf(told)).toContain('only ann or an admin may decide')
+      }
+      // The same words in another channel belong to no session there.
+      await house.slack.reply({ user: ANN, channel: OPS, thread: card.ts, text: first })
+      expect(await house.read(`${path}/${recordOf(card)}`)).toEqual(before)
+
+      const acks = await Promise.all([house.press(ANN, card, first), house.press(ANN, card, first)])
+      expect(acks.map(({ isAcked }) => isAcked)).toEqual([true, true])
+      if (row.isDangerous) await house.press(ANN, await house.whispered(ANN, room, 'confirm:accept'), 'confirm:accept')
+      if (kind === 'policy') await closed(house, card)
+      if (kind === 'alert') await until(async () => (await house.read(`${path}/${recordOf(card)}`)).status === 'nudged')
+      expect(await heard()).toMatchObject(row.heard ?? {})
+      expect(await closed(house, card)).toMatch(kind === 'alert' ? /Recovered by itself/ : /ann/)
+      expect(await house.read(`${path}/${recordOf(card)}`)).toMatchObject(row.taken)
+      expect(house.slack.ephemerals(room, MAL)).toEqual([])
+      expect(house.cards(room).filter((one) => recordOf(one) === recordOf(card)).length).toBe(1)
+    })
+
+    test('takes a text in its thread as the answer', async () => {
+      const heard = ask(house, kind, `${kind}-text`)
+      const card = await house.openCard(roomOf(kind))
+      await house.slack.reply({ user: ANN, channel: card.channel, thread: card.threadTs, text: row.text })
+      if (kind === 'alert') await until(async () => (await house.read(`${path}/${recordOf(card)}`)).status === 'nudged')
+      else await closed(house, card)
+      expect(await heard()).toMatchObject(row.heardText ?? {})
+      await closed(house, card)
+      expect(await house.read(`${path}/${recordOf(card)}`)).toMatchObject(row.written)
+    })
+
+    test('shows a decision over HTTP a moment later', async () => {
+      const heard = ask(house, kind, `${kind}-http`)
+      const card = await house.openCard(roomOf(kind))
+      const given = await house.decide('root', `${path}/${recordOf(card)}${decision.path ?? ''}`, decision.body)
+      expect(given.status).toBe(200)
+
+      expect(await closed(house, card)).toContain('root')
+      await heard()
+      expect(await house.read(`${path}/${recordOf(card)}`)).toMatchObject({ ...row.decided, decided_by: 'root' })
+    })
+  })
+})
