@@ -7,10 +7,10 @@ import { z } from 'zod'
 import { createApp } from '../../src/app.ts'
 import { createClient } from '../../src/client/client.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
+import type { Clock } from '../../src/domain/clock.ts'
 import { isRecord } from '../../src/domain/is-record.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent, testTool } from '../../src/engine/testing/open-engine.ts'
-import { createManualClock, type ManualClock } from '../../src/models/testing/manual-clock.ts'
 import { keychainWith } from '../../src/operators/credentials/testing/keychain-with.ts'
 import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
 import { createSlackStandIn } from '../../src/operators/slack/testing/slack-stand-in.ts'
@@ -24,6 +24,10 @@ export const OPS = 'C0OPS'
 
 /** Milliseconds for each turn of the event loop. */
 const STEP_MS = 40
+/** In a leap. Whatever repeats in between happens once, as on a machine that slept. */
+const LEAP_STEP_MS = 30_000
+/** Turns after each step of a leap, for the disk and the network. */
+const LEAP_TURNS = 3
 
 const breath = () => new Promise<void>((resolve) => void setTimeout(resolve, 1))
 
@@ -37,20 +41,40 @@ export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<
 }
 
 /** Time passes by turns of the event loop: on a busy machine it passes more slowly, for the server and for what it waits for. */
-function letTimePass(clock: ManualClock) {
+function createFastClock() {
+  const start = Date.UTC(2026, 10, 15)
+  const timers = new Set<{ at: number; fire: () => void }>()
+  let elapsed = 0
   let isOver = false
-  /** Two that move the clock at once would move it back. */
-  const leaps: { ms: number; done: () => void }[] = []
+
+  async function pass(ms: number): Promise<void> {
+    elapsed += ms
+    const due = [...timers].filter(({ at }) => at <= elapsed).sort((a, b) => a.at - b.at)
+    for (const timer of due) if (timers.delete(timer)) timer.fire()
+    await breath()
+  }
   const passing = (async () => {
-    while (!isOver) {
-      await breath()
-      const leap = leaps.shift()
-      await clock.advance(leap?.ms ?? STEP_MS)
-      leap?.done()
-    }
+    while (!isOver) await pass(STEP_MS)
   })()
+
+  const clock: Clock = {
+    now: () => start + elapsed,
+    mono: () => elapsed,
+    after(ms, fire) {
+      const timer = { at: elapsed + ms, fire }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    soon: (fire) => void setImmediate(fire),
+  }
   return {
-    leap: (ms: number) => new Promise<void>((done) => void leaps.push({ ms, done })),
+    clock,
+    async leap(ms: number): Promise<void> {
+      for (let left = ms; left > 0; left -= LEAP_STEP_MS) {
+        await pass(Math.min(left, LEAP_STEP_MS))
+        for (let turn = 0; turn < LEAP_TURNS; turn += 1) await breath()
+      }
+    },
     async stop(): Promise<void> {
       isOver = true
       await passing
@@ -72,8 +96,8 @@ export interface HouseOptions {
 /** Ends with `close`. */
 export async function openSlackHouse({ rooms = [], question = 'Which size?', path = '/tmp/a' }: HouseOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-slack-'))
-  const clock = createManualClock()
-  const time = letTimePass(clock)
+  const time = createFastClock()
+  const { clock } = time
   const slack = await createSlackStandIn({ clock })
   for (const [id, name] of Object.entries({ [ANN]: 'ann', [EVE]: 'eve', [ROOT]: 'root', [MAL]: 'mal' })) {
     slack.addUser(id, name)
@@ -124,7 +148,7 @@ export async function openSlackHouse({ rooms = [], question = 'Which size?', pat
     effect: 'once',
     approval: { ask: 'always' },
     parameters: { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false },
-    async call(args) {
+    async call({ arguments: args }) {
       wiped.push(args)
       return { content: 'Wiped.', isError: false }
     },
@@ -198,7 +222,6 @@ export async function openSlackHouse({ rooms = [], question = 'Which size?', pat
 
   return {
     ...{ slack, wiped, ordered },
-    now: clock.now,
     /** So much time passes at once. */
     leap: time.leap,
     client: () => createClient({ url: server.url, token: operator }),

@@ -187,6 +187,37 @@ describe('a card in a whole server', () => {
   }, 60_000)
   afterAll(() => house.close())
 
+  test.each([
+    {
+      kind: 'diff' as const,
+      file: { name: 'a.txt', content: 'one\nfour\n' },
+      press: ['accept'],
+      heard: { status: 'approved', edited: true, diff: expect.stringContaining('+four') },
+    },
+    {
+      kind: 'permission' as const,
+      file: { name: 'input.json', content: '{"command":"npm run lint"}' },
+      press: ['confirm:accept'],
+      heard: { behavior: 'allow', updatedInput: { command: 'npm run lint' } },
+    },
+    {
+      kind: 'tool_call' as const,
+      file: { name: 'input.json', content: '{"path":"/tmp/b"}' },
+      press: ['confirm:accept'],
+      heard: {},
+    },
+  ])('of the kind $kind takes an edit, shows it again, and then its yes', async ({ kind, file, press, heard }) => {
+    const room = roomOf(kind)
+    const hearing = ask(house, kind, `${kind}-edit`)
+    const card = await house.openCard(room)
+    await house.slack.reply({ user: ANN, channel: room, thread: card.threadTs, text: 'like this', files: [file] })
+    for (const action of press) await house.press(ANN, await house.whispered(ANN, room, action), action)
+
+    expect(await hearing()).toMatchObject(heard)
+    expect(await closed(house, card)).toContain('ann')
+    if (kind === 'tool_call') await until(() => JSON.stringify(house.wiped.at(-1)) === file.content)
+  })
+
   // One kind after the other: the last lets so much time pass that agents of the others would be silent for too long.
   describe.each(rows)('of the kind $kind', (row) => {
     const { kind, path, first, decision } = row
@@ -241,3 +272,25 @@ describe('a card in a whole server', () => {
     })
   })
 })
+
+test('cards that nobody answers in time say so, and a late press changes nothing', async () => {
+  const kinds = rows.map(({ kind }) => kind).filter((kind) => kind !== 'alert')
+  const quiet = await openSlackHouse({ rooms: kinds.map(roomOf).filter((room) => room !== OPS) })
+  try {
+    for (const kind of kinds) void ask(quiet, kind, `${kind}-late`)().catch(() => {})
+    await until(() => kinds.map(roomOf).flatMap(quiet.cards).length >= kinds.length + 1)
+    await quiet.leap(3_601_000)
+    const all = () => [...new Set(kinds.map(roomOf))].flatMap(quiet.cards).filter((card) => !isAlert(card))
+    await until(() => all().every((card) => buttonsOf(card).length === 0))
+    for (const card of all()) expect(textOf(card)).toMatch(/Expired|Nobody answered in time|Timed out/)
+    const [late] = quiet.cards('C0DIFF')
+    const { channel = '', ts = '' } = late ?? {}
+    await quiet.slack.click({ user: ANN, channel, ts, actionId: 'quarterdeck:accept', stale: true })
+    const told = await until(() => quiet.slack.ephemerals(channel, ANN).at(-1))
+    expect(textOf(told)).toContain('Expired')
+  } finally {
+    await quiet.close()
+  }
+})
+
+const isAlert = (card: ShownMessage) => textOf(card).includes('is silent for')
