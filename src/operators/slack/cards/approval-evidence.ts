@@ -113,7 +113,7 @@ function callDetails(wait: Approval, isMinimal: boolean): Part[] {
 }
 
 /** The description of a call is its arguments in short, with secrets masked. */
-function callArguments(wait: Approval, isMinimal: boolean): Part {
+export function callArguments(wait: Approval, isMinimal: boolean): Part {
   const label = wait.kind === 'permission' ? 'The call' : 'Arguments'
   const shown = shownProse(wait.description, MOST_CODE)
   const isShort = shown.isCut || isShortened(wait.description)

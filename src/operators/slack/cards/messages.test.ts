@@ -21,6 +21,7 @@ import {
   question,
   SMALL_DIFF,
   session,
+  toolCall,
 } from './testing/sample-records.ts'
 
 const URL = 'http://127.0.0.1:8000/console'
@@ -121,6 +122,11 @@ test('the second look before a yes names the risk and asks yes or no', () => {
   const edited = { ...permission, editedArguments: '{"command":"npm publish"}' }
   expect(linesOf(confirmMessage({ ...about(edited), wait: edited }, look, 'accept'))).toEqual(
     expect.arrayContaining(['Edited arguments: these run', '| command: npm publish']),
+  )
+  // A tool that does not say what it would do is known by its arguments.
+  const { action: _, ...silent } = toolCall
+  expect(linesOf(confirmMessage({ ...about(silent), wait: silent }, look, 'accept'))).toEqual(
+    expect.arrayContaining(['Tool send_email', 'Arguments', '| to: bob@example.com']),
   )
   expect(linesOf(confirmMessage({ ...about(question), wait: question }, look, 'choose:1'))[0]).toContain(
     'Really “Answer: home”?',

@@ -2,7 +2,7 @@
 
 import type { Alert, Approval } from '../../../domain/wait.ts'
 import { riskPieces, warnings, whatChanges } from './approval-card.ts'
-import { edited, whatIsCalled } from './approval-evidence.ts'
+import { callArguments, edited, whatIsCalled } from './approval-evidence.ts'
 import {
   bold,
   code,
@@ -169,7 +169,10 @@ export function confirmMessage(
 
 function whatIsMeant(wait: Approval): SlackBlock[] {
   if (wait.kind === 'policy') return rich(line(shownNote(wait.title, MOST_INLINE)))
-  return [...whatChanges(wait), ...whatIsCalled(wait).blocks, ...edited(wait).blocks]
+  const instead = edited(wait).blocks
+  // A tool of ours need not say what it would do. Its arguments say it.
+  const args = wait.kind === 'tool_call' && instead.length === 0 ? callArguments(wait, false).blocks : []
+  return [...whatChanges(wait), ...whatIsCalled(wait).blocks, ...args, ...instead]
 }
 
 function chosenLabel({ question }: Approval, action: `choose:${number}`): string {
