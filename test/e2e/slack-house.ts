@@ -21,6 +21,8 @@ import type { ToolContext } from '../../src/tools/function/tool-context.ts'
 
 export const [ANN, EVE, ROOT, MAL] = ['U0ANN', 'U0EVE', 'U0ROOT', 'U0MAL']
 export const OPS = 'C0OPS'
+/** Limit of a test that takes a few seconds, for a machine that has other things to do. */
+export const BUSY_MS = 180_000
 
 /** Milliseconds for each turn of the event loop. */
 const STEP_MS = 40
@@ -87,6 +89,8 @@ export type Answer = Record<string, unknown>
 export interface HouseOptions {
   /** Each has its own limit of messages, so rows that do not share one do not wait for each other. */
   rooms?: readonly string[]
+  /** Slack ids of more operators. They are admins, so they answer for everybody. */
+  admins?: readonly string[]
   /** What the tool of our own agents asks. */
   question?: string
   /** What our own agent wants to wipe. */
@@ -94,7 +98,12 @@ export interface HouseOptions {
 }
 
 /** Ends with `close`. */
-export async function openSlackHouse({ rooms = [], question = 'Which size?', path = '/tmp/a' }: HouseOptions = {}) {
+export async function openSlackHouse({
+  rooms = [],
+  admins = [],
+  question = 'Which size?',
+  path = '/tmp/a',
+}: HouseOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-slack-'))
   const time = createFastClock()
   const { clock } = time
@@ -103,6 +112,7 @@ export async function openSlackHouse({ rooms = [], question = 'Which size?', pat
     slack.addUser(id, name)
     slack.join(OPS, id)
   }
+  for (const id of admins) slack.addUser(id, id.toLowerCase())
   for (const room of rooms) slack.addChannel(room, room.toLowerCase())
   const folder = (name: string, files: Record<string, string> = {}): string => {
     const made = join(root, name)
@@ -137,6 +147,7 @@ export async function openSlackHouse({ rooms = [], question = 'Which size?', pat
           { name: 'ann', slack: ANN },
           { name: 'eve', slack: EVE },
           { name: 'root', slack: ROOT, admin: true },
+          ...admins.map((id) => ({ name: id.toLowerCase(), slack: id, admin: true })),
         ],
       }),
     },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOf } from '../../src/operators/slack/testing/open-slack.ts'
 import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
 import type { ShownMessage } from '../../src/operators/slack/testing/slack-workspace.ts'
-import { ANN, EVE, MAL, OPS, openSlackHouse, recordOf, type SlackHouse, until } from './slack-house.ts'
+import { ANN, BUSY_MS, EVE, MAL, OPS, openSlackHouse, recordOf, type SlackHouse, until } from './slack-house.ts'
 
 type Kind = 'tool_call' | 'question' | 'diff' | 'permission' | 'policy' | 'prompt' | 'instruction' | 'alert'
 
@@ -180,12 +180,12 @@ async function closed(house: SlackHouse, card: ShownMessage): Promise<string> {
 }
 
 let house: SlackHouse
-describe('a card in a whole server', () => {
+describe('a card in a whole server', { timeout: BUSY_MS }, () => {
   beforeAll(async () => {
     house = await openSlackHouse({ rooms: rows.map(({ kind }) => roomOf(kind)).filter((room) => room !== OPS) })
     await house.slack.whenConnected()
-  }, 60_000)
-  afterAll(() => house.close())
+  }, BUSY_MS)
+  afterAll(() => house.close(), BUSY_MS)
 
   test.each([
     {
@@ -273,24 +273,28 @@ describe('a card in a whole server', () => {
   })
 })
 
-test('cards that nobody answers in time say so, and a late press changes nothing', async () => {
-  const kinds = rows.map(({ kind }) => kind).filter((kind) => kind !== 'alert')
-  const quiet = await openSlackHouse({ rooms: kinds.map(roomOf).filter((room) => room !== OPS) })
-  try {
-    for (const kind of kinds) void ask(quiet, kind, `${kind}-late`)().catch(() => {})
-    await until(() => kinds.map(roomOf).flatMap(quiet.cards).length >= kinds.length + 1)
-    await quiet.leap(3_601_000)
-    const all = () => [...new Set(kinds.map(roomOf))].flatMap(quiet.cards).filter((card) => !isAlert(card))
-    await until(() => all().every((card) => buttonsOf(card).length === 0))
-    for (const card of all()) expect(textOf(card)).toMatch(/Expired|Nobody answered in time|Timed out/)
-    const [late] = quiet.cards('C0DIFF')
-    const { channel = '', ts = '' } = late ?? {}
-    await quiet.slack.click({ user: ANN, channel, ts, actionId: 'quarterdeck:accept', stale: true })
-    const told = await until(() => quiet.slack.ephemerals(channel, ANN).at(-1))
-    expect(textOf(told)).toContain('Expired')
-  } finally {
-    await quiet.close()
-  }
-})
+test(
+  'cards that nobody answers in time say so, and a late press changes nothing',
+  async () => {
+    const kinds = rows.map(({ kind }) => kind).filter((kind) => kind !== 'alert')
+    const quiet = await openSlackHouse({ rooms: kinds.map(roomOf).filter((room) => room !== OPS) })
+    try {
+      for (const kind of kinds) void ask(quiet, kind, `${kind}-late`)().catch(() => {})
+      await until(() => kinds.map(roomOf).flatMap(quiet.cards).length >= kinds.length + 1)
+      await quiet.leap(3_601_000)
+      const all = () => [...new Set(kinds.map(roomOf))].flatMap(quiet.cards).filter((card) => !isAlert(card))
+      await until(() => all().every((card) => buttonsOf(card).length === 0))
+      for (const card of all()) expect(textOf(card)).toMatch(/Expired|Nobody answered in time|Timed out/)
+      const [late] = quiet.cards('C0DIFF')
+      const { channel = '', ts = '' } = late ?? {}
+      await quiet.slack.click({ user: ANN, channel, ts, actionId: 'quarterdeck:accept', stale: true })
+      const told = await until(() => quiet.slack.ephemerals(channel, ANN).at(-1))
+      expect(textOf(told)).toContain('Expired')
+    } finally {
+      await quiet.close()
+    }
+  },
+  BUSY_MS,
+)
 
 const isAlert = (card: ShownMessage) => textOf(card).includes('is silent for')
