@@ -1,5 +1,5 @@
 // Measures the figures that the project promises, compares them with a floor in the same run, and writes them to RESULTS.md.
-//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile,supervision] [--seconds 5] [--json out.json]
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile,supervision,channels] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
 // A partial run prints its table and changes no more of RESULTS.md than the section about supervision, if it measured that. Exit code 1: a target was missed; 2: nothing was measured.
 
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Figure, markdownTable, skipped, textTable } from './figure.ts'
 import { cpuMs, machineBusyMs } from './process-stat.ts'
+import { channels } from './scenarios/channels.ts'
 import { full, paced } from './scenarios/cpu-per-run.ts'
 import { doors } from './scenarios/doors.ts'
 import { hostile } from './scenarios/hostile.ts'
@@ -23,6 +24,7 @@ import { openStage, type Stage } from './stage.ts'
 const scenarios: readonly Scenario[] = [
   ...[full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile],
   supervision,
+  channels,
 ]
 /** Share of one core. The work of the system for us (interrupts, writing back) stays below it. */
 const NOTABLE_NOISE = 0.15
