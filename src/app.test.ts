@@ -153,7 +153,7 @@ describe('the log of an app', () => {
     const { url } = await app.listen()
     const headers = { 'content-type': 'application/json', 'x-correlation-id': 'c-1' }
 
-    const answer = await fetch(`${url}/sessions/work/messages`, {
+    const answer = await fetch(`${url}/sessions/talk/messages`, {
       method: 'POST',
       headers,
       body: JSON.stringify({ message: said }),

@@ -88,7 +88,7 @@ async function busyServer(node: string, cwd: string, options: StartOptions = {})
   const server = start(node, args, cwd, options)
   await server.until('Ctrl-C')
   const url = /AG-UI\s+(\S+)\//.exec(server.text())?.[1] ?? ''
-  const accepted = await fetch(`${url}/sessions/work/messages`, {
+  const accepted = await fetch(`${url}/sessions/talk/messages`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', connection: 'close' },
     body: '{"message":"Hi"}',

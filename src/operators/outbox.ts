@@ -12,6 +12,7 @@ import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 import { createMissed } from './missed.ts'
 import { DeliveryFailed, type OperatorChannel } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import { notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
@@ -253,14 +254,4 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
   }
 
   return { look, run, lastShownAt: () => lastShownAt }
-}
-
-/** A channel that does not listen to its signal must not hold up the others. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new DeliveryFailed('The delivery took too long.'))
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -9,7 +9,7 @@ test('types take turns, so that a short text does not wait for all scans before 
   const order: string[] = []
   const pool = createReaderPool({
     startChild: async () => ({
-      folder: '/work',
+      folder: '/made',
       async run(job: ReadJob) {
         order.push(job.path)
         return { kind: 'done' }
@@ -40,7 +40,7 @@ test('types take turns, so that a short text does not wait for all scans before 
   await pool.close()
 
   expect(order).toEqual(['scan 1', 'scan 2', 'note 1', 'letter', 'scan 3', 'note 2', 'scan 4'])
-  expect(results).toEqual(Array(7).fill('/work/result'))
+  expect(results).toEqual(Array(7).fill('/made/result'))
 })
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
     async startChild() {
       started += 1
       return {
-        folder: '/work',
+        folder: '/made',
         run: async ({ path }: ReadJob) => (path === 'bomb' ? { kind: 'too-much-memory', before } : { kind: 'done' }),
         fit: () => true,
         async kill() {},

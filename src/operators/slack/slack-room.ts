@@ -9,7 +9,8 @@ import type { EscalationSettings, OperatorSettings } from '../../domain/supervis
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
+import type { OperatorChannel } from '../operator.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, notice, summaryMessage } from './cards/messages.ts'
 import type { SlackCalls } from './create-slack-api.ts'
@@ -198,13 +199,4 @@ async function showSummary(deps: DeliverDeps, { n, count }: Delivery, signal: Ab
   const message = summaryMessage(count, desk.link(null))
   await api.post(room, message, { thread: null, key, urgency: 'delivery', signal })
   clock.after(SUMMARY_MS, () => void log.commit({ ...note, value: null }).catch(() => {}))
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new DeliveryFailed('Slack took too long.'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

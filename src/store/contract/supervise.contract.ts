@@ -236,7 +236,7 @@ export function describeSupervision(open: OpenStore): void {
     test('they are found by owner, workspace, token and status, newest activity first', async () => {
       const { store } = await openForTest(open)
       const a = await opened(store, { tokenId: 'a' }, { lastActivity: NOW })
-      const b = await opened(store, { tokenId: 'b', workspaceRoot: '/work/other' }, { lastActivity: NOW + 2 })
+      const b = await opened(store, { tokenId: 'b', workspaceRoot: '/srv/other' }, { lastActivity: NOW + 2 })
       const c = await opened(store, { status: 'interrupted' }, { owner: 'eve', lastActivity: NOW + 1 })
       await done(store, { type: 'create_session', session: newSession() })
       const found = async (query: object) =>

@@ -380,7 +380,7 @@ The agent asks to call pay (risk high):
     onTestFinished(() => server.close())
 
     const link = `${server.url}/#token=fromlink`
-    expect(await chat([link, '-m', 'hi', '--session', 'work'], { env: { QUARTERDECK_TOKEN: 'env' } })).toEqual({
+    expect(await chat([link, '-m', 'hi', '--session', 'talk'], { env: { QUARTERDECK_TOKEN: 'env' } })).toEqual({
       exitCode: 0,
       out: 'Yes\n',
       err: '',
@@ -388,7 +388,7 @@ The agent asks to call pay (risk high):
     await chat([server.url, '-m', 'hi', '--agent', 'crow'], { env: { QUARTERDECK_TOKEN: 'env' } })
 
     expect(server.seen.map(({ path, headers, body }) => [path, headers.authorization, body])).toEqual([
-      ['/sessions/work/messages', 'Bearer fromlink', { message: 'hi' }],
+      ['/sessions/talk/messages', 'Bearer fromlink', { message: 'hi' }],
       ['/runs/r/events', 'Bearer fromlink', null],
       [expect.stringMatching(/^\/sessions\/[0-9a-f-]{36}\/messages$/), 'Bearer env', { message: 'hi', agent: 'crow' }],
       ['/runs/r/events', 'Bearer env', null],
