@@ -34,6 +34,7 @@ export function openReach({ channels, outbox, chat, ownRoom }: ReachDeps): Reach
       outbox.announce(left, text)
       if (left.includes('remote')) chat?.tell(session, text)
     },
+    isTroubled: () => channels.some(({ trouble }) => (trouble?.() ?? null) !== null),
     trouble(session) {
       // At the terminal of this machine somebody can always be asked.
       if (surfacesOf(session.supervision.mode, surfaces(session)).includes('local')) return null

@@ -115,6 +115,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     changes,
     clock,
     async trouble(sessionId) {
+      // Every agent that waits asks this again and again.
+      if (!reach.isTroubled()) return null
       const session = await store.sessions.get(sessionId)
       return session !== null && isSupervisedSession(session) ? reach.trouble(session) : null
     },

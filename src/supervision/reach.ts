@@ -14,6 +14,8 @@ export interface Reach {
   modeChanged: ModeChanged
   /** What a mode means for this session, if it is not what its name says. */
   explainMode(mode: OperationalMode, session: SupervisedSession): string | null
+  /** Whether any channel is in trouble. Costs nothing, so it is asked before `trouble`. */
+  isTroubled(): boolean
   /** Why nobody can be reached for this session, with how to mend it; null: somebody can. */
   trouble(session: SupervisedSession): string | null
   /** The chat room that the session reports to; null: none. */
@@ -38,6 +40,7 @@ export function createLateReach(): Reach & { open(reach: Reach): void } {
     tell: (session, text) => now?.tell(session, text),
     modeChanged: (change) => now?.modeChanged(change),
     explainMode: (mode, session) => now?.explainMode(mode, session) ?? null,
+    isTroubled: () => now?.isTroubled() ?? false,
     trouble: (session) => now?.trouble(session) ?? null,
     roomOf: (session) => now?.roomOf(session) ?? null,
     recent: async (room, limit) => now?.recent(room, limit) ?? null,
