@@ -140,7 +140,10 @@ function writeTypes(): void {
   if (missing.length > 0) throw new Error(`the types need ${missing.join(', ')}, which are not dependencies`)
 }
 
-rmSync(dist, { recursive: true, force: true })
+// The console is built by its own script, and a running server may be showing it.
+for (const old of globSync('*', { cwd: dist })) {
+  if (old !== 'console') rmSync(join(dist, old), { recursive: true })
+}
 await bundleAll()
 copyFiles()
 if (to === undefined) writeTypes()

@@ -1,0 +1,99 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { ClientError } from 'quarterdeck/client'
+import { lazy, Suspense, useCallback } from 'react'
+import { Redirect, Route, Router, Switch } from 'wouter'
+import { consolePath } from '../base.ts'
+import { ServerProvider } from '../data/server.tsx'
+import { LiveProvider } from '../data/use-live.tsx'
+import { Empty, Loading } from '../parts/States.tsx'
+import { useDeviceToken } from '../sign-in/device-token.ts'
+import { Keys } from './Keys.tsx'
+import {
+  AgentsPage,
+  AuditPage,
+  ChatPage,
+  HealthPage,
+  InboxPage,
+  SessionPage,
+  SessionsPage,
+  SettingsPage,
+  UsagePage,
+} from './pages.ts'
+import { Shell } from './Shell.tsx'
+
+const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The stream says when something has changed.
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      // The last data stays on the page while the server is away.
+      gcTime: 10 * 60_000,
+      networkMode: 'always',
+      retry: (count, error) =>
+        count < 2 && !(error instanceof ClientError && error.status !== null && error.status < 500),
+    },
+    mutations: { networkMode: 'always' },
+  },
+})
+
+export function App() {
+  const { token, isReady, forget } = useDeviceToken()
+  const onRefused = useCallback(() => void forget(), [forget])
+  if (!isReady) return null
+  return (
+    <QueryClientProvider client={queries}>
+      <Router base={consolePath}>
+        {token === null ? (
+          <Suspense>
+            <SignInPage />
+          </Suspense>
+        ) : (
+          <ServerProvider token={token}>
+            <LiveProvider token={token} onRefused={onRefused}>
+              <Keys>
+                <Shell>
+                  <Suspense fallback={<Loading />}>
+                    <Routes />
+                  </Suspense>
+                </Shell>
+              </Keys>
+            </LiveProvider>
+          </ServerProvider>
+        )}
+      </Router>
+    </QueryClientProvider>
+  )
+}
+
+function Routes() {
+  return (
+    <Switch>
+      <Route path="/">
+        <Redirect to="/chat" replace />
+      </Route>
+      <Route path="/inbox/:id?">{({ id }) => <InboxPage id={id ?? null} />}</Route>
+      <Route path="/chat/:id?">{({ id }) => <ChatPage key={id ?? 'new'} id={id ?? null} />}</Route>
+      <Route path="/sessions">
+        <SessionsPage />
+      </Route>
+      <Route path="/sessions/:id">{({ id }) => <SessionPage key={id} id={id} />}</Route>
+      <Route path="/agents/:name?">{({ name }) => <AgentsPage name={name ?? null} />}</Route>
+      <Route path="/usage">
+        <UsagePage />
+      </Route>
+      <Route path="/health">
+        <HealthPage />
+      </Route>
+      <Route path="/audit">
+        <AuditPage />
+      </Route>
+      <Route path="/settings/:part?">{({ part }) => <SettingsPage part={part ?? null} />}</Route>
+      <Route>
+        <Empty title="There is no such page">Check the address, or go on from the navigation.</Empty>
+      </Route>
+    </Switch>
+  )
+}

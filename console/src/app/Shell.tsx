@@ -1,0 +1,117 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { INBOX_PAGE, useWaiting } from '../data/waiting.ts'
+import { Announcer } from '../parts/Announcer.tsx'
+import { MoreIcon } from '../parts/icons.ts'
+import { Connection } from './Connection.tsx'
+import { keyText, useKeys } from './Keys.tsx'
+import { type PageEntry, pages } from './pages.ts'
+import styles from './Shell.module.css'
+import { flipTheme } from './theme.ts'
+
+const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
+const KeysHelp = lazy(() => import('./KeysHelp.tsx').then(({ KeysHelp }) => ({ default: KeysHelp })))
+const More = lazy(() => import('./More.tsx').then(({ More }) => ({ default: More })))
+
+type Overlay = 'palette' | 'help' | 'more' | null
+
+/** What stands around every page: the navigation, the connection, and what can be opened from anywhere. */
+export function Shell({ children }: { children: ReactNode }) {
+  const [, go] = useLocation()
+  const [overlay, setOverlay] = useState<Overlay>(null)
+  const close = () => setOverlay(null)
+  useKeys([
+    {
+      keys: 'mod+k',
+      name: 'Find a page or a command',
+      group: 'Everywhere',
+      run: () => setOverlay('palette'),
+      isGlobal: true,
+    },
+    { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
+    { keys: 't', name: 'Switch between light and dark', group: 'Everywhere', run: flipTheme },
+    ...pages.map(({ name, key, path }) => ({
+      keys: `g ${key}`,
+      name: `Go to ${name}`,
+      group: 'Go to',
+      run: () => go(path),
+    })),
+  ])
+  return (
+    <div className={styles.shell}>
+      <a href="#main" className={styles.skip}>
+        Skip to the page
+      </a>
+      <nav className={styles.rail} aria-label="Pages">
+        <Link href="/" className={styles.brand}>
+          <Mark />
+          Quarterdeck
+        </Link>
+        <ul className={styles.links}>
+          {pages.map((page) => (
+            <li key={page.path}>
+              <PageLink page={page} />
+            </li>
+          ))}
+        </ul>
+        <button type="button" className={styles.find} onClick={() => setOverlay('palette')}>
+          Find <kbd>{keyText('mod+k')}</kbd>
+        </button>
+      </nav>
+      <div className={styles.middle}>
+        <Connection />
+        <main id="main" className={styles.main} tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <nav className={styles.tabs} aria-label="Main pages">
+        {pages
+          .filter(({ isMain }) => isMain)
+          .map((page) => (
+            <PageLink key={page.path} page={page} />
+          ))}
+        <button type="button" className={styles.link} onClick={() => setOverlay('more')}>
+          <MoreIcon />
+          <span>More</span>
+        </button>
+      </nav>
+      <Announcer />
+      <Suspense>
+        {overlay === 'palette' && <Palette onClose={close} />}
+        {overlay === 'help' && <KeysHelp onClose={close} />}
+        {overlay === 'more' && <More onClose={close} />}
+      </Suspense>
+    </div>
+  )
+}
+
+function PageLink({ page: { name, path, icon: Icon } }: { page: PageEntry }) {
+  const [here] = useLocation()
+  const waiting = useWaiting()
+  const isHere = here === path || here.startsWith(`${path}/`)
+  return (
+    <Link href={path} className={styles.link} aria-current={isHere ? 'page' : undefined}>
+      <Icon />
+      <span>{name}</span>
+      {path === '/inbox' && waiting > 0 && (
+        <span className={styles.count}>
+          {waiting >= INBOX_PAGE ? `${INBOX_PAGE}+` : waiting}
+          <span className="unseen"> waiting</span>
+        </span>
+      )}
+    </Link>
+  )
+}
+
+/** A ship's wheel. */
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true" className={styles.mark}>
+      <g fill="none" stroke="currentColor" strokeWidth="2.6" strokeLinecap="round">
+        <circle cx="16" cy="16" r="7" />
+        <path d="M16 3v6M16 23v6M3 16h6M23 16h6M6.8 6.8 11 11M21 21l4.2 4.2M6.8 25.2 11 21M21 11l4.2-4.2" />
+      </g>
+      <circle cx="16" cy="16" r="2" fill="currentColor" />
+    </svg>
+  )
+}

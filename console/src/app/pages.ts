@@ -1,0 +1,46 @@
+// The pages of the console, once: the navigation, the palette, the keys and the router read this list.
+
+import { type ComponentType, lazy } from 'react'
+import {
+  AgentIcon,
+  AuditIcon,
+  ChatIcon,
+  HealthIcon,
+  InboxIcon,
+  SessionsIcon,
+  SettingsIcon,
+  UsageIcon,
+} from '../parts/icons.ts'
+
+export interface PageEntry {
+  name: string
+  /** Path below the console. */
+  path: string
+  /** Goes there after `g`. */
+  key: string
+  icon: ComponentType
+  /** Has a tab at the bottom of a phone. The others are behind "More". */
+  isMain: boolean
+}
+
+export const pages: readonly PageEntry[] = [
+  { name: 'Inbox', path: '/inbox', key: 'i', icon: InboxIcon, isMain: true },
+  { name: 'Chat', path: '/chat', key: 'c', icon: ChatIcon, isMain: true },
+  { name: 'Sessions', path: '/sessions', key: 's', icon: SessionsIcon, isMain: true },
+  { name: 'Agents', path: '/agents', key: 'a', icon: AgentIcon, isMain: false },
+  { name: 'Usage', path: '/usage', key: 'u', icon: UsageIcon, isMain: false },
+  { name: 'Health', path: '/health', key: 'h', icon: HealthIcon, isMain: false },
+  { name: 'Audit', path: '/audit', key: 'l', icon: AuditIcon, isMain: false },
+  { name: 'Settings', path: '/settings', key: 'o', icon: SettingsIcon, isMain: false },
+]
+
+/** Loaded when they are opened. */
+export const InboxPage = lazy(() => import('../pages/inbox/InboxPage.tsx'))
+export const ChatPage = lazy(() => import('../pages/chat/ChatPage.tsx'))
+export const SessionsPage = lazy(() => import('../pages/sessions/SessionsPage.tsx'))
+export const SessionPage = lazy(() => import('../pages/session/SessionPage.tsx'))
+export const AgentsPage = lazy(() => import('../pages/agents/AgentsPage.tsx'))
+export const UsagePage = lazy(() => import('../pages/usage/UsagePage.tsx'))
+export const HealthPage = lazy(() => import('../pages/health/HealthPage.tsx'))
+export const AuditPage = lazy(() => import('../pages/audit/AuditPage.tsx'))
+export const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'))

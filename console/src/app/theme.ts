@@ -1,0 +1,48 @@
+import { useSyncExternalStore } from 'react'
+
+/** `system` follows the device. */
+export type Theme = 'system' | 'light' | 'dark'
+
+const KEY = 'quarterdeck.theme'
+const isDark = matchMedia('(prefers-color-scheme: dark)')
+const listeners = new Set<() => void>()
+let theme: Theme = read()
+
+function read(): Theme {
+  const kept = localStorage.getItem(KEY)
+  return kept === 'light' || kept === 'dark' ? kept : 'system'
+}
+
+const shownTheme = (): 'light' | 'dark' => (theme === 'system' ? (isDark.matches ? 'dark' : 'light') : theme)
+
+export function applyTheme(): void {
+  document.documentElement.dataset.theme = shownTheme()
+  for (const listener of listeners) listener()
+}
+
+export function setTheme(next: Theme): void {
+  theme = next
+  if (next === 'system') localStorage.removeItem(KEY)
+  else localStorage.setItem(KEY, next)
+  applyTheme()
+}
+
+/** The other one of light and dark. */
+export const flipTheme = (): void => setTheme(shownTheme() === 'dark' ? 'light' : 'dark')
+
+isDark.addEventListener('change', applyTheme)
+// Another tab has chosen.
+window.addEventListener('storage', ({ key }) => {
+  if (key !== KEY) return
+  theme = read()
+  applyTheme()
+})
+
+export const useTheme = (): Theme =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    () => theme,
+  )

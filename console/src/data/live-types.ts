@@ -1,0 +1,40 @@
+import type { RunEvent } from 'quarterdeck/client'
+
+/** How the stream of this browser is doing. `waiting`: the next try is at `retryAt`. `refused`: the token is no longer valid. */
+export type LiveState =
+  | { status: 'connecting' }
+  | { status: 'live' }
+  | { status: 'waiting'; retryAt: number; reason: string }
+  | { status: 'refused' }
+
+/** A change of a session, run or record somewhere on the server. It never holds text. */
+export interface FeedItem {
+  id: string
+  at: string
+  kind: string
+  session_id: string
+  owner: string
+  agent: string
+  status: string
+  [more: string]: unknown
+}
+
+export interface LogEvent {
+  seq: number
+  /** Milliseconds. Null: the event has no time. */
+  at: number | null
+  event: RunEvent
+}
+
+/** A session that a tab shows, and the last event of it that the tab has. */
+export interface Watched {
+  sessionId: string
+  after: number
+}
+
+export type LiveMessage =
+  | { kind: 'feed'; item: FeedItem }
+  | { kind: 'entries'; sessionId: string; entries: LogEvent[] }
+  | { kind: 'state'; state: LiveState }
+  /** What happened meanwhile cannot be told any more: load everything again. */
+  | { kind: 'gone'; sessionId: string | null }

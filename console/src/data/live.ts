@@ -1,0 +1,167 @@
+// What happens on the server, told to every tab of this browser over one connection. A browser opens at most six connections to a
+// server: a stream for each tab would soon leave none for anything else. So one tab leads, and tells the others.
+
+import { createClient } from 'quarterdeck/client'
+import { serverUrl } from '../base.ts'
+import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
+import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
+
+export interface Live {
+  state(): LiveState
+  onState(listener: () => void): () => void
+  onFeed(listener: (item: FeedItem) => void): () => void
+  /** Something was missed for good: load again what is shown. */
+  onGone(listener: () => void): () => void
+  /** Brings the events of a session after `after`, in order and each once, until the returned function is called. */
+  watch(sessionId: string, after: number, listener: (entries: LogEvent[]) => void): () => void
+  retryNow(): void
+  close(): void
+}
+
+/** What tabs tell each other. */
+type TabMessage =
+  | { from: string; kind: 'tell'; message: LiveMessage; cursor: string | null }
+  | { from: string; kind: 'want'; sessions: Watched[] }
+  | { from: string; kind: 'leave' }
+  | { from: string; kind: 'who' }
+  | { from: string; kind: 'retry' }
+
+interface Watcher extends Watched {
+  listener: (entries: LogEvent[]) => void
+}
+
+/** The server carries the events of at most this many sessions on one stream. */
+const MAX_SESSIONS = 8
+
+export function createLive(token: string): Live {
+  const me = crypto.randomUUID()
+  const channel = new BroadcastChannel('quarterdeck-live')
+  const ended = new AbortController()
+  const states = new Set<() => void>()
+  const feeds = new Set<(item: FeedItem) => void>()
+  const gone = new Set<() => void>()
+  const watchers = new Set<Watcher>()
+  /** What other tabs want, by tab. The newest is last. */
+  const wants = new Map<string, readonly Watched[]>()
+  let state: LiveState = { status: 'connecting' }
+  let cursor: string | null = null
+  let loop: StreamLoop | null = null
+
+  const post = (message: TabMessage) => channel.postMessage(message)
+
+  function take(message: LiveMessage): void {
+    if (message.kind === 'state') {
+      state = message.state
+      for (const listener of states) listener()
+    } else if (message.kind === 'feed') {
+      cursor = message.item.id
+      for (const listener of feeds) listener(message.item)
+    } else if (message.kind === 'gone') {
+      for (const listener of gone) listener()
+    } else {
+      for (const watcher of watchers) {
+        if (watcher.sessionId !== message.sessionId) continue
+        const fresh = message.entries.filter(({ seq }) => seq > watcher.after)
+        watcher.after = fresh.at(-1)?.seq ?? watcher.after
+        if (fresh.length > 0) watcher.listener(fresh)
+      }
+    }
+  }
+
+  /** The lowest place of each session over all tabs. The sessions that were asked for last win if there are too many. */
+  function wanted(): Watched[] {
+    const lowest = new Map<string, number>()
+    for (const one of [...wants.values()].flat().concat(mine())) {
+      const after = Math.min(one.after, lowest.get(one.sessionId) ?? Number.POSITIVE_INFINITY)
+      lowest.delete(one.sessionId)
+      lowest.set(one.sessionId, after)
+    }
+    return [...lowest].slice(-MAX_SESSIONS).map(([sessionId, after]) => ({ sessionId, after }))
+  }
+
+  const mine = (): Watched[] => [...watchers].map(({ sessionId, after }) => ({ sessionId, after }))
+
+  function want(): void {
+    if (loop === null) post({ from: me, kind: 'want', sessions: mine() })
+    else loop.watch(wanted())
+  }
+
+  function lead(): void {
+    loop = startStreamLoop({
+      client: createClient({ url: serverUrl, token, retries: 0 }),
+      cursor,
+      emit(message) {
+        take(message)
+        post({ from: me, kind: 'tell', message, cursor })
+      },
+    })
+    post({ from: me, kind: 'who' })
+    loop.watch(wanted())
+  }
+
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if (data.kind === 'tell') return take(data.message)
+    if (data.kind === 'who') return want()
+    if (loop === null) return
+    if (data.kind === 'retry') return loop.retryNow()
+    wants.delete(data.from)
+    if (data.kind === 'want') {
+      wants.set(data.from, data.sessions)
+      post({ from: me, kind: 'tell', message: { kind: 'state', state }, cursor })
+    }
+    loop.watch(wanted())
+  }
+
+  // Locks exist only where pages are safe from others on the network. Elsewhere each tab has a stream of its own.
+  if (navigator.locks === undefined) lead()
+  else {
+    const untilEnded = () =>
+      new Promise<void>((resolve) => ended.signal.addEventListener('abort', () => resolve(), { once: true }))
+    navigator.locks
+      .request('quarterdeck-live', { signal: ended.signal }, async () => {
+        lead()
+        await untilEnded()
+      })
+      .catch(() => {})
+    want()
+  }
+
+  function retryNow(): void {
+    if (loop === null) post({ from: me, kind: 'retry' })
+    else loop.retryNow()
+  }
+  const leave = () => post({ from: me, kind: 'leave' })
+  const onAwake = () => document.visibilityState === 'visible' && retryNow()
+  window.addEventListener('online', retryNow, { signal: ended.signal })
+  document.addEventListener('visibilitychange', onAwake, { signal: ended.signal })
+  window.addEventListener('pagehide', leave, { signal: ended.signal })
+  // A page that comes back from the browser's cache was left before.
+  window.addEventListener('pageshow', (event) => event.persisted && want(), { signal: ended.signal })
+
+  const listen = <T>(listeners: Set<T>, listener: T) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+  return {
+    state: () => state,
+    onState: (listener) => listen(states, listener),
+    onFeed: (listener) => listen(feeds, listener),
+    onGone: (listener) => listen(gone, listener),
+    watch(sessionId, after, listener) {
+      const watcher = { sessionId, after, listener }
+      watchers.add(watcher)
+      want()
+      return () => {
+        watchers.delete(watcher)
+        want()
+      }
+    },
+    retryNow,
+    close() {
+      leave()
+      ended.abort()
+      loop?.stop()
+      channel.close()
+    },
+  }
+}

@@ -1,0 +1,317 @@
+// Makes a conversation out of the events of a session. Events may come in pieces: an early page may be missing, so a message can begin
+// in the middle. What did not change keeps its identity, so that React draws only what did.
+
+import type { EventInterrupt, EventUsage, RunEvent } from 'quarterdeck/client'
+import type { LogEvent } from './live-types.ts'
+
+interface Common {
+  key: string
+  /** Number of the first event that belongs to it. */
+  seq: number
+  at: number | null
+  runId: string | null
+  /** The sub-agent that it happened in. */
+  subagent: string | null
+}
+
+/** A file in a message: an address of the server, or bytes. */
+export interface MessageFile {
+  name: string
+  mimeType: string | null
+  fileId: string | null
+}
+
+export interface UserItem extends Common {
+  type: 'user'
+  text: string
+  files: MessageFile[]
+}
+
+export interface AnswerItem extends Common {
+  type: 'answer'
+  text: string
+  isDone: boolean
+}
+
+export interface ReasoningItem extends Common {
+  type: 'reasoning'
+  text: string
+  isDone: boolean
+  endedAt: number | null
+}
+
+export interface ToolItem extends Common {
+  type: 'tool'
+  callId: string
+  name: string
+  /** JSON text, as far as it has come. */
+  args: string
+  /** Null: there is none yet. */
+  result: string | null
+  status: 'preparing' | 'running' | 'waiting' | 'done' | 'stopped'
+  endedAt: number | null
+}
+
+/** The run stopped to ask a person. `id` is the id of the approval. */
+export interface QuestionItem extends Common {
+  type: 'question'
+  interrupt: EventInterrupt
+}
+
+/** How a run ended, if not with an answer. */
+export interface EndItem extends Common {
+  type: 'end'
+  how: 'failed' | 'cancelled'
+  message: string
+  code: string | null
+}
+
+/** Something else that is worth a line: a sub-agent began, an event of the agent itself. */
+export interface NoteItem extends Common {
+  type: 'note'
+  name: string
+  text: string
+}
+
+export type TranscriptItem = UserItem | AnswerItem | ReasoningItem | ToolItem | QuestionItem | EndItem | NoteItem
+
+export interface Transcript {
+  items: readonly TranscriptItem[]
+  /** The run that is in progress, or null. */
+  activeRun: string | null
+  usage: readonly EventUsage[]
+  lastSeq: number
+}
+
+export interface TranscriptFold {
+  add(events: readonly LogEvent[]): void
+  current(): Transcript
+}
+
+export function createTranscriptFold(): TranscriptFold {
+  const items: TranscriptItem[] = []
+  let activeRun: string | null = null
+  let usage: readonly EventUsage[] = []
+  let lastSeq = 0
+  let hasChanged = true
+  let shown: Transcript = { items: [], activeRun: null, usage: [], lastSeq: 0 }
+  /** Where an item is, by its key. */
+  const places = new Map<string, number>()
+  /** Keys of what the run in progress has begun. */
+  const open = new Set<string>()
+
+  function put(item: TranscriptItem): void {
+    const place = places.get(item.key)
+    if (place !== undefined) return
+    places.set(item.key, items.length)
+    items.push(item)
+    if (item.type === 'answer' || item.type === 'reasoning' || item.type === 'tool') open.add(item.key)
+  }
+
+  function change<T extends TranscriptItem>(key: string, type: T['type'], next: (item: T) => T): void {
+    const place = places.get(key)
+    const item = place === undefined ? undefined : items[place]
+    if (place === undefined || item === undefined || item.type !== type) return
+    items[place] = next(item as T)
+  }
+
+  function add({ seq, at, event }: LogEvent): void {
+    lastSeq = seq
+    hasChanged = true
+    const common = {
+      seq,
+      at,
+      runId: activeRun,
+      subagent: 'subagentRunId' in event ? (event.subagentRunId ?? null) : null,
+    }
+    apply(event, common)
+  }
+
+  /** Text may begin in the middle, if the page with its beginning is not loaded. */
+  function text(key: string, type: 'answer' | 'reasoning', delta: string, common: Omit<Common, 'key'>): void {
+    if (type === 'answer') put({ key, type, text: '', isDone: false, ...common })
+    else put({ key, type, text: '', isDone: false, endedAt: null, ...common })
+    if (delta === '') return
+    change<AnswerItem | ReasoningItem>(key, type, (item) => ({ ...item, text: item.text + delta }))
+  }
+
+  /** A run has ended: what it left unfinished stays so. */
+  function endOpen(at: number | null): void {
+    for (const key of open) {
+      change<ToolItem>(key, 'tool', (item) =>
+        item.status === 'preparing' || item.status === 'running' ? { ...item, status: 'stopped', endedAt: at } : item,
+      )
+      change<AnswerItem>(key, 'answer', (item) => (item.isDone ? item : { ...item, isDone: true }))
+      change<ReasoningItem>(key, 'reasoning', (item) => (item.isDone ? item : { ...item, isDone: true }))
+    }
+    open.clear()
+  }
+
+  function apply(event: RunEvent, common: Omit<Common, 'key'>): void {
+    const { seq, at } = common
+    switch (event.type) {
+      case 'RUN_STARTED':
+        activeRun = event.runId
+        for (const message of messagesOf(event.input)) {
+          put({ key: `user:${message.id}`, type: 'user', ...common, runId: event.runId, ...contentOf(message.content) })
+        }
+        return
+      case 'RUN_FINISHED': {
+        activeRun = null
+        usage = [...usage, ...(event.usage ?? [])]
+        if (event.outcome?.type === 'interrupt') {
+          for (const interrupt of event.outcome.interrupts) {
+            put({ key: `question:${interrupt.id}`, type: 'question', interrupt, ...common, runId: event.runId })
+            if (interrupt.toolCallId !== undefined) {
+              change<ToolItem>(`tool:${interrupt.toolCallId}`, 'tool', (item) => ({ ...item, status: 'waiting' }))
+            }
+          }
+        }
+        if (event.outcome?.type === 'cancelled') {
+          const message = 'Stopped before it was done.'
+          put({ key: `end:${seq}`, type: 'end', how: 'cancelled', message, code: null, ...common, runId: event.runId })
+        }
+        endOpen(at)
+        return
+      }
+      case 'RUN_ERROR':
+        put({
+          key: `end:${seq}`,
+          type: 'end',
+          how: 'failed',
+          message: event.message,
+          code: event.code ?? null,
+          ...common,
+        })
+        activeRun = null
+        usage = [...usage, ...(event.usage ?? [])]
+        endOpen(at)
+        return
+      case 'TEXT_MESSAGE_START':
+        text(`answer:${event.messageId}`, 'answer', '', common)
+        return
+      case 'TEXT_MESSAGE_CONTENT':
+        text(`answer:${event.messageId}`, 'answer', event.delta, common)
+        return
+      case 'TEXT_MESSAGE_END':
+        change<AnswerItem>(`answer:${event.messageId}`, 'answer', (item) => ({ ...item, isDone: true }))
+        return
+      case 'REASONING_MESSAGE_START':
+        text(`reasoning:${event.messageId}`, 'reasoning', '', common)
+        return
+      case 'REASONING_MESSAGE_CONTENT':
+        text(`reasoning:${event.messageId}`, 'reasoning', event.delta, common)
+        return
+      case 'REASONING_MESSAGE_END':
+        change<ReasoningItem>(`reasoning:${event.messageId}`, 'reasoning', (item) => ({
+          ...item,
+          isDone: true,
+          endedAt: at,
+        }))
+        return
+      case 'TOOL_CALL_START':
+        put(toolItem(event.toolCallId, event.toolCallName, 'preparing', common))
+        return
+      case 'TOOL_CALL_ARGS':
+        put(toolItem(event.toolCallId, '', 'preparing', common))
+        change<ToolItem>(`tool:${event.toolCallId}`, 'tool', (item) => ({
+          ...item,
+          args: item.args + event.delta,
+        }))
+        return
+      case 'TOOL_CALL_END':
+        change<ToolItem>(`tool:${event.toolCallId}`, 'tool', (item) => ({ ...item, status: 'running' }))
+        return
+      case 'TOOL_CALL_RESULT':
+        put(toolItem(event.toolCallId, '', 'running', common))
+        change<ToolItem>(`tool:${event.toolCallId}`, 'tool', (item) => ({
+          ...item,
+          result: textOf(event.content),
+          status: 'done',
+          endedAt: at,
+        }))
+        return
+      case 'SUBAGENT_STARTED':
+        put({
+          key: `subagent:${event.subagentRunId}`,
+          type: 'note',
+          name: 'sub-agent',
+          text: event.name,
+          ...common,
+        })
+        return
+      case 'SUBAGENT_ERROR':
+        put({ key: `note:${seq}`, type: 'note', name: 'sub-agent', text: event.message, ...common })
+        return
+      case 'CUSTOM':
+        put({ key: `note:${seq}`, type: 'note', name: event.name, text: textOf(event.value), ...common })
+        return
+      default:
+        return
+    }
+  }
+
+  return {
+    add(events) {
+      for (const event of events) add(event)
+    },
+    current() {
+      if (hasChanged) shown = { items: [...items], activeRun, usage, lastSeq }
+      hasChanged = false
+      return shown
+    },
+  }
+}
+
+const toolItem = (callId: string, name: string, status: ToolItem['status'], common: Omit<Common, 'key'>): ToolItem => ({
+  key: `tool:${callId}`,
+  type: 'tool',
+  callId,
+  name,
+  args: '',
+  result: null,
+  status,
+  endedAt: null,
+  ...common,
+})
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** The new messages of a user in the input of a run. */
+function messagesOf(input: unknown): { id: string; content: unknown }[] {
+  if (!isRecord(input) || !Array.isArray(input.messages)) return []
+  return input.messages.flatMap((message: unknown) =>
+    isRecord(message) && message.role === 'user' && typeof message.id === 'string'
+      ? [{ id: message.id, content: message.content }]
+      : [],
+  )
+}
+
+function contentOf(content: unknown): { text: string; files: MessageFile[] } {
+  if (typeof content === 'string') return { text: content, files: [] }
+  if (!Array.isArray(content)) return { text: textOf(content), files: [] }
+  const parts = content.filter(isRecord)
+  const text = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []))
+  const files = parts.filter((part) => typeof part.text !== 'string').map(fileOf)
+  return { text: text.join('\n'), files }
+}
+
+function fileOf(part: Record<string, unknown>): MessageFile {
+  const source = isRecord(part.source) ? part.source : part
+  const metadata = isRecord(part.metadata) ? part.metadata : {}
+  const string = (...values: unknown[]) => values.find((value) => typeof value === 'string' && value !== '')
+  return {
+    name: String(string(part.filename, part.name, metadata.filename, metadata.name) ?? 'file'),
+    mimeType: (string(part.mimeType, source.mimeType, part.mime_type) as string | undefined) ?? null,
+    fileId: (string(part.id, part.fileId, source.id, part.file_id) as string | undefined) ?? null,
+  }
+}
+
+/** A result as text: its text parts, or JSON. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (Array.isArray(content) && content.every((part) => isRecord(part) && typeof part.text === 'string')) {
+    return content.map((part) => part.text).join('\n')
+  }
+  return JSON.stringify(content, null, 2) ?? ''
+}

@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
+import { useClient } from './server.tsx'
+
+/** What a page of the inbox holds. More than this many are shown as `100+`. */
+export const INBOX_PAGE = 100
+
+/** Everything that waits for a person, newest first: the first page. */
+export function useInbox() {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['inbox', 'open'],
+    queryFn: ({ signal }) => client.inbox({ limit: INBOX_PAGE, signal }),
+  })
+}
+
+/** How many things wait for a person. */
+export const useWaiting = (): number => useInbox().data?.items.length ?? 0

@@ -1,0 +1,46 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import styles from './Page.module.css'
+
+interface PageProps {
+  /** The heading, which gets the focus when the page opens. */
+  title: ReactNode
+  /** Beside the heading: what the page can do. At most one primary button. */
+  actions?: ReactNode
+  /** Below the heading: filters, tabs. */
+  bar?: ReactNode
+  children: ReactNode
+  /** `fill`: the content scrolls by itself. `read`: text in the middle. */
+  shape?: 'flow' | 'fill' | 'read'
+}
+
+export function Page({ title, actions, bar, children, shape = 'flow' }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  return (
+    <div className={`${styles.page} ${styles[shape]}`}>
+      <header className={styles.head}>
+        <h1 ref={heading} tabIndex={-1} className={styles.title}>
+          {title}
+        </h1>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </header>
+      {bar !== undefined && <div className={styles.bar}>{bar}</div>}
+      <div className={styles.content}>{children}</div>
+    </div>
+  )
+}
+
+/** A framed part of a page. */
+export function Panel({ title, actions, children }: { title?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={styles.panel}>
+      {title !== undefined && (
+        <header className={styles.panelHead}>
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      <div className={styles.panelBody}>{children}</div>
+    </section>
+  )
+}

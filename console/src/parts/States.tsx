@@ -1,0 +1,62 @@
+// What a page shows when it has nothing to show: nothing there yet, on its way, or failed.
+
+import { ClientError } from 'quarterdeck/client'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button } from './Button.tsx'
+import { RetryIcon } from './icons.ts'
+import styles from './States.module.css'
+
+/** Says what would be here, and what makes it. */
+export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      {icon !== undefined && <div className={styles.icon}>{icon}</div>}
+      <h2>{title}</h2>
+      {children !== undefined && <div className={styles.text}>{children}</div>}
+    </div>
+  )
+}
+
+const SHOW_AFTER_MS = 200
+
+/** Grey rows as high as the real ones. They appear after a moment, so that a quick answer does not flicker. */
+export function Loading({ rows = 6, height = 56 }: { rows?: number; height?: number }) {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), SHOW_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div className={styles.loading} role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same
+        <div key={i} className={isShown ? styles.bone : styles.blank} style={{ height }} />
+      ))}
+    </div>
+  )
+}
+
+/** The server's own words, the id to find the request in the log, and a way to try again. */
+export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const problem = error instanceof ClientError ? error.problem : null
+  return (
+    <div className={styles.failed} role="alert">
+      <h2>
+        {error instanceof ClientError && error.code === 'unreachable'
+          ? 'The server does not answer'
+          : 'That did not work'}
+      </h2>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {problem?.correlation_id !== undefined && (
+        <p className={styles.id}>
+          In the server’s log: <code>{problem.correlation_id}</code>
+        </p>
+      )}
+      {onRetry !== undefined && (
+        <Button icon={<RetryIcon />} onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
