@@ -3,11 +3,12 @@
 FROM node:24-trixie-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
 RUN npm ci --ignore-scripts
 COPY . .
 # The published package and its dependencies. The image has its own Node, so the Node that npm installs for older machines is removed.
 RUN npm pack --silent && mkdir /app && tar -xzf quarterdeck-*.tgz -C /app --strip-components=1 \
-  && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node \
+  && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node node_modules/quarterdeck-console \
   && mv node_modules /app
 
 FROM node:24-trixie-slim

@@ -6,7 +6,12 @@ const asProcess = ['test/crash/**/*.test.ts', 'src/cli/launcher.test.ts']
 
 export default defineConfig({
   // Examples import 'quarterdeck', as users do. It must lead to the source, because the build may be missing or old.
-  resolve: { alias: [{ find: /^quarterdeck$/, replacement: join(import.meta.dirname, 'src/index.ts') }] },
+  resolve: {
+    alias: [
+      { find: /^quarterdeck$/, replacement: join(import.meta.dirname, 'src/index.ts') },
+      { find: /^quarterdeck\/client$/, replacement: join(import.meta.dirname, 'src/client/client.ts') },
+    ],
+  },
   test: {
     pool: 'threads',
     isolate: false,
@@ -19,7 +24,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'console/src/**/*.test.ts',
+            'test/**/*.test.ts',
+            'examples/**/*.test.ts',
+            'bench/**/*.test.ts',
+          ],
           exclude: ['**/node_modules/**', 'test/clients/**', 'test/hosts/**', ...inBrowser, ...asProcess],
         },
       },

@@ -10,5 +10,6 @@ if (existsSync(join(root, 'console/vite.config.ts')) && existsSync(join(root, 'n
   const { build } = await import('vite')
   await build({ configFile: join(root, 'console/vite.config.ts'), logLevel: 'warn' })
 } else {
-  process.stdout.write('The console is not built here: Vite is not installed.\n')
+  // Programs read what npm writes to stdout.
+  process.stderr.write('The console is not built here: Vite is not installed.\n')
 }

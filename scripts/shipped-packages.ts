@@ -34,6 +34,14 @@ export const BUNDLED = [
   'yauzl',
 ]
 
+/** Part of the console's scripts, which the published package carries: what it develops with, without its tools. */
+export function consolePackages(root: string): string[] {
+  const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(
+    readFileSync(join(root, 'console/package.json'), 'utf8'),
+  )
+  return Object.keys(devDependencies).filter((name) => !/^(?:@types\/|@vitejs\/|vite$|axe-core$)/.test(name))
+}
+
 interface LockedPackage {
   version?: string
   license?: string
@@ -50,7 +58,7 @@ export function shippedPackages(root: string): ShippedPackage[] {
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
   )
   const ours = packages[''] ?? {}
-  const wanted = [...needs(ours), ...BUNDLED].map((name) => ({ name, from: '' }))
+  const wanted = [...needs(ours), ...BUNDLED, ...consolePackages(root)].map((name) => ({ name, from: '' }))
   const found = new Map<string, ShippedPackage>()
   // The list grows while the loop runs.
   for (const { name, from } of wanted) {

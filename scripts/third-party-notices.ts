@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carriedPackages } from './carried-packages.ts'
-import { BUNDLED, type ShippedPackage, shippedPackages } from './shipped-packages.ts'
+import { BUNDLED, consolePackages, type ShippedPackage, shippedPackages } from './shipped-packages.ts'
 
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 
@@ -12,7 +12,7 @@ const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 export function thirdPartyNotices(root: string): string {
   const packages = shippedPackages(root)
   const texts = packages.filter(({ isForSomeSystems }) => !isForSomeSystems).map((one) => chapterOf(root, one))
-  return `${INTRODUCTION}
+  return `${introduction(root)}
 ${packages.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`).join('\n')}
 
 ${LIBVIPS}
@@ -21,9 +21,9 @@ ${texts.filter((text) => text !== null).join('\n\n')}
 `
 }
 
-const INTRODUCTION = `# Third-party notices
+const introduction = (root: string): string => `# Third-party notices
 
-Quarterdeck has the MIT licence. It is published together with the packages below, each under its own licence. ${BUNDLED.join(', ')},
+Quarterdeck has the MIT licence. It is published together with the packages below, each under its own licence. ${[...new Set([...BUNDLED, ...consolePackages(root)])].join(', ')},
 and the packages they need, are part of its own files, completely or in part. npm installs the others beside it, unchanged. Of the packages for one
 operating system, npm installs only those that fit.
 

@@ -49,7 +49,8 @@ const litter = [
 ]
 
 /** The bundler names the bundled files. Those of other packages have their own list. */
-const isBundled = (file: string) => /^dist\/(?:chunks\/[\w-]+\.js|packages\/.+|.+\.d\.ts)$/.test(file)
+const isBundled = (file: string) =>
+  /^dist\/(?:chunks\/[\w-]+\.js|console\/assets\/[\w.-]+\.(?:js|css)|packages\/.+|.+\.d\.ts)$/.test(file)
 
 const tool = `
 import { defineTool } from 'quarterdeck'
@@ -68,6 +69,7 @@ test('the package has all files that it needs and no others, and works', { timeo
   const clean = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/|$)/.test(path.slice(root.length))
   const kept = [
     'bin',
+    'console',
     'docs',
     'examples',
     'schema',
@@ -86,6 +88,8 @@ test('the package has all files that it needs and no others, and works', { timeo
   const pages = files('src/http/{pages/welcome,open-api}/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
   const expected = [
     'package.json',
+    ...files('console/public/*').map((file) => file.replace('console/public', 'dist/console')),
+    'dist/console/index.html',
     ...shown,
     ...files('bin/*.js'),
     ...files('docs/*.md'),
