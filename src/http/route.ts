@@ -30,7 +30,7 @@ export const bodyClassBytes: Readonly<Partial<Record<BodyClass, number>>> = {
 /** One row of the route table. Auth, 404, 405, 413, closed doors and OpenAPI are all derived from it. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE'
-  /** For example `/runs/:id/events`. A `:name` matches one segment. */
+  /** For example `/runs/:id/events`. A `:name` matches one segment, a `*name` at the end all that follow, also none. */
   path: string
   /** Null: always open. */
   door: Door | null
@@ -127,6 +127,7 @@ export interface Reply {
    */
   makeRoom(bytes: number): Promise<() => void>
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void
+  bytes(status: number, body: Uint8Array, contentType: string, headers?: Record<string, string>): void
   empty(status: number, headers?: Record<string, string>): void
   /** Answers with a problem, as throwing does, but in the door's own error format. */
   fail(error: unknown, shape?: ErrorShape): void

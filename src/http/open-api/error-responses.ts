@@ -44,7 +44,7 @@ export function sharedErrors({ role, door, anytime, method, path, body, describe
     'origin_not_allowed',
     'host_not_allowed',
     'header_too_large',
-    ...(path.includes(':') ? (['invalid_request'] as const) : []),
+    ...(/[:*]/.test(path) ? (['invalid_request'] as const) : []),
     ...(door === null ? [] : (['door_closed'] as const)),
     ...(method === 'POST' || isStream(describe) ? (['rate_limited'] as const) : []),
     ...(describe?.body === undefined ? [] : (['malformed_json', 'unsupported_media_type', 'request_timeout'] as const)),

@@ -73,8 +73,8 @@ function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string
   ].join('')
 }
 
-/** `/runs/:id` → `/runs/{id}`. */
-export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+/** `/runs/:id` → `/runs/{id}`, `/console/*path` → `/console/{path}`. */
+export const templateOf = (path: string): string => path.replace(/[:*](\w+)/g, '{$1}')
 
 const pascal = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
@@ -95,7 +95,7 @@ function parametersOf(
       schema: rest,
     }
   }
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name)
   return [
     ...names.map((name) => parameter('path', name, params?.[name])),
     ...Object.entries(query ?? {}).map(([name, schema]) => parameter('query', name, schema)),

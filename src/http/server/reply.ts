@@ -144,6 +144,14 @@ export class HttpReply implements Reply {
   }
 
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void {
+    this.#send(status, body, contentType, headers)
+  }
+
+  bytes(status: number, body: Uint8Array, contentType: string, headers?: Record<string, string>): void {
+    this.#send(status, body, contentType, headers)
+  }
+
+  #send(status: number, body: string | Uint8Array, contentType: string, headers?: Record<string, string>): void {
     const length = String(Buffer.byteLength(body))
     const own = ['Content-Type', contentType, 'Content-Length', length, 'Cache-Control', 'no-store']
     if (!this.#head(status, own, headers)) return
@@ -162,7 +170,8 @@ export class HttpReply implements Reply {
   }
 
   empty(status: number, headers?: Record<string, string>): void {
-    const own = status === 204 ? [] : ['Content-Length', '0']
+    // A 304 would say the length of what it leaves out.
+    const own = status === 204 || status === 304 ? [] : ['Content-Length', '0']
     if (this.#head(status, [...own, 'Cache-Control', 'no-store'], headers)) this.raw.end()
   }
 

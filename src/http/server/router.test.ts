@@ -14,6 +14,8 @@ const table = [
   route('POST /runs/:id/cancel', nothing),
   route('GET /runs/newest', nothing),
   route('POST /agents/:name', nothing, { door: 'ag-ui' }),
+  route('GET /deck/*path', nothing),
+  route('GET /deck/:id/flag', nothing),
 ]
 const router = createRouter(table, new Set(['ag-ui', 'rest']))
 
@@ -38,16 +40,35 @@ describe('router', () => {
     ['GET', '/runs/a%2Fb%20%C3%A9', 'GET /runs/:id', { id: 'a/b é' }],
     ['GET', '/runs/..', 'GET /runs/:id', { id: '..' }],
     ['GET', '/runs/__proto__', 'GET /runs/:id', { id: '__proto__' }],
+    ['GET', '/deck', 'GET /deck/*path', { path: '' }],
+    ['HEAD', '/deck/', 'GET /deck/*path', { path: '' }],
+    ['GET', '/deck/a/b%20c/', 'GET /deck/*path', { path: 'a/b c' }],
+    ['GET', '/deck/../%2E', 'GET /deck/*path', { path: '../.' }],
+    ['GET', '/deck/a/flag', 'GET /deck/:id/flag', { id: 'a' }],
   ])('%s %s finds its route', (method, path, pattern, params) => {
     expect(find(method, path)).toEqual({ path: pattern, params })
   })
 
-  test.each(['/runs//events', '//chat', '/chat//', '/a/../chat', '/Chat/%', '/runs/1/2/3', '*', '/%63hat', '/chat;x'])(
-    'GET %s fits no route',
-    (path) => {
-      expect(find('GET', path)).toMatchObject({ code: 'route_not_found' })
-    },
-  )
+  test.each([
+    '/runs//events',
+    '//chat',
+    '/chat//',
+    '/a/../chat',
+    '/Chat/%',
+    '/runs/1/2/3',
+    '*',
+    '/%63hat',
+    '/chat;x',
+    '/deck//a',
+    '/deck/a//',
+    '/decks',
+  ])('GET %s fits no route', (path) => {
+    expect(find('GET', path)).toMatchObject({ code: 'route_not_found' })
+  })
+
+  test('refuses the same in the rest of a path', () => {
+    expect(find('GET', '/deck/a/%00')).toEqual({ code: 'invalid_request' })
+  })
 
   test.each(['%', '%zz', '%C3', '%ED%A0%80', '%00', '%0a', '%7f'])('refuses the segment %s', (segment) => {
     expect(find('GET', `/runs/${segment}`)).toEqual({ code: 'invalid_request' })
@@ -57,6 +78,7 @@ describe('router', () => {
     expect(find('POST', '/caht')).toEqual({ code: 'route_not_found', near: ['POST /chat'] })
     expect(find('POST', '/run/7/cancel')).toEqual({ code: 'route_not_found', near: ['POST /runs/:id/cancel'] })
     expect(find('GET', '/api/chat')).toEqual({ code: 'route_not_found', near: ['POST /chat'] })
+    expect(find('GET', '/dekc')).toEqual({ code: 'route_not_found', near: ['GET /deck'] })
     expect(find('GET', '/completely/else')).toEqual({ code: 'route_not_found', near: [] })
     expect(find('GET', `/${'chat'.repeat(1000)}`)).toEqual({ code: 'route_not_found', near: [] })
   })
@@ -88,6 +110,8 @@ describe('router', () => {
     ['two routes answer', [route('GET /a/:x', nothing), route('GET /a/:x', nothing)]],
     ['names its parameters differently', [route('GET /a/:x', nothing), route('POST /a/:y', nothing)]],
     ['must begin with "/"', [route('GET a', nothing)]],
+    ['something follows a "*"', [route('GET /a/*rest/b', nothing)]],
+    ['two routes answer', [route('GET /a/*x', nothing), route('GET /a/*x', nothing)]],
   ])('refuses a table in which %s', (message, routes) => {
     expect(() => createRouter(routes, new Set())).toThrow(message)
   })

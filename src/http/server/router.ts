@@ -1,4 +1,5 @@
 // The route table, compiled once. Paths without parameters are looked up in a Map, the others by their segments.
+// `*name` at the end of a path matches all that follows, also nothing.
 
 import { editDistance } from '../../domain/edit-distance.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -19,6 +20,8 @@ export interface Match {
 interface Place {
   /** Null matches any one segment. */
   segments: readonly (string | null)[]
+  /** More segments may follow. They are the last parameter. */
+  hasRest: boolean
   names: readonly string[]
   routes: Map<string, Route>
 }
@@ -42,7 +45,7 @@ export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Do
     const forgiven = fixed.get(plain)
     if (forgiven !== undefined) return { place: forgiven, segments: [] }
     const segments = plain.split('/')
-    const place = open.find((candidate) => fits(candidate.segments, segments))
+    const place = open.find((candidate) => fits(candidate, segments))
     return place && { place, segments }
   }
 
@@ -69,10 +72,12 @@ export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Do
 function addRoute(places: Map<string, Place>, route: Route): void {
   if (!route.path.startsWith('/')) throw new Error(`the path ${route.path} must begin with "/"`)
   const parts = route.path.split('/')
-  const names = parts.filter((part) => part.startsWith(':')).map((part) => part.slice(1))
-  const segments = parts.map((part) => (part.startsWith(':') ? null : part))
-  const key = segments.map((segment) => segment ?? ':').join('/')
-  const place = places.get(key) ?? { segments, names, routes: new Map<string, Route>() }
+  const names = parts.filter((part) => /^[:*]/.test(part)).map((part) => part.slice(1))
+  const hasRest = parts.at(-1)?.startsWith('*') === true
+  const segments = parts.slice(0, hasRest ? -1 : undefined).map((part) => (part.startsWith(':') ? null : part))
+  if (segments.some((segment) => segment?.startsWith('*'))) throw new Error(`in ${route.path} something follows a "*"`)
+  const key = [...segments.map((segment) => segment ?? ':'), ...(hasRest ? ['*'] : [])].join('/')
+  const place = places.get(key) ?? { segments, hasRest, names, routes: new Map<string, Route>() }
   if (place.routes.has(route.method)) throw new Error(`two routes answer ${route.method} ${route.path}`)
   if (place.names.join() !== names.join())
     throw new Error(`${route.path} names its parameters differently from another route`)
@@ -81,21 +86,24 @@ function addRoute(places: Map<string, Place>, route: Route): void {
 }
 
 function byFixedSegments(a: Place, b: Place): number {
+  if (a.hasRest !== b.hasRest) return a.hasRest ? 1 : -1
   const index = a.segments.findIndex((segment, i) => (segment === null) !== (b.segments[i] === null))
   return index < 0 ? 0 : a.segments[index] === null ? 1 : -1
 }
 
 // A parameter never matches an empty segment, so `//` matches no route.
-function fits(pattern: readonly (string | null)[], segments: readonly string[]): boolean {
+function fits({ segments: pattern, hasRest }: Place, segments: readonly string[]): boolean {
   return (
-    pattern.length === segments.length &&
-    pattern.every((part, i) => (part === null ? segments[i] !== '' : part === segments[i]))
+    (hasRest ? pattern.length <= segments.length : pattern.length === segments.length) &&
+    pattern.every((part, i) => (part === null ? segments[i] !== '' : part === segments[i])) &&
+    !segments.slice(pattern.length).includes('')
   )
 }
 
 function paramsOf(place: Place, segments: readonly string[]): Readonly<Record<string, string>> {
   if (place.names.length === 0) return NO_PARAMS
   const values = segments.filter((_, i) => place.segments[i] === null).map(decodeSegment)
+  if (place.hasRest) values.push(segments.slice(place.segments.length).map(decodeSegment).join('/'))
   return Object.fromEntries(place.names.map((name, i) => [name, values[i] ?? '']))
 }
 
@@ -155,15 +163,17 @@ function nearRoutes(method: string, path: string, routes: readonly Route[]): str
   const asked = path.toLowerCase().split('/').filter(Boolean)
   return routes
     .map((route) => {
-      const pattern = route.path.toLowerCase().split('/').filter(Boolean)
+      const pattern = withoutRest(route.path).toLowerCase().split('/').filter(Boolean)
       // `/api/chat`: many servers have a prefix.
       return { route, distance: Math.min(distanceOf(asked, pattern), distanceOf(asked.slice(1), pattern) + 1) }
     })
     .filter(({ distance }) => distance <= 2)
     .sort((a, b) => a.distance - b.distance || rank(a.route, method) - rank(b.route, method))
     .slice(0, MAX_HINTS)
-    .map(({ route }) => `${route.method} ${route.path}`)
+    .map(({ route }) => `${route.method} ${withoutRest(route.path)}`)
 }
+
+const withoutRest = (path: string): string => path.replace(/\/\*\w+$/, '')
 
 const rank = (route: Route, method: string): number => (route.method === method ? 0 : 1)
 
