@@ -30,7 +30,7 @@ const PROGRAM = [
 /** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']
 /** Files that the program reads while it runs. */
-const PAGES = 'src/http/{pages/welcome,open-api}/*.{html,css,js}'
+const PAGES = 'src/http/{pages/*,open-api}/*.{html,css,js}'
 
 /** Not bundled: native packages, which npm chooses for the machine, and the reduced pdf.js of unpdf, because we ship the full one. */
 const EXTERNAL = ['sharp', '@napi-rs/canvas', '@napi-rs/keyring', 'unpdf/pdfjs']
@@ -140,10 +140,8 @@ function writeTypes(): void {
   if (missing.length > 0) throw new Error(`the types need ${missing.join(', ')}, which are not dependencies`)
 }
 
-// The console is built by its own script, and a running server may be showing it.
-for (const old of globSync('*', { cwd: dist })) {
-  if (old !== 'console') rmSync(join(dist, old), { recursive: true })
-}
+// The console lies in the same folder and has a build of its own.
+for (const name of globSync('*', { cwd: dist, exclude: ['console'] })) rmSync(join(dist, name), { recursive: true })
 await bundleAll()
 copyFiles()
 if (to === undefined) writeTypes()

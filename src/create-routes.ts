@@ -8,8 +8,8 @@ import type { Ids } from './domain/ids.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
-import { createAnswerElsewhereRoutes } from './http/pages/answer-elsewhere/routes.ts'
-import { createWelcomeRoutes } from './http/pages/welcome/routes.ts'
+import { createConsoleRoutes } from './http/pages/console/routes.ts'
+import { createHomeRoutes } from './http/pages/home/routes.ts'
 import { problemShape } from './http/problem.ts'
 import type { Route } from './http/route.ts'
 import { createAgentCoreRoutes } from './protocols/ag-ui/agent-core/routes.ts'
@@ -69,8 +69,8 @@ export function createRoutes({
 }: RouteParts): Route[] {
   const documented = [
     ...early,
-    ...(settings.protocols.includes('ag-ui') ? createWelcomeRoutes() : []),
-    ...createAnswerElsewhereRoutes(),
+    ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
+    ...createConsoleRoutes({ isOpen: settings.console, basePath }),
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),

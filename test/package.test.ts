@@ -85,7 +85,7 @@ test('the package has all files that it needs and no others, and works', { timeo
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
   const files = (pattern: string) => globSync(pattern, { cwd: checkout }).map((path) => path.replaceAll('\\', '/'))
-  const pages = files('src/http/{pages/welcome,open-api}/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
+  const pages = files('src/http/{pages/*,open-api}/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
   const expected = [
     'package.json',
     ...files('console/public/*').map((file) => file.replace('console/public', 'dist/console')),
@@ -165,9 +165,8 @@ async function serves(installed: string, app: string): Promise<void> {
   const { url } = await quarterdeck.listen()
   const shown = async (path: string) => {
     const answer = await fetch(url + path, { headers: { Accept: 'text/html' } })
-    return [answer.status, (await answer.text()).includes('<script type="module">')]
+    return [answer.status, (await answer.text()).includes('<script type="module"')]
   }
-  expect(await shown('/')).toEqual([200, true])
   expect(await shown('/docs')).toEqual([200, true])
   const health: unknown = await (await fetch(`${url}/health`)).json()
   expect(health).toMatchObject({ version: manifestIn(root).version })

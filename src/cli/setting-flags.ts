@@ -3,7 +3,7 @@ import type { Setting } from '../config/settings/setting.ts'
 import { type SettingFlags, type SettingKey, settingKeys, settings } from '../config/settings/settings.ts'
 
 const groups: [heading: string, keys: string[]][] = [
-  ['Where it listens:', ['host', 'port', 'protocols', 'cors.', 'allowed_hosts', 'tls.', 'open']],
+  ['Where it listens:', ['host', 'port', 'protocols', 'cors.', 'allowed_hosts', 'tls.', 'open', 'console']],
   ['Who may talk:', ['auth.', 'insecure', 'public_docs']],
   ['What it keeps:', ['data_dir', 'store', 'sessions.']],
   ['What it logs:', ['log.', 'debug']],

@@ -59,10 +59,16 @@ describe.each([
     const health = await ask('/agent/health')
     expect([health.status, JSON.parse(health.body).status]).toEqual([200, 'healthy'])
     expect((await ask('/')).body).toBe('The agent is at /agent/')
-    for (const path of ['/agent', '/agent/', '/agent/docs']) {
-      const { status, headers } = await ask(path, { headers: { accept: 'text/html' } })
-      expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
+    const html = { accept: 'text/html' }
+    for (const path of ['/agent', '/agent/']) {
+      const { status, headers } = await ask(path, { headers: html, redirect: 'manual' })
+      expect([path, status, headers.get('location')]).toEqual([path, 302, '/agent/console/'])
     }
+    const docs = await ask('/agent/docs', { headers: html })
+    expect([docs.status, docs.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const { port } = new URL(url)
+    const moved = await ask('/agent/console/inbox?x=1', { headers: html, redirect: 'manual' })
+    expect(moved.headers.get('location')).toBe(`http://localhost:${port}/agent/console/inbox?x=1`)
 
     const sent = await ask('/agent/sessions/work/messages', { method: 'POST', headers: json, body: '{"message":"hi"}' })
     const { run_id } = JSON.parse(sent.body)

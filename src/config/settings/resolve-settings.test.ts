@@ -102,6 +102,7 @@ describe('settings', () => {
         sessions: { ttlSeconds: 1800, retentionDays: 30 },
         shutdown: { drainMs: 5000 },
         publicDocs: false,
+        console: true,
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
         tls: null,
         open: false,
@@ -138,6 +139,7 @@ tools: { timeout_seconds: 1m, proxy: true }
 sessions: { ttl: 2h, retention_days: 0 }
 shutdown: { drain: 0 }
 public_docs: true
+console: false
 tls: { cert: tls/cert.pem, key: /abs/key.pem }
 open: true
 `
@@ -169,6 +171,7 @@ open: true
         sessions: { ttlSeconds: 7200, retentionDays: 0 },
         shutdown: { drainMs: 0 },
         publicDocs: true,
+        console: false,
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
         tls: { cert: '/etc/q/tls/cert.pem', key: '/abs/key.pem' },
         open: true,
@@ -216,6 +219,7 @@ open: true
     [{ QUARTERDECK_FILES_UNSENT_TTL: '90m' }, (s) => s.files.unsentTtlSeconds, 5400],
     [{ QUARTERDECK_OPEN: 'yes' }, (s) => s.open, true],
     [{ QUARTERDECK_PUBLIC_DOCS: '0' }, (s) => s.publicDocs, false],
+    [{ QUARTERDECK_CONSOLE: 'false' }, (s) => s.console, false],
     [
       { QUARTERDECK_TOKEN: '12345678901234567890' },
       (s) => s.auth,
@@ -231,6 +235,7 @@ open: true
 
   test('switches need no value', () => {
     expect(settings({ flags: { open: true, public_docs: true } })).toMatchObject({ open: true, publicDocs: true })
+    expect(settings({ flags: { console: false } })).toMatchObject({ console: false })
   })
 
   test('the log is text on a terminal and JSON elsewhere', () => {

@@ -112,6 +112,7 @@ function assemble(
     sessions: { ttlSeconds: read('sessions.ttl'), retentionDays: read('sessions.retention_days') },
     shutdown: { drainMs: read('shutdown.drain') * 1000 },
     publicDocs: read('public_docs'),
+    console: read('console'),
     files: {
       urls: read('files.urls'),
       unsentBytes: read('files.unsent_bytes'),

@@ -58,6 +58,8 @@ export interface ServerSettings {
   sessions: { ttlSeconds: number; retentionDays: number }
   shutdown: { drainMs: number }
   publicDocs: boolean
+  /** Whether the pages of the console are served. */
+  console: boolean
   files: {
     /** Whether files that a message links to are fetched. */
     urls: boolean

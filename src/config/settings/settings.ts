@@ -295,11 +295,20 @@ const table = {
   }),
   public_docs: setting({
     schema: z.boolean(),
-    description: 'Serve `/docs` and `/openapi.json` without a token, even if a token is required elsewhere.',
+    description:
+      'Serve `/openapi.json` without a token, even if a token is required elsewhere. The page `/docs` shows it, and asks for a token otherwise.',
     example: true,
     default: false,
     flag: '--public-docs',
     env: ['QUARTERDECK_PUBLIC_DOCS'],
+  }),
+  console: setting({
+    schema: z.boolean(),
+    description: 'Serve the web console at `/console`. Without it, these pages answer 404; all other routes stay open.',
+    example: false,
+    default: true,
+    flag: '--no-console',
+    env: ['QUARTERDECK_CONSOLE'],
   }),
   'files.urls': setting({
     schema: z.boolean(),

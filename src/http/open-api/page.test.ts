@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { chromiumPath, openBrowser } from '../pages/welcome/testing/browser.ts'
 import type { Route } from '../route.ts'
 import { startServer } from '../testing/server-fixture.ts'
 import { createOpenApiRoutes } from './routes.ts'
+import { chromiumPath, openBrowser } from './testing/browser.ts'
 
 const notes: Route = {
   body: 'message',

@@ -68,20 +68,6 @@ export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: O
       describe: describePage,
       handle: showPage,
     },
-    // The chat page is closed together with its door. This page is public, because it contains nothing about the server: it requests
-    // what it shows with the token that the person types.
-    ...(isOpen('ag-ui')
-      ? []
-      : [
-          {
-            ...shared,
-            path: '/',
-            role: 'public' as const,
-            summary: 'For a browser: the same page as GET /docs',
-            describe: describePage,
-            handle: showPage,
-          },
-        ]),
   ]
   return own
 }

@@ -1,0 +1,98 @@
+// The console: one page for every address under /console, and its files. `npm run build -w console` writes them to dist/console.
+
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { isLoopback } from '../../../domain/is-loopback.ts'
+import type { Route } from '../../route.ts'
+import type { RouteDescription } from '../../route-description.ts'
+import { createPageFolder } from '../page-folder.ts'
+
+export interface ConsoleRoutesDeps {
+  /** False: the pages answer 404 and say why. All other routes stay as they are. */
+  isOpen: boolean
+  basePath: string
+  /** What the build wrote. */
+  folder?: string
+}
+
+/** This file is equally deep in `src` and in `dist`, so one path fits both. */
+const BUILT = fileURLToPath(new URL('../../../../dist/console', import.meta.url))
+const AT = '/console'
+
+export function createConsoleRoutes({ isOpen, basePath, folder = BUILT }: ConsoleRoutesDeps): Route[] {
+  const pages = createPageFolder({ folder, at: AT, isPage })
+  return [
+    {
+      method: 'GET',
+      path: `${AT}/*path`,
+      body: 'none',
+      door: null,
+      // A browser sends no token when somebody opens an address.
+      role: 'public',
+      summary: 'For a browser: the console',
+      describe,
+      async handle(request, reply) {
+        if (!isOpen) return reply.text(404, CLOSED, 'text/plain; charset=utf-8')
+        const better = localhostUrl(request.raw)
+        if (better !== null)
+          return reply.empty(307, { Location: `${better}${basePath}${request.path}${queryOf(request.raw)}` })
+        const isThere = await pages.answer(request.params.path ?? '', request, reply)
+        if (!isThere) reply.text(404, NOT_BUILT, 'text/plain; charset=utf-8')
+      },
+    },
+  ]
+}
+
+/** An unknown file must not get the page: a browser would take it for a script. Ids in addresses may have dots. */
+const isPage = (path: string): boolean => !path.startsWith('assets/') && (path.includes('/') || !path.includes('.'))
+
+const CLOSED =
+  'The console is off on this server (--no-console, or console: false). All other routes work: see /docs.\n'
+const NOT_BUILT = `The console is not built. In the folder of Quarterdeck, run:
+
+  npm run build -w console
+
+Then load this page again. The server can keep running.
+`
+
+/**
+ * Passkeys work at localhost and not at 127.0.0.1, and a browser keeps what it stores apart for each name. So people who are on the
+ * server's machine get the one name. Null: the address is fine, or is not ours to judge because a proxy is in between.
+ */
+function localhostUrl({ headers, socket }: IncomingMessage): string | null {
+  const named = /^(?:127\.0\.0\.1|\[::1\])(?::(\d+))?$/.exec(headers.host ?? '')
+  if (named === null || !isLoopback(socket.remoteAddress ?? '')) return null
+  if (headers.forwarded !== undefined || headers.via !== undefined || headers['x-forwarded-for'] !== undefined)
+    return null
+  const [, port] = named
+  const isTls = socket instanceof TLSSocket
+  // The guard answers for localhost at our own port only.
+  if (Number(port ?? (isTls ? 443 : 80)) !== socket.localPort) return null
+  return `${isTls ? 'https' : 'http'}://localhost${port === undefined ? '' : `:${port}`}`
+}
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? '' : url.slice(mark)
+}
+
+const describe: RouteDescription = {
+  params: {
+    path: z.string().describe('A page of the console, such as `inbox/{id}`, or one of its files. May be empty.'),
+  },
+  errors: ['route_not_found'],
+  tag: 'Pages',
+  description:
+    'The page is the same for everybody and holds no data. It requests what it shows with the token of the person who signed in.',
+  responses: {
+    200: { description: 'The page, or a file of it.', content: { 'text/html; charset=utf-8': { schema: z.string() } } },
+    304: { description: 'The file has not changed.' },
+    307: { description: 'The same page at `localhost`.', headers: { Location: 'The address.' } },
+    404: {
+      description: 'There is no such file, or the console is off, or not built.',
+      content: { 'text/plain; charset=utf-8': { schema: z.string() } },
+    },
+  },
+}

@@ -1,0 +1,74 @@
+// GET /. It belongs to no door: browsers go on to a page, and programs get a text that says where things are.
+
+import { z } from 'zod'
+import type { Door, Route } from '../../route.ts'
+import type { RouteDescription } from '../../route-description.ts'
+
+export interface HomeRoutesDeps {
+  /** The pages of the console are open. */
+  hasConsole: boolean
+  /** The open doors. */
+  doors: readonly Door[]
+}
+
+export function createHomeRoutes({ hasConsole, doors }: HomeRoutesDeps): Route[] {
+  // Somebody who opens REST alone has a client of their own and looks for its reference.
+  const page = hasConsole && doors.join() !== 'rest' ? '/console/' : '/docs'
+  const text = textOf(hasConsole, doors)
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      body: 'none',
+      door: null,
+      role: 'public',
+      summary: 'Leads a browser to the console, and says where things are',
+      describe,
+      async handle(request, reply) {
+        if (asksForHtml(request.header('accept'))) reply.empty(302, { Location: page, Vary: 'Accept' })
+        else reply.text(200, text, 'text/plain; charset=utf-8', { Vary: 'Accept' })
+      },
+    },
+  ]
+}
+
+const PLACES: [door: Door, line: string][] = [
+  ['ag-ui', 'POST /                       AG-UI; /copilotkit is the runtimeUrl of CopilotKit'],
+  ['rest', 'POST /chat                   REST'],
+  ['threads', 'POST /threads                threads'],
+  ['openai', 'POST /v1/responses           OpenAI’s API; /v1 is the baseURL'],
+  ['mcp', 'POST /mcp                    MCP, for coding agents that you supervise'],
+]
+
+function textOf(hasConsole: boolean, doors: readonly Door[]): string {
+  const lines = [
+    ...(hasConsole ? ['GET  /console/               the console, for people'] : []),
+    'GET  /docs                   every route, to read and to try',
+    'GET  /openapi.json           the same for programs',
+    ...PLACES.filter(([door]) => doors.includes(door)).map(([, line]) => line),
+    'POST /sessions/{id}/messages sessions and runs',
+    'GET  /health                 whether it works',
+  ]
+  return `This is a Quarterdeck server.\n\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+/** `text/html` must be named: programs send a wildcard. */
+function asksForHtml(accept = ''): boolean {
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === 'text/html' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+  })
+}
+
+const describe: RouteDescription = {
+  tag: 'Pages',
+  description: 'With `Accept: text/html` it redirects. It belongs to no protocol; `POST /` is AG-UI’s.',
+  responses: {
+    200: {
+      description: 'A short text: where the pages and the protocols are.',
+      content: { 'text/plain; charset=utf-8': { schema: z.string() } },
+    },
+    302: { description: 'For a browser.', headers: { Location: '`/console/`, or `/docs` if the console is off.' } },
+  },
+  errors: [],
+}

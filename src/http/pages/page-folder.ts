@@ -1,0 +1,191 @@
+// Serves one folder of our own pages: an index.html, and the scripts, styles and pictures that it loads. Everybody may read them. They
+// hold no data: what they show, they fetch with the token of whoever looks at them.
+
+import { hash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { ServerError } from '../../domain/errors.ts'
+import type { Reply, Request } from '../route.ts'
+
+interface PageFolderOptions {
+  folder: string
+  /** Path of the first page, for example `/console`. */
+  at: string
+  /** Whether the path below `at` is an address of the page. Everything else is a file. */
+  isPage(path: string): boolean
+}
+
+export interface PageFolder {
+  /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder has no index.html. */
+  answer(path: string, request: Request, reply: Reply): Promise<boolean>
+}
+
+/** Nothing is loaded from elsewhere, nothing in the page itself is run, and text can never become code. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  // The page needs a policy for the address of its service worker.
+  'trusted-types quarterdeck',
+].join('; ')
+
+/** Every file has them: a service worker obeys the policy of its own script. */
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+}
+
+/** Files of other kinds, such as our own sources, are not served. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+
+const INDEX = 'index.html'
+/** The build puts a hash into the names of these files, so a name never gets another content. */
+const HASHED = 'assets/'
+const A_YEAR = 'public, max-age=31536000, immutable'
+/** What is smaller fits into one packet anyway. */
+const SMALL_BYTES = 1_400
+
+export function createPageFolder({ folder, at, isPage }: PageFolderOptions): PageFolder {
+  // Read as a whole, so that a build in the meantime cannot mix old and new files, and on first use: most servers never show a page.
+  let reading: Promise<Files | null> | null = null
+
+  async function files(): Promise<Files | null> {
+    reading ??= readFiles(folder)
+    const found = await reading
+    // It may be built while the server runs.
+    if (found === null) reading = null
+    return found
+  }
+
+  return {
+    async answer(path, request, reply) {
+      const found = await files()
+      const index = found?.get(INDEX)
+      if (found === null || index === undefined) return false
+      if (isPage(path)) {
+        const html = index.content.toString().replaceAll('="./', () => `="${wayBack(at, request.path)}`)
+        reply.text(200, html, index.type, HEADERS)
+        return true
+      }
+      const file = path === INDEX ? undefined : found.get(path)
+      if (file === undefined) throw noSuchFile(at)
+      await sendFile(path, file, request, reply)
+      return true
+    },
+  }
+}
+
+/**
+ * From a page's address to `at`: the page names its files by `./…`, and it has many addresses. A relative way also works behind a
+ * proxy that adds a path of which we know nothing.
+ */
+function wayBack(at: string, path: string): string {
+  if (path === at) return `.${at}/`
+  const depth = path.slice(at.length + 1).split('/').length - 1
+  return depth === 0 ? './' : '../'.repeat(depth)
+}
+
+type Files = ReadonlyMap<string, PageFile>
+
+interface PageFile {
+  type: string
+  content: Buffer
+  etag: string
+  /** Compressed on first use, once. */
+  compressed: Map<Encoding, Promise<Uint8Array>>
+}
+
+/** By their names below the folder. Null if there is no index.html. Requests only look a name up here, so no path leads out of it. */
+async function readFiles(folder: string): Promise<Files | null> {
+  try {
+    const names = await readdir(folder, { recursive: true })
+    const known = names.filter((name) => TYPES[extname(name)] !== undefined)
+    const files = await Promise.all(
+      known.map(async (name): Promise<[string, PageFile]> => {
+        const content = await readFile(join(folder, name))
+        const etag = `W/"${hash('sha256', content, 'base64url').slice(0, 22)}"`
+        const type = TYPES[extname(name)] ?? ''
+        return [name.split(sep).join('/'), { type, content, etag, compressed: new Map() }]
+      }),
+    )
+    return files.some(([name]) => name === INDEX) ? new Map(files) : null
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+async function sendFile(path: string, file: PageFile, request: Request, reply: Reply): Promise<void> {
+  const headers = {
+    ...HEADERS,
+    'Cache-Control': path.startsWith(HASHED) ? A_YEAR : 'no-cache',
+    ETag: file.etag,
+    Vary: 'Accept-Encoding',
+    // The page without its last slash belongs to the worker too.
+    ...(path === 'service-worker.js'
+      ? { 'Service-Worker-Allowed': request.path.replace(/^.*\/([^/]+)\/[^/]+$/, '../$1') }
+      : {}),
+  }
+  if (isKnown(request.header('if-none-match'), file.etag)) return reply.empty(304, headers)
+  const encoding = file.content.length < SMALL_BYTES ? null : encodingFor(file.type, request.header('accept-encoding'))
+  if (encoding === null) return reply.bytes(200, file.content, file.type, headers)
+  const bytes = file.compressed.get(encoding) ?? compressors[encoding](file.content)
+  file.compressed.set(encoding, bytes)
+  reply.bytes(200, await bytes, file.type, { ...headers, 'Content-Encoding': encoding })
+}
+
+const isKnown = (header: string | undefined, etag: string): boolean =>
+  header?.split(',').some((one) => one.trim() === etag || one.trim() === '*') === true
+
+type Encoding = 'br' | 'gzip'
+
+/** At this quality brotli needs milliseconds and is nearly as good as at its best, which needs a second. */
+const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+
+const compressors: Readonly<Record<Encoding, (content: Uint8Array) => Promise<Uint8Array>>> = {
+  br: (content) => promisify(brotliCompress)(content, QUALITY),
+  gzip: (content) => promisify(gzip)(content),
+}
+
+/** The better one of those that the client takes. Null: the content as it is. */
+function encodingFor(type: string, accept = ''): Encoding | null {
+  if (!/^text\/|json|svg/.test(type)) return null
+  const taken = accept
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.split(';').map((part) => part.trim()))
+    .filter(([, ...parameters]) => !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)))
+    .map(([name]) => name)
+  if (taken.includes('br')) return 'br'
+  return taken.includes('gzip') ? 'gzip' : null
+}
+
+const noSuchFile = (at: string): ServerError =>
+  new ServerError(
+    'route_not_found',
+    `There is no such file under ${at}/. If the server was updated, load the page again.`,
+  )
