@@ -22,3 +22,13 @@ export function looksSecret(name: string): boolean {
     .split(/[^a-z0-9]+/)
   return words.some((word, i) => secretWords.has(word) || secretPairs.has(`${word} ${words[i + 1]}`))
 }
+
+/** The same value with every secret in it masked, at any depth. */
+export function maskSecrets(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(maskSecrets)
+  return maskEntries(value)
+}
+
+export const maskEntries = (value: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(value).map(([name, one]) => [name, looksSecret(name) ? MASKED : maskSecrets(one)]))

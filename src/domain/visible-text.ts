@@ -99,16 +99,23 @@ export function visibleProse(text: string): string {
  * Like `visibleText`, for lines of source code: tabs and backslashes stay, so that the text looks like the code that it is. Finding emoji
  * takes time: after the first 100,000 characters that need it, their joiners are marked too.
  */
-export function visibleCode(lines: readonly string[]): string[] {
+export const visibleCode = (lines: readonly string[]): string[] => markedLines(lines).lines
+
+/** Like `visibleCode`, and counts the marks of hidden characters. A row of spaces is one. */
+export function markedLines(lines: readonly string[]): { lines: string[]; marks: number } {
   let lookedAt = 0
-  return lines.map((line) => {
+  let marks = 0
+  const marked = lines.map((line) => {
     if (!LOOK_TWICE_AT_CODE.test(line) || !MARKED_IN_CODE.test(line)) return line
     lookedAt += line.length
     const pattern = lookedAt > MAX_LOOKED_AT ? hiddenInLongCode() : hiddenInCode()
-    return line.replace(pattern, (found, emoji: string | undefined) =>
-      emoji !== undefined || found === '\t' ? found : hiddenMark(found),
-    )
+    return line.replace(pattern, (found, emoji: string | undefined) => {
+      if (emoji !== undefined || found === '\t') return found
+      if (found !== '<') marks += 1
+      return hiddenMark(found)
+    })
   })
+  return { lines: marked, marks }
 }
 
 /** Whether any text in `value`, at any depth and including names, contains a character that a person would overlook. */

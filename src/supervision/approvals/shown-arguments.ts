@@ -1,7 +1,8 @@
 // The arguments of a call as a person reads them before they approve it: one per line, of limited length, with secrets masked and
-// every character visible.
+// every character visible. What needs a closer look comes first.
 
-import { looksSecret, MASKED } from '../../domain/secret-name.ts'
+import { lookalikeWarnings } from '../../domain/lookalike.ts'
+import { looksSecret, MASKED, maskSecrets } from '../../domain/secret-name.ts'
 import { visibleJson, visibleText } from '../../domain/visible-text.ts'
 
 const MAX_LINES = 40
@@ -11,12 +12,15 @@ const MAX_NAME = 100
 /** A longer text is not checked for whether it needs quotes. */
 const MAX_QUOTED = 500
 const MAX_TEXT = 4_000
-/** Nobody reads deeper. */
-const MAX_DEPTH = 20
 
 export function shownArguments(args: Record<string, unknown>): string {
   const entries = Object.entries(args)
   if (entries.length === 0) return 'without arguments'
+  const warnings = lookalikeWarnings(maskSecrets(args)).map((text) => `${text}\n`)
+  return warnings.join('') + argumentLines(entries)
+}
+
+function argumentLines(entries: readonly [name: string, value: unknown][]): string {
   const rest = entries.length > MAX_LINES ? [`… and ${entries.length - MAX_LINES} more`] : []
   let text = ''
   for (const most of MAX_VALUES) {
@@ -38,7 +42,7 @@ const nameText = (name: string, most: number): string =>
 const valueText = (value: unknown, most: number): string =>
   typeof value === 'string' && !needsQuotes(value)
     ? cut(value, most, visibleText)
-    : cut(JSON.stringify(masked(value, 0)) ?? 'null', most, visibleJson)
+    : cut(JSON.stringify(maskSecrets(value)) ?? 'null', most, visibleJson)
 
 /** Without quotes, a text must not look like a number or a list, nor hide a space at its ends. */
 function needsQuotes(text: string): boolean {
@@ -50,15 +54,6 @@ function needsQuotes(text: string): boolean {
   } catch {
     return false
   }
-}
-
-export function masked(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (depth >= MAX_DEPTH) return `… (more than ${MAX_DEPTH} levels deep)`
-  if (Array.isArray(value)) return value.map((one) => masked(one, depth + 1))
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, looksSecret(name) ? MASKED : masked(one, depth + 1)]),
-  )
 }
 
 /** Says how much it leaves out, and never cuts a character in half. With escapes it is at most twice as long. */

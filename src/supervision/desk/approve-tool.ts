@@ -4,7 +4,9 @@
 import { askedRecord } from '../../domain/approval-audit.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { lookalikeWarnings } from '../../domain/lookalike.ts'
 import type { Quorum } from '../../domain/quorum.ts'
+import { maskSecrets } from '../../domain/secret-name.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
 import type { SupervisedApproval } from '../../domain/wait.ts'
@@ -239,6 +241,7 @@ function titleOf({ toolName }: HostCall, { change, command, path }: Looked): str
 
 function descriptionOf({ toolName, input }: HostCall, { change, command, folder, isOutside }: Looked): string {
   const notes = [
+    ...(command === null ? [] : lookalikeWarnings(maskSecrets(input))),
     ...(folder === null ? [] : [`In the folder ${shownTitle(folder)}`]),
     ...(isOutside ? [OUTSIDE] : []),
     ...(change !== null && 'problem' in change && change.problem !== OUTSIDE ? [change.problem] : []),

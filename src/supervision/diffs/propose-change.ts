@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
+import { shownPath } from '../../domain/lookalike.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { protectedChange } from '../workspace/protected-path.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from '../workspace/read-workspace-file.ts'
 import { applyPatch, isPatch, readPatch } from './apply-patch.ts'
 import { BYTE_ORDER_MARK, decodeFile, encodeFile, type FileText } from './file-text.ts'
-import { linesHideText, shownPath } from './hidden-text.ts'
+import { linesHideText } from './hidden-text.ts'
 import { linesOf, type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
 /** What is written, and what an approval is bound to. */

@@ -1,12 +1,13 @@
 // What a person looks at before they decide: the call with its arguments, the diff, and what the agent says about it.
 
 import { isRecord } from '../../../domain/is-record.ts'
+import { maskSecrets } from '../../../domain/secret-name.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleCode } from '../../../domain/visible-text.ts'
 import type { Approval } from '../../../domain/wait.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../../supervision/approvals/question-form.ts'
-import { masked, shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
+import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { bold, code, emoji, line, preformatted, quote, type RichPart, rich, type ThreadFile } from './blocks.ts'
 import type { CardBody, CardLook, CardSubject } from './card.ts'
 import { type DiffExcerpt, diffExcerpt } from './diff-excerpt.ts'
@@ -95,7 +96,7 @@ const isShortened = (text: string): boolean =>
   /… \(\d+ (?:more characters|characters in all)\)|… and \d+ more/.test(text)
 
 const argumentsText = (args: Record<string, unknown>): string =>
-  visibleCode(JSON.stringify(masked(args, 0), null, 2).split('\n')).join('\n')
+  visibleCode(JSON.stringify(maskSecrets(args), null, 2).split('\n')).join('\n')
 
 function callDetails(wait: Approval, isMinimal: boolean): Part[] {
   switch (wait.kind) {
