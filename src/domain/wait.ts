@@ -211,6 +211,8 @@ export interface WaitAnswer {
   at: number
   /** The user who answered, or `timeout`. */
   by: string
+  /** The channel of a person's answer: `http`, `ctl`, `slack`, … */
+  via?: string
   outcome:
     | {
         type: 'approved'

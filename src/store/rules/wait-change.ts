@@ -52,7 +52,8 @@ function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wai
     if (outcome.type === 'answered') return { ...wait, status: 'answered', answeredAt: at, continuationRunId: takenBy }
     return outcome.type === 'expired' ? { ...wait, status: 'expired', continuationRunId: takenBy } : null
   }
-  const decided = { ...wait, decidedAt: at, decidedBy: answer.by, continuationRunId: takenBy }
+  const via = answer.via === undefined ? {} : { decidedVia: answer.via }
+  const decided = { ...wait, decidedAt: at, decidedBy: answer.by, ...via, continuationRunId: takenBy }
   switch (outcome.type) {
     case 'approved': {
       // Nothing runs because of a question, so there is nothing to approve.
