@@ -35,6 +35,7 @@ import { createApprovals } from './supervision/approvals/create-approvals.ts'
 import { createGate } from './supervision/approvals/create-gate.ts'
 import { createNoteShown, type NoteShown } from './supervision/approvals/note-shown.ts'
 import { createReadDiff, type ReadDiff } from './supervision/approvals/read-diff.ts'
+import { createRevealSecret, type RevealSecret } from './supervision/approvals/reveal-secret.ts'
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import type { Reach } from './supervision/reach.ts'
@@ -49,6 +50,7 @@ export interface Services {
   feed: Feed
   inbox: Inbox
   readDiff: ReadDiff
+  revealSecret: RevealSecret
   noteShown: NoteShown
   oversight: Oversight
   mcp: McpDoor
@@ -177,6 +179,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     feed,
     readDiff: createReadDiff(store),
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),
+    revealSecret: createRevealSecret({ waits: store.waits, log: sessionLog, clock }),
     inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
     mcp,
     elsewhere,

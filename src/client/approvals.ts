@@ -2,7 +2,7 @@
 
 import { ClientError } from './client-error.ts'
 import type { Call } from './connection.ts'
-import type { Approval, ApprovalStatus, Grant, Remembered, ShownApproval } from './wire-types.ts'
+import type { Approval, ApprovalStatus, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire-types.ts'
 
 export interface ListOptions {
   signal?: AbortSignal
@@ -26,7 +26,8 @@ export interface WatchOptions {
 export interface ApproveOptions extends Remembered {
   signal?: AbortSignal
   reason?: string
-  /** Replace all arguments of the call. */
+  looked_at?: LookedAt
+  /** Replace all arguments of the call. A secret that is left as `[masked]` stays what it is. */
   arguments?: Record<string, unknown>
   /** A change by an agent elsewhere may overwrite the file although it has changed meanwhile. */
   force?: boolean
@@ -37,25 +38,37 @@ export interface ApproveOptions extends Remembered {
 export interface RejectOptions extends Remembered {
   signal?: AbortSignal
   reason?: string
+  looked_at?: LookedAt
 }
 
 /** A decision is sent once and never repeated. After `unreachable`, check with `approval(id)` whether it arrived. */
 export interface Approvals {
   /** Newest first. An operator sees all approvals, others see those of their own sessions. */
   approvals(options?: ListOptions): Promise<Approval[]>
-  /** With the diff of a change. */
-  approval(id: string, options?: { signal?: AbortSignal }): Promise<ShownApproval>
+  /** With what would run, and the diff of a change. `all`: nothing is cut. `content`: also the whole text after a change. */
+  approval(
+    id: string,
+    options?: { signal?: AbortSignal; include?: readonly ('content' | 'all')[] },
+  ): Promise<ShownApproval>
   /** Yields each approval when it begins to wait, and again when it is decided or expires, until the signal aborts. */
   watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
   /** Pass the approval that was shown. If the call has changed since, this throws `approval_changed` and nothing runs. */
   approve(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: ApproveOptions): Promise<Approval>
+  /** What would come of an edit. Decides nothing. */
+  checkEdit(
+    id: string,
+    edit: { arguments: Record<string, unknown> } | { content: string },
+    options?: { signal?: AbortSignal },
+  ): Promise<EditCheck>
+  /** The value of one argument without masks. The audit trail has who looked. */
+  reveal(id: string, name: string, options?: { signal?: AbortSignal }): Promise<{ name: string; text: string }>
   /** With `remember`, similar calls are refused from now on. */
   reject(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: RejectOptions): Promise<Approval>
   /** Gives the result in the tool's place, or the answer to a question. The tool does not run for it. Any JSON value. */
   respond(
     shown: Pick<Approval, 'approval_id' | 'digest'>,
     result: unknown,
-    options?: { signal?: AbortSignal; reason?: string },
+    options?: { signal?: AbortSignal; reason?: string; looked_at?: LookedAt },
   ): Promise<Approval>
   /** Calls that are allowed or refused without asking. For operators. */
   grants(options?: { signal?: AbortSignal; agent?: string; session?: string }): Promise<Grant[]>
@@ -81,8 +94,12 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
     return approvals
   }
 
-  const approval: Approvals['approval'] = (id, { signal } = {}) =>
-    json({ method: 'GET', path: `/approvals/${encodeURIComponent(id)}`, signal })
+  const pathOf = (id: string, rest = ''): string => `/approvals/${encodeURIComponent(id)}${rest}`
+
+  const approval: Approvals['approval'] = (id, { signal, include = [] } = {}) => {
+    const query = queryOf({ include: include.length === 0 ? undefined : include.join(',') })
+    return json({ method: 'GET', path: pathOf(id, query), signal })
+  }
 
   async function* pending(options: ListOptions): AsyncGenerator<Approval> {
     for (let before: string | undefined; ; ) {
@@ -111,7 +128,7 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
   ): Promise<Approval> =>
     jsonOnce({
       method: 'POST',
-      path: `/approvals/${encodeURIComponent(approval_id)}`,
+      path: pathOf(approval_id),
       body: { decision, digest, ...more },
       signal,
     })
@@ -139,6 +156,9 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
         await sleep(everyMs, signal)
       }
     },
+    checkEdit: (id, edit, { signal } = {}) => json({ method: 'POST', path: pathOf(id, '/check'), body: edit, signal }),
+    reveal: (id, name, { signal } = {}) =>
+      jsonOnce({ method: 'POST', path: pathOf(id, '/reveal'), body: { name }, signal }),
     approve: (shown, options = {}) => decide('approve', shown, options),
     reject: (shown, options = {}) => decide('reject', shown, options),
     respond: (shown, result, options = {}) => decide('respond', shown, { ...options, result }),

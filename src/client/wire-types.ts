@@ -96,6 +96,64 @@ export interface ShownApproval extends Approval {
   diff?: string
   /** For people: every hidden character is marked, as `<U+202E>`. */
   shown_diff?: string
+  /** From what the agent proposed to what an operator made of it, with marks. */
+  edit_diff?: string | null
+  /** With `include: ['content']`: the whole text after the change. Null: the change deletes the file. */
+  content?: string | null
+  /** What would run, for the person who decides. */
+  shown: ShownCall
+}
+
+/** Everything that would run, with secrets masked and every hidden character marked. */
+export interface ShownCall {
+  arguments: ShownArgument[]
+  /** What a person may overlook. One sentence each. */
+  warnings: string[]
+}
+
+export interface ShownArgument {
+  /** With marks, as in `text`. */
+  name: string
+  text: string
+  /** The value is no text: `text` is its JSON over several lines. */
+  json: boolean
+  /** Something in it is masked: see `reveal`. */
+  secret: boolean
+  /** How many hidden characters it has. */
+  hidden: number
+  /** Size of the whole text, without marks. */
+  bytes: number
+  /** Set if `text` is only the beginning. The hash is of the whole text, without marks. */
+  cut: { shown_bytes: number; sha256: string } | null
+}
+
+/** What would come of an edit. */
+export interface EditCheck {
+  ok: boolean
+  problems: string[]
+  risk: Approval['risk']
+  shown: ShownCall
+  /** The arguments that differ. Null: there is none of this name. */
+  changes: { name: string; before: string | null; after: string | null }[]
+  /** What the tool itself shows about the edit. */
+  preview: string | null
+  /** With `content`. */
+  change: {
+    digest: string
+    added_lines: number
+    removed_lines: number
+    /** From the file to the edit. */
+    shown_diff: string
+    /** From what the agent proposed to the edit. Empty: they are the same. */
+    edit_diff: string
+  } | null
+}
+
+/** What the person had on their screen when they decided. It goes into the audit trail. */
+export interface LookedAt {
+  whole: boolean
+  /** Bytes that were shown of a value, and of how many. */
+  not_seen?: { name: string; shown: number; total: number }[]
 }
 
 type Scalar = string | number | boolean | null

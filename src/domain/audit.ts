@@ -26,6 +26,8 @@ export interface AuditRecord {
     | 'auto_approved'
     /** Somebody was shown something before they decided: `details` name its digest and where. */
     | 'shown'
+    /** Somebody looked at a secret that was masked: `details.name` says which. */
+    | 'revealed'
     /** Somebody whom a channel does not know, or who came with something made up, tried to answer or to command. */
     | 'refused'
   /** Who did it: a user, an operator, an agent, or `timeout`. */

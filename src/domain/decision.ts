@@ -23,6 +23,12 @@ export interface Decision {
   onlyEdit?: true
   /** Digest of the question that the person saw. If the question has another one, the decision is refused. */
   digest?: string
+  /** What the person had on their screen, as their own surface says. */
+  lookedAt?: {
+    isWhole: boolean
+    /** Of which values they saw only a part: bytes that were shown, and of how many. */
+    notSeen: readonly { name: string; shown: number; total: number }[]
+  }
   reason?: string
   /** Replace the arguments that the model wrote. */
   arguments?: Record<string, unknown>

@@ -130,12 +130,15 @@ export interface PolicyPin {
 
 /** The bytes behind the approval of a change. Kept apart from the record, because they may be large. */
 export interface Proposal {
+  /** Or `agentsProposalId` of it: what the agent proposed, kept when an operator edits it. */
   approvalId: string
   /** What people are shown: a unified diff that the server made. */
   diff: string
   /** The whole file after the change; null: the change deletes it. */
   after: Uint8Array | null
 }
+
+export const agentsProposalId = (approvalId: string): string => `${approvalId}/agent`
 
 /** The most steering messages that wait for one session, and tasks for one workspace. */
 export const MOST_STEERING = 50

@@ -92,7 +92,12 @@ export interface Principal {
   hasToken: boolean
   /** Id of the token, for the audit trail. A token of the settings has none. */
   tokenId?: string
+  /** Id of the browser that is signed in, if the console sent the request. */
+  device?: string
 }
+
+/** The console shows a person what it gets, so it gets no secrets, and must say what it showed. */
+export const isConsole = ({ principal }: Pick<Request, 'principal'>): boolean => principal.device !== undefined
 
 /** The caller of a route with the role `agent`. */
 export interface AgentPrincipal extends Principal {

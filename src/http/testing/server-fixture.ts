@@ -38,6 +38,12 @@ export const operatorToken = knownToken('operator-token-of-these-tests', 'local_
 /** An operator who owns nothing. */
 export const eveToken = { ...knownToken('token-of-eve-in-these-tests', 'eve', 'operator'), id: 'token-of-eve' }
 
+/** The browser of the same operator. */
+export const consoleToken = {
+  ...knownToken('token-of-a-browser-in-these-tests', 'local_user', 'operator'),
+  id: 'token-of-a-browser',
+}
+
 export interface TestServer extends AsyncDisposable {
   server: HttpServer
   state: ServerState
@@ -135,7 +141,7 @@ function countTempFiles(folder: TempFolder): { folder: TempFolder; count: { begu
   }
 }
 
-const TOKENS = [userToken, localToken, operatorToken, eveToken, agentToken]
+const TOKENS = [userToken, localToken, operatorToken, eveToken, consoleToken, agentToken]
 
 export function collectLines(lines: LogLine[], bound: LogFields = {}): Logger {
   const log = (level: string) => (message: string, fields?: LogFields) => {

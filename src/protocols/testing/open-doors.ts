@@ -2,10 +2,18 @@
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import type { Route } from '../../http/route.ts'
-import { eveToken, localToken, operatorToken, startServer, userToken } from '../../http/testing/server-fixture.ts'
+import type { Request, Route } from '../../http/route.ts'
+import {
+  consoleToken,
+  eveToken,
+  localToken,
+  operatorToken,
+  startServer,
+  userToken,
+} from '../../http/testing/server-fixture.ts'
 import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { createRevealSecret } from '../../supervision/approvals/reveal-secret.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
@@ -35,13 +43,14 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
       ...deps,
       readDiff: createReadDiff(store),
       noteShown: createNoteShown({ waits: store.waits, log, clock }),
+      revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
     }),
     ...createEventRoutes(deps),
     ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ].filter((route) => !isReplaced(route))
-  const server = await startServer({ routes: [...routes, ...added] })
+  const server = await startServer({ routes: [...routes, ...added].map(onDevice) })
   const { url, lines } = server
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -73,6 +82,19 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
   }
 }
 
+/** Requests with the browser's token come from a device. */
+const onDevice = (route: Route): Route => ({
+  ...route,
+  handle: (request, reply) => route.handle(isFromBrowser(request) ? fromDevice(request) : request, reply),
+})
+
+const isFromBrowser = ({ principal }: Request): boolean => principal.tokenId === consoleToken.id
+
+const fromDevice = (request: Request): Request =>
+  Object.create(request, { principal: { value: { ...request.principal, device: 'device-of-these-tests' } } })
+
+/** The same operator in the console. */
+export const asConsole = { Authorization: `Bearer ${consoleToken.token}` }
 /** An operator, who is the same user as a caller without a token. */
 export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
 /** The user that a caller without a token counts as. */

@@ -19,6 +19,7 @@ import { createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { createRevealSecret } from '../../supervision/approvals/reveal-secret.ts'
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
@@ -129,6 +130,7 @@ export async function openSupervisedDoors(options: TestEngineOptions = {}) {
         approvals,
         readDiff: createReadDiff(store),
         noteShown: createNoteShown({ waits: store.waits, log, clock }),
+        revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
       }),
       ...createSupervisionRoutes({
         ...elsewhere,

@@ -2,6 +2,7 @@ import type { Caller, Decision } from '../../domain/decision.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Approval, ApprovalStatus } from '../../domain/wait.ts'
+import type { Edit, EditCheck } from './check-edit.ts'
 
 /** The approvals that people are asked for, and the grants that they gave. For doors and operators. */
 export interface Approvals {
@@ -22,6 +23,11 @@ export interface Approvals {
     decision: Decision,
     correlationId?: string,
   ): Promise<{ approval: Approval; run: RunRecord | null }>
+  /**
+   * Says what would come of an edit, and decides nothing. Throws `approval_not_found`, `forbidden`, and for an approval that nobody can
+   * edit any more what `decide` throws.
+   */
+  check(by: Caller, id: string, edit: Edit): Promise<EditCheck>
   grants(query?: { agent?: string; sessionId?: string }): Promise<Grant[]>
   /** Throws `grant_not_found`. */
   revokeGrant(by: Caller, id: string): Promise<void>

@@ -44,6 +44,13 @@ export interface AskAgain {
     edited: Record<string, unknown>,
     how: { by: Caller; at: number; signal: AbortSignal },
   ): Promise<ServerError>
+  /** The question about these arguments, which is not asked. The approval itself if nothing differs; null when its tool is not available. */
+  aboutArguments(
+    approval: Approval,
+    edited: Record<string, unknown>,
+    at: number,
+    signal: AbortSignal,
+  ): Promise<Approval | null>
   /** Asks again if the question has changed, and says so in the log. */
   review(approval: Approval, at: number, signal: AbortSignal): Promise<void>
   /** The newest question about the same call. Throws `approval_changed` if that is another one and it is pending. */
@@ -155,6 +162,7 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
 
   return {
     findTool,
+    aboutArguments,
     latest,
 
     async refuseChanged(approval, { decision, digest }, at, signal) {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../domain/clock.ts'
-import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type Approval, hasExpired, isSupervisedApproval, type SupervisedApproval } from '../../domain/wait.ts'
+import { hasExpired, isSupervisedApproval } from '../../domain/wait.ts'
 import type { Waits } from '../../engine/ports/waits.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'
 import { checkReason } from '../sessions/check-text.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
+import { checkOwnEdit } from './check-edit.ts'
 import { alreadyDecided, type DecideDeps, decide, refuseSecondYes } from './decide.ts'
 import type { ElsewhereApprovals } from './decide-elsewhere.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
@@ -19,7 +19,7 @@ interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators'> {
   /** The engine's. */
   waits: Pick<Waits, 'now' | 'answer' | 'expire'>
   /** Decides what agents elsewhere ask. Left out: this server has none. */
-  elsewhere?: Pick<ElsewhereApprovals, 'decide'>
+  elsewhere?: Pick<ElsewhereApprovals, 'decide' | 'check'>
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
@@ -29,9 +29,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const closing = new AbortController()
   let reviewing: Promise<void> = Promise.resolve()
 
-  function decideElsewhere(by: Caller, approval: SupervisedApproval, decision: Decision): Promise<Approval> {
+  function elsewhere(): Pick<ElsewhereApprovals, 'decide' | 'check'> {
     if (deps.elsewhere === undefined) throw new Error('This server decides nothing for agents elsewhere.')
-    return deps.elsewhere.decide(by, approval, decision)
+    return deps.elsewhere
   }
 
   return {
@@ -45,7 +45,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     async decide(by, id, decision, correlationId) {
       checkReason(decision.reason)
       const approval = await visibleApproval(syncedWaits, by, id)
-      if (isSupervisedApproval(approval)) return { approval: await decideElsewhere(by, approval, decision), run: null }
+      if (isSupervisedApproval(approval)) {
+        return { approval: await elsewhere().decide(by, approval, decision), run: null }
+      }
       const at = waits.now()
       // First of all: a caller without permission learns nothing more and changes nothing.
       refuseWithoutPermission(by, approval)
@@ -65,6 +67,16 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       // Their other yes came at the same time.
       if (now.status === 'pending') refuseSecondYes(deps.operators, by, now)
       throw alreadyDecided(await askAgain.latest(now))
+    },
+
+    async check(by, id, edit) {
+      const approval = await visibleApproval(syncedWaits, by, id)
+      if (isSupervisedApproval(approval)) return elsewhere().check(by, approval, edit)
+      refuseWithoutPermission(by, approval)
+      const at = waits.now()
+      if (approval.status !== 'pending') throw alreadyDecided(await askAgain.latest(approval))
+      if (hasExpired(approval, at)) throw alreadyDecided({ ...approval, status: 'expired' })
+      return checkOwnEdit(askAgain, approval, edit, { at, signal: closing.signal })
     },
 
     grants: (query = {}) => store.grants.list({ ...query, now: clock.now() }),

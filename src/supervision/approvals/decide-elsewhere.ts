@@ -6,7 +6,7 @@ import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { ONE_PERSON, type Quorum, type Yes } from '../../domain/quorum.ts'
-import type { PolicyPin, Proposal } from '../../domain/supervision.ts'
+import { agentsProposalId, type PolicyPin, type Proposal } from '../../domain/supervision.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
 import {
@@ -31,8 +31,11 @@ import {
 } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { checkedCall, type Edit, type EditCheck, noProblem, problemsOf } from './check-edit.ts'
 import { alreadyDecided, refuseSecondYes } from './decide.ts'
+import { lookedAtOf } from './looked-at.ts'
 import { shownArguments } from './shown-arguments.ts'
+import { isPartly } from './shown-call.ts'
 
 export interface ElsewhereApprovals {
   /**
@@ -40,6 +43,8 @@ export interface ElsewhereApprovals {
    * an edited change is shown once more before its yes.
    */
   decide(by: Caller, approval: SupervisedApproval, decision: Decision): Promise<SupervisedApproval>
+  /** Says what would come of an edit, and changes nothing. Throws `forbidden`, `approval_decided` or `approval_expired`. */
+  check(by: Caller, approval: SupervisedApproval, edit: Edit): Promise<EditCheck>
   /** Ends an approval whose time is over. Leaves every other record alone. */
   expire(wait: Wait): Promise<void>
 }
@@ -99,16 +104,17 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     }
   }
 
-  function reject(
-    by: Caller,
-    now: SessionNow,
-    record: SupervisedApproval,
-    { reason = null }: { reason?: string | null },
-  ) {
+  function reject(by: Caller, now: SessionNow, record: SupervisedApproval, decision: Decision) {
+    const { reason = null } = decision
     const step = settled(by, now, record, { status: 'rejected', reason })
     return {
       ...step,
-      audit: [decisionOf(record, by, 'rejected', now.at, escalatedTo(operators, by, now.session.owner))],
+      audit: [
+        decisionOf(record, by, 'rejected', now.at, {
+          ...lookedAtOf(decision),
+          ...escalatedTo(operators, by, now.session.owner),
+        }),
+      ],
     }
   }
 
@@ -131,6 +137,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
       decisionOf(asked, by, word, now.at, {
         ...editedDigest,
         ...(force ? { force } : {}),
+        ...lookedAtOf(decision),
         ...escalatedTo(operators, by, now.session.owner),
       }),
     ]
@@ -170,7 +177,8 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     const decisions: Yes[] = []
     const { change: old, ...supervised } = record.supervised
     if (old === null) throw new Error('A diff needs its change.')
-    const { after } = await proposalOf(record)
+    const { diff, after } = await proposalOf(record)
+    const agents = record.supervised.isEdited ? [] : [{ approvalId: agentsProposalId(record.id), diff, after }]
     const { path, kind } = old
     const stored = { path, kind, beforeHash: record.beforeHash ?? '', afterHash: record.afterHash ?? '', after }
     const { workspaceRoot } = now.session.supervision
@@ -190,7 +198,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     return {
       result: { type: 'edited', record: { ...record, ...patch }, diff: change.diff },
       settle: [{ id: record.id, patch }],
-      proposals: [{ approvalId: record.id, diff: change.diff, after: change.after }],
+      proposals: [...agents, { approvalId: record.id, diff: change.diff, after: change.after }],
       events: [noticeEvent(ids.uuid(), 'edited', facts, now.at)],
       audit: [
         decisionOf(record, by, 'edited', now.at, {
@@ -201,7 +209,40 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     }
   }
 
+  /** Of a change: against the file, and against what the agent proposed. */
+  async function checkChange(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditCheck> {
+    const old = record.supervised.change
+    if (old === null) throw new Error('A diff needs its change.')
+    const { after } = (await store.supervised.proposal(agentsProposalId(record.id))) ?? (await proposalOf(record))
+    const stored = { ...old, beforeHash: record.beforeHash ?? '', afterHash: record.afterHash ?? '', after }
+    const { workspaceRoot } = now.session.supervision
+    const { change, difference } = await editedChange(stored, { diff: content, workspaceRoot, serverPaths })
+    const risk = isAtLeast(record.risk, change.risk) ? record.risk : change.risk
+    const supervised = { ...record.supervised, change: summaryOf(change) }
+    return {
+      ...noProblem({ ...record, risk, supervised }),
+      change: { ...summaryOf(change), digest: changeDigest(change), diff: change.diff, difference },
+    }
+  }
+
   return {
+    async check(by, approval, edit) {
+      const { result } = await takeStep<EditCheck>(approval.sessionId, async (now) => {
+        const record = await current(approval.id)
+        refuseForeignCommand(operators, by, now.session.owner, now.at - record.createdAt)
+        if (record.status !== 'pending') throw alreadyDecided(record)
+        if (hasExpired(record, now.at)) throw alreadyDecided({ ...record, status: 'expired' })
+        const { arguments: edited, content } = edit
+        const result = await problemsOf(record, async () => {
+          refuseUnfit(record, { decision: 'approve', ...edit })
+          if (content !== undefined) return checkChange(now, record, content)
+          return edited === undefined ? noProblem(record) : checkedCall(record, withArguments(record, edited))
+        })
+        return { result }
+      })
+      return result
+    },
+
     async decide(by, approval, decision) {
       const { result } = await takeStep<Outcome>(approval.sessionId, async (now) => {
         // The session may have been handed over, and somebody else may have been faster.
@@ -305,16 +346,12 @@ function refuseUnfit(
   if (edited !== undefined && record.kind !== 'permission') {
     refuse('Only the arguments of a tool call can be edited. To edit a change, send its whole new text as `content`.')
   }
-  if (edited !== undefined && isCut(record)) {
+  if (edited !== undefined && isPartly(record)) {
     refuse('The arguments are too long to be kept here, so they cannot be edited. Approve or reject them as they are.')
   }
   if (content !== undefined && record.kind !== 'diff') refuse('Only a change of a file takes `content`.')
   if (force === true && record.kind !== 'diff') refuse('Only a change of a file takes `force`.')
 }
-
-/** Whether the record has only a part of the arguments: the digest is of all of them. */
-const isCut = (record: SupervisedApproval): boolean =>
-  callDigest({ ...record, arguments: JSON.parse(record.editedArguments ?? record.arguments) }) !== record.digest
 
 const sameText = ({ id }: SupervisedApproval): ServerError =>
   new ServerError('invalid_request', 'Your text is the same as what is asked, so nothing was edited.', {

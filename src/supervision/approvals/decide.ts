@@ -12,6 +12,7 @@ import { callDigest, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import { channelOf, isSamePerson, type Operators, personOf, viaOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
+import { lookedAtOf } from './looked-at.ts'
 import { newGrant } from './new-grant.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 
@@ -37,11 +38,12 @@ export async function decide(
   refuseWithoutPermission(by, approval)
   refuseForOwnAgent(decision)
   const reason = decision.reason ?? null
-  const answer = { waitId: approval.id, at, by: by.user }
+  const how = { ...viaOf(by), ...lookedAtOf(decision) }
+  const answer = { waitId: approval.id, at, by: by.user, via: channelOf(by) }
   if (decision.decision === 'respond') {
     const response = responseOf(approval, decision.result)
     const audit = decisionRecord(approval, by.user, 'answered', at)
-    const details = { ...audit.details, ...viaOf(by), response_sha256: sha256(response) }
+    const details = { ...audit.details, ...how, response_sha256: sha256(response) }
     const outcome = { type: 'responded' as const, response, reason }
     return { approval, answer: { ...answer, outcome }, grant: null, audit: { ...audit, details } }
   }
@@ -54,7 +56,7 @@ export async function decide(
         ? null
         : newGrant({ id: ids.uuid(), approval, arguments: args, remember, effect: 'refuse', by, now: at })
     const audit = decisionRecord(approval, by.user, 'rejected', at)
-    const details = { ...audit.details, ...viaOf(by), ...(grant === null ? {} : { grant: grant.id }) }
+    const details = { ...audit.details, ...how, ...(grant === null ? {} : { grant: grant.id }) }
     return {
       approval,
       answer: { ...answer, outcome: { type: 'rejected', reason } },
@@ -82,7 +84,7 @@ export async function decide(
   const audit = decisionRecord(approval, by.user, 'approved', at)
   const details = {
     ...audit.details,
-    ...viaOf(by),
+    ...how,
     ...(editedDigest === null ? {} : { edited_digest: editedDigest }),
     ...(grant === null ? {} : { grant: grant.id }),
   }

@@ -1,5 +1,7 @@
+import { agentsProposalId } from '../../domain/supervision.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
+import { differenceBetween } from '../diffs/edited-change.ts'
 import { decodeFile } from '../diffs/file-text.ts'
 import { shownDiff } from '../diffs/show-change.ts'
 
@@ -9,6 +11,8 @@ export interface ProposedDiff {
   diff: string
   /** The same with every hidden character marked. */
   shown: string
+  /** What an operator changed in the agent's proposal, with marks. Null: nobody edited it, or an older version kept no proposal. */
+  edit: string | null
   /** The whole text after the change; null: the change deletes the file. */
   content(): string | null
 }
@@ -23,9 +27,11 @@ export const createReadDiff =
     if (proposal === null) return null
     const { diff, after } = proposal
     const path = asked?.change?.path ?? ''
+    const agents = asked?.isEdited === true ? await supervised.proposal(agentsProposalId(id)) : null
     return {
       diff,
       shown: shownDiff({ path, diff }).text,
+      edit: agents === null ? null : shownDiff({ path, diff: differenceBetween(path, agents.after, after) }).text,
       content: () => (after === null ? null : decodeFile(after, path).text),
     }
   }

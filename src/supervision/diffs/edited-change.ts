@@ -25,15 +25,18 @@ export async function editedChange(
 ): Promise<EditedChange> {
   const change = await proposeChange({ workspaceRoot, filePath: stored.path, diff, serverPaths })
   if (change.beforeHash !== stored.beforeHash) change.warnings.push('The file has changed since the agent asked.')
-  const agents = stored.after === null ? '' : decodeFile(stored.after, stored.path).text
-  const operators = change.after === null ? '' : decodeFile(change.after, change.path).text
-  const { hunks } = unifiedDiff(agents, operators)
-  const isOther = change.afterHash !== stored.afterHash
-  return { change, difference: isOther ? withHeaders(change.path, kindBetween(stored, change), hunks) : '' }
+  return { change, difference: differenceBetween(change.path, stored.after, change.after) }
+}
+
+/** Unified diff between two texts of one file; null is a file that is not there. Empty if they are the same. */
+export function differenceBetween(path: string, from: Uint8Array | null, to: Uint8Array | null): string {
+  if (from === to || (from !== null && to !== null && Buffer.compare(from, to) === 0)) return ''
+  const textOf = (bytes: Uint8Array | null): string => (bytes === null ? '' : decodeFile(bytes, path).text)
+  return withHeaders(path, kindBetween(from, to), unifiedDiff(textOf(from), textOf(to)).hunks)
 }
 
 /** An agent that deletes and an operator who keeps: from nothing to a file. */
-function kindBetween(from: FileChange, to: FileChange): FileChange['kind'] {
-  if (from.after === null) return 'create'
-  return to.after === null ? 'delete' : 'modify'
+function kindBetween(from: Uint8Array | null, to: Uint8Array | null): FileChange['kind'] {
+  if (from === null) return 'create'
+  return to === null ? 'delete' : 'modify'
 }

@@ -2,10 +2,11 @@ import type { ArgumentCondition, ArgumentConditions } from '../../../domain/appr
 import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
-import type { Request } from '../../../http/route.ts'
+import { isConsole, type Request } from '../../../http/route.ts'
+import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
-import { type Condition, DecisionSchema } from './schema.ts'
+import { type Condition, DecisionSchema, EditSchema, RevealSchema } from './schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */
 const MAX_CONDITIONS = 100
@@ -21,7 +22,18 @@ export function decodeDecision(body: unknown): Decision {
       problems: inputProblems(parsed.issues),
     })
   }
-  const { decision, digest, reason, arguments: edited, remember, grant, result, force, content } = parsed.data
+  const {
+    decision,
+    digest,
+    reason,
+    arguments: edited,
+    remember,
+    grant,
+    result,
+    force,
+    content,
+    looked_at,
+  } = parsed.data
   if (decision !== 'approve' && edited !== undefined) {
     throw problem('/arguments', 'Only an approval can edit arguments.')
   }
@@ -44,6 +56,7 @@ export function decodeDecision(body: unknown): Decision {
   return {
     decision,
     ...(digest === undefined ? {} : { digest }),
+    ...(looked_at === undefined ? {} : { lookedAt: { isWhole: looked_at.whole, notSeen: looked_at.not_seen ?? [] } }),
     ...(reason === undefined ? {} : { reason }),
     ...(edited === undefined ? {} : { arguments: edited }),
     ...(result === undefined ? {} : { result }),
@@ -90,11 +103,44 @@ export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus 
   throw queryProblem({ pointer: 'status', detail: `Send one of ${approvalStatuses.join(', ')}, or all.` })
 }
 
-/** `?include=content`: an editor needs the whole text, most readers only the diff. */
-export function includesContent({ query }: Pick<Request, 'query'>): boolean {
-  const text = query.get('include')
-  if (text === null || text === 'content') return text !== null
-  throw queryProblem({ pointer: 'include', detail: 'Send content, or leave it out.' })
+/** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */
+export function refuseWithoutDigest(request: Pick<Request, 'principal'>, { digest }: Decision): void {
+  if (digest === undefined && isConsole(request)) throw problem('/digest', 'Send the digest of what you showed.')
+}
+
+/** Throws `invalid_request`. */
+export function decodeEdit(body: unknown): Edit {
+  const parsed = validate(EditSchema, body)
+  if (!parsed.success) {
+    throw new ServerError('invalid_request', 'The body is not a valid edit.', {
+      problems: inputProblems(parsed.issues),
+    })
+  }
+  const { arguments: edited, content } = parsed.data
+  if ((edited === undefined) === (content === undefined)) {
+    throw new ServerError('invalid_request', 'The body is not a valid edit.', {
+      problems: [{ pointer: '', detail: 'Send either `arguments` or `content`.' }],
+    })
+  }
+  return { ...(edited === undefined ? {} : { arguments: edited }), ...(content === undefined ? {} : { content }) }
+}
+
+/** The name of one argument. Throws `invalid_request`. */
+export function decodeReveal(body: unknown): string {
+  const parsed = validate(RevealSchema, body)
+  if (parsed.success) return parsed.data.name
+  throw new ServerError('invalid_request', 'The body does not name an argument.', {
+    problems: inputProblems(parsed.issues),
+  })
+}
+
+/** `?include=content,all`: an editor needs the whole text, most readers only the diff. */
+export function decodeInclude({ query }: Pick<Request, 'query'>): { content: boolean; all: boolean } {
+  const words = query.get('include')?.split(',') ?? []
+  if (words.some((word) => word !== 'content' && word !== 'all')) {
+    throw queryProblem({ pointer: 'include', detail: 'Send content, all, or both with a comma between them.' })
+  }
+  return { content: words.includes('content'), all: words.includes('all') }
 }
 
 const problem = (pointer: string, detail: string): ServerError =>

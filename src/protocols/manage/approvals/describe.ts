@@ -3,7 +3,15 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/wait.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { ApprovalSchema, DecisionSchema, GrantSchema, ShownApprovalSchema } from './schema.ts'
+import {
+  ApprovalSchema,
+  DecisionSchema,
+  EditCheckSchema,
+  EditSchema,
+  GrantSchema,
+  RevealSchema,
+  ShownApprovalSchema,
+} from './schema.ts'
 
 const tag = 'Approvals'
 const approvalId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
@@ -48,6 +56,14 @@ export const exampleApproval = {
   decisions: [],
 }
 
+const exampleShown = {
+  arguments: [
+    { name: 'to', text: 'bob@example.com', json: false, secret: false, hidden: 0, bytes: 15, cut: null },
+    { name: 'api_key', text: '[masked]', json: false, secret: true, hidden: 0, bytes: 8, cut: null },
+  ],
+  warnings: [],
+}
+
 const oneApproval = (description: string, example: object) => ({
   description,
   content: { 'application/json': { schema: ApprovalSchema, example } },
@@ -83,14 +99,24 @@ export const describeList: RouteDescription = {
 export const describeShow: RouteDescription = {
   tag,
   params,
-  query: { include: z.enum(['content']).optional().describe('Also the whole text after a change.') },
+  description:
+    '`shown` is what a person has to see before they decide: never cut without saying so, and with secrets masked. The console gets secrets masked in `arguments` too.',
+  query: {
+    include: z
+      .string()
+      .regex(/^(content|all)(,(content|all))*$/)
+      .optional()
+      .describe(
+        '`content`: also the whole text after a change. `all`: `shown` cuts nothing; otherwise each value ends after 200,000 bytes.',
+      ),
+  },
   responses: {
     200: {
       description: 'The approval, with the diff of a change.',
       content: {
         'application/json': {
           schema: ShownApprovalSchema,
-          example: exampleApproval,
+          example: { ...exampleApproval, shown: exampleShown },
         },
       },
     },
@@ -107,6 +133,11 @@ export const describeDecide: RouteDescription = {
     schema: DecisionSchema.meta({ id: 'Decision' }),
     examples: {
       approve: { decision: 'approve' },
+      'with what was on the screen': {
+        decision: 'approve',
+        digest: exampleApproval.digest,
+        looked_at: { whole: false, not_seen: [{ name: 'body', shown: 200_000, total: 1_200_000 }] },
+      },
       reject: { decision: 'reject', reason: 'Not on a Friday.' },
       'with other arguments': { decision: 'approve', arguments: { to: 'eve@example.com' } },
       'a result in its place': { decision: 'respond', result: 'Bob has it already.' },
@@ -149,6 +180,69 @@ export const describeDecide: RouteDescription = {
     'storage_full',
     'storage_failed',
   ],
+}
+
+export const describeCheck: RouteDescription = {
+  tag,
+  description:
+    'Checks an edit and shows what would run. It decides nothing and keeps nothing. For those who may decide.',
+  params,
+  body: {
+    schema: EditSchema.meta({ id: 'Edit' }),
+    examples: {
+      'of arguments': { arguments: { to: 'eve@example.com', api_key: '[masked]' } },
+      'of a file': { content: 'export const limit = 20\n' },
+    },
+  },
+  responses: {
+    200: {
+      description: 'What would come of it.',
+      content: {
+        'application/json': {
+          schema: EditCheckSchema,
+          example: {
+            ok: true,
+            problems: [],
+            risk: 'high',
+            shown: exampleShown,
+            changes: [{ name: 'to', before: 'bob@example.com', after: 'eve@example.com' }],
+            preview: null,
+            change: null,
+          },
+        },
+      },
+    },
+  },
+  errors: [
+    'invalid_request',
+    'forbidden',
+    'approval_not_found',
+    'approval_expired',
+    'approval_decided',
+    'approval_changed',
+    'session_not_found',
+    'storage_failed',
+  ],
+}
+
+export const describeReveal: RouteDescription = {
+  tag,
+  description:
+    'The value of one argument without masks. The audit trail has who looked, each time. For those who may decide.',
+  params,
+  body: { schema: RevealSchema.meta({ id: 'Reveal' }), examples: { 'an argument': { name: 'api_key' } } },
+  responses: {
+    200: {
+      description: 'The value, with hidden characters marked.',
+      content: {
+        'application/json': {
+          schema: z.strictObject({ name: z.string(), text: z.string() }),
+          example: { name: 'api_key', text: 'sk-0123' },
+        },
+      },
+    },
+  },
+  errors: ['invalid_request', 'forbidden', 'approval_not_found', 'storage_full', 'storage_failed'],
 }
 
 export const describeGrants: RouteDescription = {

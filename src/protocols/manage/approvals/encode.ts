@@ -1,11 +1,18 @@
 import type { ArgumentCondition } from '../../../domain/approval-rule.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import type { Grant } from '../../../domain/grant.ts'
+import { maskEntries } from '../../../domain/secret-name.ts'
 import type { Approval } from '../../../domain/wait.ts'
+import type { EditCheck } from '../../../supervision/approvals/check-edit.ts'
+import type { ShownCall } from '../../../supervision/approvals/shown-call.ts'
+import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
-export function approvalView(approval: Approval) {
+/** `isMasked`: for a page that shows what it gets, so it gets no secrets. */
+export function approvalView(approval: Approval, { isMasked = false }: { isMasked?: boolean } = {}) {
+  const argumentsIn = (json: string): Record<string, unknown> =>
+    isMasked ? maskEntries(JSON.parse(json)) : JSON.parse(json)
   return {
     approval_id: approval.id,
     status: approval.status,
@@ -19,8 +26,8 @@ export function approvalView(approval: Approval) {
     response: responseOf(approval),
     risk: approval.risk,
     tool: approval.tool,
-    arguments: JSON.parse(approval.arguments),
-    edited_arguments: approval.editedArguments === null ? null : JSON.parse(approval.editedArguments),
+    arguments: argumentsIn(approval.arguments),
+    edited_arguments: approval.editedArguments === null ? null : argumentsIn(approval.editedArguments),
     agent: approval.agent,
     session_id: approval.sessionId,
     run_id: approval.runId,
@@ -70,13 +77,46 @@ function responseOf({ kind, response }: Approval): unknown {
   return kind === 'question' ? JSON.parse(response) : response
 }
 
-export function grantView(grant: Grant) {
+export const shownView = ({ arguments: args, warnings }: ShownCall) => ({
+  arguments: args.map(({ name, text, isJson, isSecret, hidden, bytes, cut }) => ({
+    name,
+    text,
+    json: isJson,
+    secret: isSecret,
+    hidden,
+    bytes,
+    cut: cut === null ? null : { shown_bytes: cut.shownBytes, sha256: cut.sha256 },
+  })),
+  warnings,
+})
+
+export const editCheckView = ({ problems, risk, shown, changes, preview, change }: EditCheck) => ({
+  ok: problems.length === 0,
+  problems,
+  risk,
+  shown: shownView(shown),
+  changes,
+  preview,
+  change:
+    change === null
+      ? null
+      : {
+          digest: change.digest,
+          added_lines: change.addedLines,
+          removed_lines: change.removedLines,
+          shown_diff: shownDiff(change).text,
+          edit_diff: shownDiff({ path: change.path, diff: change.difference }).text,
+        },
+})
+
+export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boolean } = {}) {
+  const where = Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)]))
   return {
     grant_id: grant.id,
     agent: grant.agent,
     tool: grant.tool,
     effect: grant.effect ?? ('allow' as const),
-    where: Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)])),
+    where: isMasked ? maskEntries(where) : where,
     session_id: grant.sessionId,
     granted_by: grant.grantedBy,
     approval_id: grant.approvalId,

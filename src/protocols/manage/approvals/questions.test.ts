@@ -9,7 +9,7 @@ import { outline, testTool } from '../../../engine/testing/open-engine.ts'
 import { asOperator, eventsOf, refusalOf } from '../../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
-import { ApprovalSchema, GrantSchema } from './schema.ts'
+import { ApprovalSchema, GrantSchema, ShownApprovalSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openGatedDoors>>
 
@@ -136,7 +136,9 @@ describe('a question of a tool', () => {
     doors.wait(3_600_000)
     const late = await decide(doors, id, { decision: 'respond', result: { size: 'S' } })
     expect(await refusalOf(late)).toEqual({ status: 410, code: 'approval_expired' })
-    const { continuation_run_id } = ApprovalSchema.parse(await (await doors.get(`/approvals/${id}`, asOperator)).json())
+    const { continuation_run_id } = ShownApprovalSchema.parse(
+      await (await doors.get(`/approvals/${id}`, asOperator)).json(),
+    )
     const went = outline(eventsOf(await readSse(await doors.get(`/runs/${continuation_run_id}/events`)).rest()))
     expect(resultsIn(went)).toEqual(['TOOL_CALL_RESULT {"type":"expired"}'])
   })

@@ -4,7 +4,7 @@ import { outline } from '../../../engine/testing/open-engine.ts'
 import { asAda, asLocalUser, asOperator, eventsOf, refusalOf } from '../../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
-import { ApprovalSchema, GrantSchema } from './schema.ts'
+import { ApprovalSchema, GrantSchema, ShownApprovalSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openGatedDoors>>
 type Headers = Record<string, string>
@@ -212,7 +212,7 @@ describe('POST /approvals/{id}', () => {
   test('takes the digest of what was shown; another is 409 with the question that waits', async () => {
     await using doors = await openGatedDoors(sending)
     const [id = ''] = await ask(doors)
-    const { digest } = ApprovalSchema.parse(await (await doors.get(`/approvals/${id}`, asOperator)).json())
+    const { digest } = ShownApprovalSchema.parse(await (await doors.get(`/approvals/${id}`, asOperator)).json())
 
     const refused = await decide(doors, id, { decision: 'approve', digest: 'other' })
     expect(await refused.json()).toMatchObject({
@@ -289,7 +289,7 @@ describe('POST /approvals/{id}', () => {
     await using doors = await openGatedDoors(sending)
     const [id = ''] = await ask(doors)
     await continued(doors, await decide(doors, id, { decision: 'reject', reason: 'Not on a Friday.' }))
-    const { decided_at } = ApprovalSchema.parse(await (await doors.get(`/approvals/${id}`)).json())
+    const { decided_at } = ShownApprovalSchema.parse(await (await doors.get(`/approvals/${id}`)).json())
 
     const response = await decide(doors, id, { decision: 'approve' })
 

@@ -2,16 +2,28 @@
 
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
+import type { Approval } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
+import { keepSecrets } from '../../../supervision/approvals/keep-secrets.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
+import type { RevealSecret } from '../../../supervision/approvals/reveal-secret.ts'
+import { argumentsOf, shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { decodeDecision, decodeStatus, includesContent } from './decode.ts'
-import { describeDecide, describeGrants, describeList, describeRevoke, describeShow } from './describe.ts'
-import { approvalView, grantView } from './encode.ts'
+import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus, refuseWithoutDigest } from './decode.ts'
+import {
+  describeCheck,
+  describeDecide,
+  describeGrants,
+  describeList,
+  describeReveal,
+  describeRevoke,
+  describeShow,
+} from './describe.ts'
+import { approvalView, editCheckView, grantView, shownView } from './encode.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 
@@ -20,10 +32,11 @@ interface ApprovalRoutesDeps {
   approvals: Approvals
   readDiff: ReadDiff
   noteShown: NoteShown
+  revealSecret: RevealSecret
 }
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
-  const { engine, approvals, readDiff, noteShown } = deps
+  const { engine, approvals, readDiff, noteShown, revealSecret } = deps
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | null> {
@@ -49,10 +62,15 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     })
     const shown = found.slice(0, limit)
     const next = found.length > limit ? (shown.at(-1)?.id ?? null) : null
-    reply.json(200, { approvals: shown.map(approvalView) }, nextLink('/approvals', request.query, next))
+    reply.json(
+      200,
+      { approvals: shown.map((one) => viewFor(request, one)) },
+      nextLink('/approvals', request.query, next),
+    )
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
+    const include = decodeInclude(request)
     const by = callerOf(request.principal, request.channel)
     const approval = await approvals.get(by, request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
@@ -60,10 +78,11 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     // Whoever could decide now has seen it: that is on record before they have it.
     const mayDecide = by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner')
     if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, request.channel)
-    const content = found !== null && includesContent(request) ? { content: found.content() } : {}
+    const content = found !== null && include.content ? { content: found.content() } : {}
     reply.json(200, {
-      ...approvalView(approval),
-      ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown, ...content }),
+      ...viewFor(request, approval),
+      ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown, edit_diff: found.edit, ...content }),
+      shown: shownView(shownCall(approval, { isWhole: include.all })),
     })
   }
 
@@ -71,16 +90,31 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const by = callerOf(request.principal, request.channel)
     const id = request.params.id ?? ''
     // First, so that the body is not read if there is nothing to decide.
+    const asked = await approvals.get(by, id)
+    reply.note({ session_id: asked.sessionId })
+    const decision = withSecrets(decodeDecision(await request.json()), asked)
+    refuseWithoutDigest(request, decision)
+    const { approval, run } = await approvals.decide(by, id, decision, request.correlationId)
+    reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
+    reply.json(200, viewFor(request, approval))
+  }
+
+  async function check(request: Request, reply: Reply): Promise<void> {
+    const by = callerOf(request.principal, request.channel)
+    const id = request.params.id ?? ''
+    const asked = await approvals.get(by, id)
+    reply.note({ session_id: asked.sessionId })
+    const edit = withSecrets(decodeEdit(await request.json()), asked)
+    reply.json(200, editCheckView(await approvals.check(by, id, edit)))
+  }
+
+  async function reveal(request: Request, reply: Reply): Promise<void> {
+    const by = callerOf(request.principal, request.channel)
+    const id = request.params.id ?? ''
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
-    const { approval, run } = await approvals.decide(
-      by,
-      id,
-      decodeDecision(await request.json()),
-      request.correlationId,
-    )
-    reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
-    reply.json(200, approvalView(approval))
+    const name = decodeReveal(await request.json())
+    reply.json(200, { name, text: await revealSecret(by, id, name) })
   }
 
   async function grants(request: Request, reply: Reply): Promise<void> {
@@ -90,7 +124,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       ...(agent === null ? {} : { agent }),
       ...(sessionId === null ? {} : { sessionId }),
     })
-    reply.json(200, { grants: found.map(grantView) })
+    const isMasked = isConsole(request)
+    reply.json(200, { grants: found.map((grant) => grantView(grant, { isMasked })) })
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
@@ -131,6 +166,26 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: decide,
     },
     {
+      method: 'POST',
+      path: '/approvals/:id/check',
+      door: null,
+      role: 'user',
+      body: 'edit',
+      summary: 'What would come of an edit',
+      describe: describeCheck,
+      handle: check,
+    },
+    {
+      method: 'POST',
+      path: '/approvals/:id/reveal',
+      door: null,
+      role: 'user',
+      body: 'control',
+      summary: 'Show a masked secret',
+      describe: describeReveal,
+      handle: reveal,
+    },
+    {
       method: 'GET',
       path: '/grants',
       door: null,
@@ -151,6 +206,13 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: revoke,
     },
   ]
+}
+
+const viewFor = (request: Request, approval: Approval) => approvalView(approval, { isMasked: isConsole(request) })
+
+/** Whoever edits sees masks. One that they leave stands for the secret. */
+function withSecrets<T extends { arguments?: Record<string, unknown> }>(edit: T, asked: Approval): T {
+  return edit.arguments === undefined ? edit : { ...edit, arguments: keepSecrets(edit.arguments, argumentsOf(asked)) }
 }
 
 function notThere(error: unknown): never {

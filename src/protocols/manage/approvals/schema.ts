@@ -50,8 +50,28 @@ export const DecisionSchema = z.strictObject({
     .describe(
       '`digest` of the approval that was shown. If the call has changed since, the answer is `approval_changed`.',
     ),
+  looked_at: z
+    .strictObject({
+      whole: z.boolean().describe('Everything was on the screen.'),
+      not_seen: z
+        .array(
+          z.strictObject({
+            name: z.string().max(10_000),
+            shown: z.int().min(0).describe('Bytes.'),
+            total: z.int().min(0).describe('Bytes.'),
+          }),
+        )
+        .max(100)
+        .optional()
+        .describe('The values of which only a part was shown.'),
+    })
+    .optional()
+    .describe('What the person had on their screen. It goes into the audit trail.'),
   reason: z.string().max(2_000).optional(),
-  arguments: z.record(z.string(), z.unknown()).optional().describe('Replace all arguments of the call.'),
+  arguments: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Replace all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
   force: z
     .boolean()
     .optional()
@@ -88,7 +108,43 @@ export const DecisionSchema = z.strictObject({
     .describe('The scope of `remember`.'),
 })
 
+export const EditSchema = z.strictObject({
+  arguments: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('In place of all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
+  content: z.string().max(5_000_000).optional().describe('With the kind `diff`: the whole file as it should be.'),
+})
+
+export const RevealSchema = z.strictObject({
+  name: z.string().max(20_000).describe('Name of an argument, as `shown.arguments` has it.'),
+})
+
 const time = z.iso.datetime()
+
+export const ShownSchema = z
+  .strictObject({
+    arguments: z.array(
+      z.strictObject({
+        name: z.string().describe('With marks, as in `text`.'),
+        text: z
+          .string()
+          .describe(
+            'Everything, with every hidden character marked, as `<U+202E>`, and with secrets masked. Line breaks stay.',
+          ),
+        json: z.boolean().describe('The value is no text: `text` is its JSON over several lines.'),
+        secret: z.boolean().describe('Something in it is masked. `POST /approvals/{id}/reveal` shows it.'),
+        hidden: z.int().min(0).describe('How many hidden characters it has.'),
+        bytes: z.int().min(0).describe('Size of the whole text, without marks.'),
+        cut: z
+          .strictObject({ shown_bytes: z.int().min(0), sha256: z.string() })
+          .nullable()
+          .describe('Set if `text` is only the beginning. The hash is of the whole text, without marks.'),
+      }),
+    ),
+    warnings: z.array(z.string()).describe('What a person may overlook. One sentence each.'),
+  })
+  .meta({ id: 'ShownCall' })
 
 const ChangeSchema = z
   .strictObject({
@@ -170,10 +226,41 @@ export const ApprovalSchema = z
   })
   .meta({ id: 'Approval' })
 
+export const EditCheckSchema = z
+  .strictObject({
+    ok: z.boolean().describe('The edit can be approved.'),
+    problems: z.array(z.string()).describe('Why it cannot be.'),
+    risk: z.enum(['low', 'high', 'critical']).describe('Of what would run.'),
+    shown: ShownSchema.describe('What would run.'),
+    changes: z
+      .array(z.strictObject({ name: z.string(), before: z.string().nullable(), after: z.string().nullable() }))
+      .describe('The arguments that differ, as they are shown. Null: there is none of this name.'),
+    preview: z.string().nullable().describe('What the tool itself shows about the edit.'),
+    change: z
+      .strictObject({
+        digest: z.string().describe('The digest that the approval would have.'),
+        added_lines: z.int().min(0),
+        removed_lines: z.int().min(0),
+        shown_diff: z.string().describe('From the file to the edit, with marks.'),
+        edit_diff: z
+          .string()
+          .describe('From what the agent proposed to the edit, with marks. Empty: they are the same.'),
+      })
+      .nullable()
+      .describe('With `content`.'),
+  })
+  .meta({ id: 'EditCheck' })
+
 /** A diff may be large, so lists do without it. */
 export const ShownApprovalSchema = ApprovalSchema.extend({
   diff: z.string().optional().describe('With the kinds `diff` and `policy`: the exact text of the change.'),
   shown_diff: z.string().optional().describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
+  edit_diff: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('From what the agent proposed to what an operator made of it, with marks. Null: nobody edited it.'),
+  shown: ShownSchema.describe('What would run, for the person who decides.'),
   content: z
     .string()
     .nullable()

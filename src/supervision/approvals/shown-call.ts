@@ -1,0 +1,111 @@
+// The arguments of a call in full, for the person who decides: everything that would run, with secrets masked and every hidden character
+// marked. `shown-arguments.ts` is the short form, for lists and messages.
+
+import { lookalikeWarnings } from '../../domain/lookalike.ts'
+import { looksSecret, MASKED, maskSecrets } from '../../domain/secret-name.ts'
+import { hidesCharacters, markedLines, visibleText } from '../../domain/visible-text.ts'
+import { type Approval, isSupervisedApproval, type SupervisedApproval } from '../../domain/wait.ts'
+import { callDigest, sha256 } from '../../json/digest.ts'
+
+export interface ShownArgument {
+  /** With hidden characters marked, so that no two names look the same. */
+  name: string
+  /** Texts keep their lines. Everything else is JSON over several lines. */
+  text: string
+  isJson: boolean
+  /** Something in it is masked. */
+  isSecret: boolean
+  /** How many hidden characters are marked in it. */
+  hidden: number
+  /** Of the whole text as UTF-8, before marks. */
+  bytes: number
+  /** Null: all of it is in `text`. The hash is of the whole text, before marks. */
+  cut: { shownBytes: number; sha256: string } | null
+}
+
+export interface ShownCall {
+  arguments: ShownArgument[]
+  /** Sentences about what a person may overlook. */
+  warnings: string[]
+}
+
+/** Bytes of one value that are shown at once. */
+const MOST_BYTES = 200_000
+
+/** What would run: the arguments of the agent, or those that an operator put in their place. */
+export const argumentsOf = ({ arguments: written, editedArguments }: Approval): Record<string, unknown> =>
+  JSON.parse(editedArguments ?? written)
+
+/** Whether the record has only a part of the arguments of a host's call: the digest is of all of them. */
+export const isPartly = (record: SupervisedApproval): boolean =>
+  record.kind === 'permission' && callDigest({ ...record, arguments: argumentsOf(record) }) !== record.digest
+
+export function shownCall(approval: Approval, { isWhole = false }: { isWhole?: boolean } = {}): ShownCall {
+  const args = argumentsOf(approval)
+  const warnings = isSupervisedApproval(approval) ? warningsElsewhere(approval) : []
+  return {
+    arguments: shownValues(args, { isWhole }),
+    warnings: [...(approval.kind === 'question' ? [] : warningsAbout(args)), ...warnings],
+  }
+}
+
+export const shownValues = (args: Record<string, unknown>, { isWhole = false }: { isWhole?: boolean } = {}) =>
+  Object.entries(args).map(([name, value]) =>
+    shownArgument(name, value, isWhole ? Number.POSITIVE_INFINITY : MOST_BYTES),
+  )
+
+export const warningsAbout = (args: Record<string, unknown>): string[] => [
+  ...(hidesCharacters(args)
+    ? ['The arguments have hidden characters. They are written as marks, such as <U+202E>.']
+    : []),
+  ...lookalikeWarnings(maskSecrets(args)),
+]
+
+function warningsElsewhere(approval: SupervisedApproval): string[] {
+  const { change } = approval.supervised
+  return [
+    ...(isPartly(approval) ? ['The arguments are too long to be kept here. Only a part of them is shown.'] : []),
+    ...(change === null ? [] : change.warnings),
+    ...(change?.protectedBecause === null || change === null ? [] : [`Protected: ${change.protectedBecause}`]),
+    ...(change?.hasHiddenText ? ['The change hides characters. They are written as marks, such as <U+202E>.'] : []),
+  ]
+}
+
+function shownArgument(name: string, value: unknown, most: number): ShownArgument {
+  const isJson = typeof value !== 'string'
+  const isMasked = looksSecret(name)
+  const open = isMasked ? MASKED : maskSecrets(value)
+  const whole = typeof open === 'string' ? open : prettyJson(open)
+  const kept = firstBytes(whole, most)
+  return {
+    name: visibleText(name),
+    text: marked(kept),
+    isJson: isJson && !isMasked,
+    isSecret: isMasked || (isJson && whole !== prettyJson(value)),
+    hidden: hiddenIn(value),
+    bytes: Buffer.byteLength(whole),
+    cut: kept.length === whole.length ? null : { shownBytes: Buffer.byteLength(kept), sha256: sha256(whole) },
+  }
+}
+
+const prettyJson = (value: unknown): string => JSON.stringify(value, null, 2) ?? 'null'
+
+/** One value with nothing masked and nothing left out. */
+export const revealedText = (value: unknown): string => marked(typeof value === 'string' ? value : prettyJson(value))
+
+const marked = (text: string): string => markedLines(text.split('\n')).lines.join('\n')
+
+/** JSON escapes some hidden characters itself, so those count too. */
+function hiddenIn(value: unknown): number {
+  if (typeof value === 'string') return markedLines(value.split('\n')).marks
+  const json = JSON.stringify(value) ?? ''
+  const escaped = json.match(/(?<!\\)(?:\\\\)*\\u[0-9a-f]{4}/g)?.length ?? 0
+  return escaped + markedLines([json]).marks
+}
+
+/** The beginning of a text, and never half of a character. */
+function firstBytes(text: string, most: number): string {
+  if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most))
+  return text.slice(0, read)
+}
