@@ -32,6 +32,8 @@ export interface RecordListOptions extends Signalled {
 }
 
 export interface InboxOptions extends Signalled {
+  /** Default: `waiting`. `done`: what nobody has to answer any more. */
+  status?: 'waiting' | 'done'
   kind?: InboxItem['kind']
   owner?: string
   session?: string

@@ -401,14 +401,25 @@ export interface CommandResult {
   problem: string | null
 }
 
-/** Something that waits for a person. */
+/** Something that waits or waited for a person. */
 export type InboxItem = {
   id: string
   session_id: string
   owner: string
   agent: string
+  /** What it is about, in one line. */
+  title: string
+  status: string
+  /** Of an approval. */
+  risk: Approval['risk'] | null
+  tool: string | null
+  host: string | null
+  session_title: string | null
   created_at: string
   expires_at: string | null
+  decided_at: string | null
+  decided_by: string | null
+  decided_channel: string | null
 } & (
   | { kind: 'approval'; approval: Approval }
   | { kind: 'prompt'; prompt: Prompt }

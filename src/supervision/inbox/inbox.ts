@@ -8,7 +8,7 @@ import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
 
-/** Everything that waits for a person, of every kind and session. */
+/** Everything that waits or waited for a person, of every kind and session. */
 export interface Inbox {
   /**
    * Newest first. `cursor` is a number of the feed: whoever follows the feed after it sees every later change of the inbox, and
@@ -22,6 +22,8 @@ export interface InboxPage {
   before?: InboxPlace
   owner?: string
   kind?: PersonWait['wait']
+  /** `done`: what nobody has to answer any more. Left out: what waits. */
+  status?: 'waiting' | 'done'
   sessionId?: string
   /** Only approvals have a risk. */
   risk?: Risk
@@ -62,31 +64,35 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
     }
   }
 
-  /** What waits, newest first, across the kinds. */
-  async function waiting(by: Caller, page: InboxPage): Promise<PersonWait[]> {
-    const { limit, kind, sessionId, risk, owner, before } = page
+  /** Records across the kinds, newest first. What is done comes with what waits: no index tells them apart. */
+  async function read(by: Caller, page: InboxPage): Promise<PersonWait[]> {
+    const { limit, kind, sessionId, risk, owner, before, status } = page
     const kinds = risk === undefined ? KINDS.filter((one) => kind === undefined || one === kind) : ['approval' as const]
     const query = {
-      isWaiting: true,
       limit,
+      ...(status === 'done' ? {} : { isWaiting: true }),
       ...(by.role === 'operator' ? (owner === undefined ? {} : { owner }) : { owner: by.user }),
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(before === undefined ? {} : { before }),
     }
     const found: PersonWait[] = []
     for (const wait of kinds) found.push(...(await synced.list({ ...query, wait })))
-    // Between the read and its sync somebody may have answered.
-    return found.filter(isWaiting).sort(newestFirst).slice(0, limit)
+    return found.sort(newestFirst).slice(0, limit)
   }
 
-  /** The risk is not in an index, so pages are read until enough of them fit. */
-  async function atRisk(by: Caller, page: InboxPage, risk: Risk): Promise<PersonWait[]> {
+  /** Pages are read until enough of them fit. */
+  async function fitting(by: Caller, page: InboxPage): Promise<PersonWait[]> {
+    const { risk, status = 'waiting', limit } = page
+    // Between the read and its sync somebody may have answered.
+    const fits = (wait: PersonWait): boolean =>
+      isWaiting(wait) === (status === 'waiting') &&
+      (risk === undefined || (wait.wait === 'approval' && wait.risk === risk))
+    const most = risk === undefined && status === 'waiting' ? limit : READ_LIMIT
     const found: PersonWait[] = []
     for (let before = page.before; ; ) {
-      const place = before === undefined ? {} : { before }
-      const some = await waiting(by, { ...page, limit: READ_LIMIT, ...place })
-      found.push(...some.filter((wait) => wait.wait === 'approval' && wait.risk === risk))
-      if (found.length >= page.limit || some.length < READ_LIMIT) return found.slice(0, page.limit)
+      const some = await read(by, { ...page, limit: most, ...(before === undefined ? {} : { before }) })
+      found.push(...some.filter(fits))
+      if (found.length >= limit || some.length < most) return found.slice(0, limit)
       before = some.at(-1)
     }
   }
@@ -97,7 +103,7 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
       const { kind, risk, limit } = asked
       const isNothing = risk !== undefined && kind !== undefined && kind !== 'approval'
       const page = { ...asked, ...oldEnough(asked, clock.now()), limit: limit + 1 }
-      const found = isNothing ? [] : risk === undefined ? await waiting(by, page) : await atRisk(by, page, risk)
+      const found = isNothing ? [] : await fitting(by, page)
       const listed = found.slice(0, limit)
       // What began to wait between the two reads is left to the feed, which tells of it after the cursor.
       const news = await newSince(cursor)

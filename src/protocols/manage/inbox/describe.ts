@@ -13,8 +13,17 @@ const shared = {
   session_id: z.string(),
   owner: z.string(),
   agent: z.string().describe('The agent, or the host of an agent elsewhere.'),
+  title: z.string().describe('What it is about, in one line: every hidden character is marked, as `<U+202E>`.'),
+  status: z.string().describe('As in its record.'),
+  risk: z.enum(['low', 'high', 'critical']).nullable().describe('Of an approval.'),
+  tool: z.string().nullable().describe('Of an approval.'),
+  host: z.string().nullable().describe('The host of an agent elsewhere, if one asks.'),
+  session_title: z.string().nullable(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
+  decided_at: z.iso.datetime().nullable(),
+  decided_by: z.string().nullable(),
+  decided_channel: z.string().nullable(),
 }
 
 export const inboxKinds = ['approval', 'prompt', 'wait', 'alert'] as const
@@ -53,8 +62,10 @@ const { session_id, agent, created_at, expires_at } = exampleApproval
 
 export const describeInbox: RouteDescription = {
   tag: feedTag,
-  description: 'Everything that waits for a person, in all sessions. Newest first.',
+  description:
+    'Everything that waits for a person, in all sessions, or with `status=done` what nobody has to answer any more. Newest first, by the time at which it was asked.',
   query: {
+    status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
     kind: z.enum(inboxKinds).optional(),
     owner: z.string().optional().describe('Only in sessions of this owner.'),
     session: z.string().optional().describe('Only in this session: a UUID or a ULID.'),
@@ -65,7 +76,7 @@ export const describeInbox: RouteDescription = {
   },
   responses: {
     200: {
-      description: 'What waits.',
+      description: 'What waits, or what is done.',
       headers: { Link: 'The next page, if there is one.' },
       content: {
         'application/json': {
@@ -78,8 +89,17 @@ export const describeInbox: RouteDescription = {
                 session_id: examplePrompt.session_id,
                 owner: examplePrompt.owner,
                 agent: examplePrompt.host,
+                title: examplePrompt.prompt_text,
+                status: examplePrompt.status,
+                risk: null,
+                tool: null,
+                host: examplePrompt.host,
+                session_title: 'Renew the shop',
                 created_at: examplePrompt.created_at,
                 expires_at: examplePrompt.expires_at,
+                decided_at: examplePrompt.decided_at,
+                decided_by: examplePrompt.decided_by,
+                decided_channel: examplePrompt.decided_channel,
                 prompt: examplePrompt,
               },
               {
@@ -88,8 +108,17 @@ export const describeInbox: RouteDescription = {
                 session_id,
                 owner: 'ada',
                 agent,
+                title: exampleApproval.title,
+                status: exampleApproval.status,
+                risk: exampleApproval.risk,
+                tool: exampleApproval.tool,
+                host: null,
+                session_title: 'Write to Bob',
                 created_at,
                 expires_at,
+                decided_at: null,
+                decided_by: null,
+                decided_channel: null,
                 approval: exampleApproval,
               },
             ],

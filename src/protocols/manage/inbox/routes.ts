@@ -2,7 +2,7 @@
 
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
@@ -19,18 +19,24 @@ export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs'>
   feed: Feed
   inbox: Inbox
+  /** Titles of these sessions. Left out: they have none. */
+  sessionTitles?: (ids: readonly string[]) => Promise<readonly { id: string; title: string }[]>
 }
 
 const PAGE = { max: 100, fallback: 50 }
 
-export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Route[] {
+export function createInboxRoutes({ engine, feed, inbox, sessionTitles = async () => [] }: InboxRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
     const page = { limit, ...place, ...filterOf(request) }
     const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
     const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
-    reply.json(200, { items: items.map(itemView), cursor: feedId(cursor) }, link)
+    const titles = await sessionTitles([...new Set(items.map(({ sessionId }) => sessionId))])
+    const titleById = new Map(titles.map(({ id, title }) => [id, title]))
+    const isMasked = isConsole(request)
+    const views = items.map((item) => itemView(item, { sessionTitle: titleById.get(item.sessionId) || null, isMasked }))
+    reply.json(200, { items: views, cursor: feedId(cursor) }, link)
   }
 
   async function events(request: Request, reply: Reply): Promise<void> {
@@ -43,7 +49,13 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
 
   const shared = { method: 'GET', door: null, role: 'operator', body: 'none' } as const
   return [
-    { ...shared, path: '/inbox', summary: 'Everything that waits for a person', describe: describeInbox, handle: list },
+    {
+      ...shared,
+      path: '/inbox',
+      summary: 'Everything that waits or waited for a person',
+      describe: describeInbox,
+      handle: list,
+    },
     {
       ...shared,
       path: '/inbox/events',
@@ -54,11 +66,12 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
   ]
 }
 
-function filterOf(request: Request): Pick<InboxPage, 'owner' | 'kind' | 'sessionId' | 'risk' | 'minAgeMs'> {
+function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   const owner = decodeOwner(request)
   const sessionId = decodeSession(request)
   const kind = oneOf(request, 'kind', inboxKinds)
   const risk = oneOf(request, 'risk', ['low', 'high', 'critical'] as const)
+  const status = oneOf(request, 'status', ['waiting', 'done'] as const)
   const age = request.query.get('age')
   if (age !== null && !/^\d{1,9}$/.test(age)) {
     throw queryProblem({ pointer: 'age', detail: 'Send a whole number of seconds.' })
@@ -68,6 +81,7 @@ function filterOf(request: Request): Pick<InboxPage, 'owner' | 'kind' | 'session
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(kind === null ? {} : { kind: kind === 'wait' ? 'instruction' : kind }),
     ...(risk === null ? {} : { risk }),
+    ...(status === null ? {} : { status }),
     ...(age === null ? {} : { minAgeMs: Number(age) * 1_000 }),
   }
 }
