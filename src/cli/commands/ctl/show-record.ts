@@ -1,6 +1,7 @@
 // Records as lines for a terminal. Everything that an agent wrote passes `terminalText` or `visibleText`, so that it cannot move the
 // cursor, fake a line or hide a character.
 
+import { shownPath } from '../../../domain/lookalike.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
@@ -15,7 +16,7 @@ export function titleOf(item: ShownRecord): string {
   switch (item.kind) {
     case 'approval': {
       const { change, title } = item.record
-      return terminalLine(change ? `${visibleText(change.file_path)}: ${title}` : title, LONGEST_LINE)
+      return terminalLine(change ? `${shownPath(change.file_path)}: ${title}` : title, LONGEST_LINE)
     }
     case 'prompt':
       return terminalLine(item.record.prompt_text, LONGEST_LINE)
@@ -126,7 +127,7 @@ function changeLines(change: NonNullable<ShownApproval['change']>, style: Style)
   const what = change.kind === 'delete' ? style.red('deletes') : change.kind === 'create' ? 'creates' : 'changes'
   const { added_lines, removed_lines, warnings, protected_because, has_hidden_text } = change
   return [
-    `It ${what} ${visibleText(change.file_path)} (+${added_lines} -${removed_lines})`,
+    `It ${what} ${shownPath(change.file_path)} (+${added_lines} -${removed_lines})`,
     ...(protected_because ? [style.red(`Protected: ${terminalLine(protected_because, LONGEST_LINE)}`)] : []),
     ...(has_hidden_text ? [style.red('It hides characters. They are written out below, as <U+202E>.')] : []),
     ...warnings.map((warning) => style.yellow(`Warning: ${terminalLine(warning, LONGEST_LINE)}`)),

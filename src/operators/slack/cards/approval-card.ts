@@ -1,13 +1,15 @@
 // What an approval asks, as a card: first the risk and what speaks against it, then what would be done, then the agent's own words.
 
+import { shownPath } from '../../../domain/lookalike.ts'
 import type { Risk } from '../../../domain/tool-settings.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { type Approval, type ChangeSummary, isWaiting } from '../../../domain/wait.ts'
+import { argumentsOf, warningsAbout } from '../../../supervision/approvals/shown-call.ts'
 import { evidence } from './approval-evidence.ts'
 import { bold, code, emoji, type Inline, line, type RichPart, rich, type SlackBlock, time } from './blocks.ts'
 import { button, type CardBody, type CardLook, type CardSubject, labelOf } from './card.ts'
 import { choicesOf } from './question-choices.ts'
-import { notifiedName, shownLine, shownName, shownNote } from './shown-text.ts'
+import { notifiedName, shownName, shownNote, shownProse } from './shown-text.ts'
 
 const MOST_PATH = 300
 const MOST_WARNING = 200
@@ -73,9 +75,11 @@ function notifiedAsk(wait: Approval): string {
 }
 
 /** What speaks against it. */
-export function warnings({ supervised, status }: Approval): SlackBlock[] {
+export function warnings(wait: Approval): SlackBlock[] {
+  const { supervised, status, kind } = wait
   const change = supervised?.change ?? null
-  const said = change?.warnings ?? []
+  const isCall = kind === 'tool_call' || kind === 'permission'
+  const said = [...(isCall ? warningsAbout(argumentsOf(wait)) : []), ...(change?.warnings ?? [])]
   const left = said.length - MOST_WARNINGS
   const warning = (label: string, text: string): RichPart => line(emoji('warning'), ' ', bold(label), text)
   const lines = [
@@ -98,7 +102,7 @@ export function whatChanges({ supervised }: Approval): SlackBlock[] {
   const { path, kind, addedLines, removedLines } = change
   const what = line(
     bold(`${VERBS[kind].does} `),
-    code(shownLine(path, MOST_PATH).text),
+    code(shownProse(shownPath(path), MOST_PATH).text),
     ` +${addedLines} −${removedLines}`,
   )
   return rich(what)
