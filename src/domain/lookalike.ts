@@ -78,7 +78,8 @@ export function lookalikeWarnings(value: unknown): string[] {
 
 function misleads(token: string): boolean {
   const isPlace = PLACE.test(token)
-  const hasLatin = LATIN.test(token)
+  // Every address begins with a scheme in Latin letters.
+  const hasLatin = LATIN.test(token.replace(/^[a-z][a-z\d+.-]*:\/\//i, ''))
   for (const [word] of token.matchAll(WORD)) {
     if (!LOOKALIKE.test(word)) continue
     if (LATIN.test(word) && (isPlace || LOOKALIKE.test(word.replaceAll(GREEK_LETTERS, '')))) return true
