@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { hasExpired, isSupervisedApproval } from '../../domain/wait.ts'
+import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/wait.ts'
 import type { Waits } from '../../engine/ports/waits.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'
@@ -10,8 +10,10 @@ import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
 import { checkOwnEdit } from './check-edit.ts'
 import { alreadyDecided, type DecideDeps, decide, refuseSecondYes } from './decide.ts'
 import type { ElsewhereApprovals } from './decide-elsewhere.ts'
+import { keepSecrets } from './keep-secrets.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 import { endGrant, review } from './review.ts'
+import { argumentsOf } from './shown-call.ts'
 
 interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators'> {
   store: Pick<Store, 'waits' | 'grants'>
@@ -42,9 +44,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
     get: (by, id) => visibleApproval(syncedWaits, by, id),
 
-    async decide(by, id, decision, correlationId) {
-      checkReason(decision.reason)
+    async decide(by, id, given, correlationId) {
+      checkReason(given.reason)
       const approval = await visibleApproval(syncedWaits, by, id)
+      const decision = withSecrets(given, approval)
       if (isSupervisedApproval(approval)) {
         return { approval: await elsewhere().decide(by, approval, decision), run: null }
       }
@@ -69,8 +72,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       throw alreadyDecided(await askAgain.latest(now))
     },
 
-    async check(by, id, edit) {
+    async check(by, id, given) {
       const approval = await visibleApproval(syncedWaits, by, id)
+      const edit = withSecrets(given, approval)
       if (isSupervisedApproval(approval)) return elsewhere().check(by, approval, edit)
       refuseWithoutPermission(by, approval)
       const at = waits.now()
@@ -100,3 +104,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     },
   }
 }
+
+/** People are shown secrets masked, in the console and in Slack. A mask that an edit leaves stands for the secret. */
+const withSecrets = <T extends { arguments?: Record<string, unknown> }>(edit: T, approval: Approval): T =>
+  edit.arguments === undefined ? edit : { ...edit, arguments: keepSecrets(edit.arguments, argumentsOf(approval)) }

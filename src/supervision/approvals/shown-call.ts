@@ -77,14 +77,18 @@ function shownArgument(name: string, value: unknown, most: number): ShownArgumen
   const open = isMasked ? MASKED : maskSecrets(value)
   const whole = typeof open === 'string' ? open : prettyJson(open)
   const kept = firstBytes(whole, most)
+  const isSecret = isMasked || (isJson && whole !== prettyJson(value))
+  const isCut = kept.length < whole.length
+  const { text, marks } = marked(kept)
   return {
     name: visibleText(name),
-    text: marked(kept),
+    text,
     isJson: isJson && !isMasked,
-    isSecret: isMasked || (isJson && whole !== prettyJson(value)),
-    hidden: hiddenIn(value),
+    isSecret,
+    // What is masked or cut off counts too.
+    hidden: isSecret || isCut ? hiddenIn(value) : marks + (isJson ? escapesIn(whole) : 0),
     bytes: Buffer.byteLength(whole),
-    cut: kept.length === whole.length ? null : { shownBytes: Buffer.byteLength(kept), sha256: sha256(whole) },
+    cut: isCut ? { shownBytes: Buffer.byteLength(kept), sha256: sha256(whole) } : null,
   }
 }
 
@@ -93,15 +97,16 @@ const prettyJson = (value: unknown): string => JSON.stringify(value, null, 2) ??
 /** One value with nothing masked and nothing left out. */
 export const revealedText = (value: unknown): string => marked(typeof value === 'string' ? value : prettyJson(value))
 
-const marked = (text: string): string => markedLines(text.split('\n')).lines.join('\n')
-
-/** JSON escapes some hidden characters itself, so those count too. */
-function hiddenIn(value: unknown): number {
-  if (typeof value === 'string') return markedLines(value.split('\n')).marks
-  const json = JSON.stringify(value) ?? ''
-  const escaped = json.match(/(?<!\\)(?:\\\\)*\\u[0-9a-f]{4}/g)?.length ?? 0
-  return escaped + markedLines([json]).marks
+function marked(text: string): { text: string; marks: number } {
+  const { lines, marks } = markedLines(text.split('\n'))
+  return { text: lines.join('\n'), marks }
 }
+
+const hiddenIn = (value: unknown): number =>
+  typeof value === 'string' ? marked(value).marks : marked(prettyJson(value)).marks + escapesIn(prettyJson(value))
+
+/** JSON escapes some hidden characters itself. */
+const escapesIn = (json: string): number => json.match(/(?<!\\)(?:\\\\)*\\u[0-9a-f]{4}/g)?.length ?? 0
 
 /** The beginning of a text, and never half of a character. */
 function firstBytes(text: string, most: number): string {

@@ -6,11 +6,10 @@ import type { Approval } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
-import { keepSecrets } from '../../../supervision/approvals/keep-secrets.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { RevealSecret } from '../../../supervision/approvals/reveal-secret.ts'
-import { argumentsOf, shownCall } from '../../../supervision/approvals/shown-call.ts'
+import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus, refuseWithoutDigest } from './decode.ts'
@@ -90,9 +89,9 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const by = callerOf(request.principal, request.channel)
     const id = request.params.id ?? ''
     // First, so that the body is not read if there is nothing to decide.
-    const asked = await approvals.get(by, id)
-    reply.note({ session_id: asked.sessionId })
-    const decision = withSecrets(decodeDecision(await request.json()), asked)
+    const { sessionId } = await approvals.get(by, id)
+    reply.note({ session_id: sessionId })
+    const decision = decodeDecision(await request.json())
     refuseWithoutDigest(request, decision)
     const { approval, run } = await approvals.decide(by, id, decision, request.correlationId)
     reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
@@ -102,10 +101,9 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   async function check(request: Request, reply: Reply): Promise<void> {
     const by = callerOf(request.principal, request.channel)
     const id = request.params.id ?? ''
-    const asked = await approvals.get(by, id)
-    reply.note({ session_id: asked.sessionId })
-    const edit = withSecrets(decodeEdit(await request.json()), asked)
-    reply.json(200, editCheckView(await approvals.check(by, id, edit)))
+    const { sessionId } = await approvals.get(by, id)
+    reply.note({ session_id: sessionId })
+    reply.json(200, editCheckView(await approvals.check(by, id, decodeEdit(await request.json()))))
   }
 
   async function reveal(request: Request, reply: Reply): Promise<void> {
@@ -209,11 +207,6 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
 }
 
 const viewFor = (request: Request, approval: Approval) => approvalView(approval, { isMasked: isConsole(request) })
-
-/** Whoever edits sees masks. One that they leave stands for the secret. */
-function withSecrets<T extends { arguments?: Record<string, unknown> }>(edit: T, asked: Approval): T {
-  return edit.arguments === undefined ? edit : { ...edit, arguments: keepSecrets(edit.arguments, argumentsOf(asked)) }
-}
 
 function notThere(error: unknown): never {
   if (!(error instanceof ServerError) || error.code !== 'approval_not_found') throw error
