@@ -46,7 +46,11 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
       revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
     }),
     ...createEventRoutes(deps),
-    ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
+    ...createInboxRoutes({
+      ...deps,
+      inbox: createInbox({ waits: store.waits, log, feed, clock }),
+      sessionTitles: async (ids) => ids.map((id) => ({ id, title: `Title of ${id}` })),
+    }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ].filter((route) => !isReplaced(route))
@@ -91,7 +95,13 @@ const onDevice = (route: Route): Route => ({
 const isFromBrowser = ({ principal }: Request): boolean => principal.tokenId === consoleToken.id
 
 const fromDevice = (request: Request): Request =>
-  Object.create(request, { principal: { value: { ...request.principal, device: 'device-of-these-tests' } } })
+  new Proxy(request, {
+    get(target, key) {
+      if (key === 'principal') return { ...target.principal, device: 'device-of-these-tests' }
+      const value = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 
 /** The same operator in the console. */
 export const asConsole = { Authorization: `Bearer ${consoleToken.token}` }

@@ -95,7 +95,8 @@ function shownArgument(name: string, value: unknown, most: number): ShownArgumen
 const prettyJson = (value: unknown): string => JSON.stringify(value, null, 2) ?? 'null'
 
 /** One value with nothing masked and nothing left out. */
-export const revealedText = (value: unknown): string => marked(typeof value === 'string' ? value : prettyJson(value))
+export const revealedText = (value: unknown): string =>
+  marked(typeof value === 'string' ? value : prettyJson(value)).text
 
 function marked(text: string): { text: string; marks: number } {
   const { lines, marks } = markedLines(text.split('\n'))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { asAda, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
-import { calls, openGatedDoors } from '../../testing/open-gated-doors.ts'
+import { calls, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { type Frame, readSse } from '../../testing/sse-reader.ts'
 import { InboxSchema } from './describe.ts'
 
@@ -49,7 +49,39 @@ describe('GET /inbox', () => {
     expect(second.next).toBe(null)
   })
 
-  test.each(['limit=0', 'limit=101', 'before=x'])('refuses %s', async (query) => {
+  test('with status=done it lists what was decided, newest first, page by page', async () => {
+    const asking = calls(['send', 'bob'])
+    await using doors = await openGatedDoors({ answers: [asking, asking, asking, asking, says('Done.')] })
+    for (const alias of ['a', 'b', 'c', 'd']) await ask(doors, alias)
+    const { items } = await inboxOf(doors)
+    const [d, c, b, a] = items.map(({ id }) => id)
+    for (const id of [a, b, d]) await doors.post(`/approvals/${id}`, { decision: 'reject' }, asOperator)
+
+    expect((await inboxOf(doors)).items.map(({ id }) => id)).toEqual([c])
+    const done = await inboxOf(doors, '?status=done')
+    expect(done.items.map(({ id }) => id)).toEqual([d, b, a])
+    expect(done.items[0]).toMatchObject({
+      kind: 'approval',
+      title: 'Call send',
+      status: 'rejected',
+      risk: 'high',
+      tool: 'send',
+      host: null,
+      session_title: `Title of ${done.items[0]?.session_id}`,
+      decided_by: 'operator',
+      decided_channel: 'http',
+      decided_at: expect.stringMatching(/^2/),
+    })
+    const first = await inboxOf(doors, '?status=done&limit=2')
+    const second = await inboxOf(doors, (first.next ?? '').slice('/inbox'.length))
+    expect([...first.items, ...second.items]).toEqual(done.items)
+    expect(second.next).toBe(null)
+    expect((await inboxOf(doors, '?status=done&risk=low')).items).toEqual([])
+    expect((await inboxOf(doors, '?status=done&risk=high&limit=1')).items).toHaveLength(1)
+    expect((await inboxOf(doors, '?status=done&kind=prompt')).items).toEqual([])
+  })
+
+  test.each(['status=old', 'limit=0', 'limit=101', 'before=x'])('refuses %s', async (query) => {
     await using doors = await openAsking()
 
     expect(await refusalOf(await doors.get(`/inbox?${query}`, asOperator))).toEqual({

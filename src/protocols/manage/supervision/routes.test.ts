@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { agentIn, callOf } from '../../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
-import { asAda, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
+import { asAda, asConsole, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
-import { ShownApprovalSchema } from '../approvals/schema.ts'
+import { EditCheckSchema, ShownApprovalSchema } from '../approvals/schema.ts'
 import { FeedItemSchema } from '../events/describe.ts'
 import { InboxSchema } from '../inbox/describe.ts'
 import { AlertSchema, PromptSchema, WaitSchema } from './schema.ts'
@@ -17,6 +18,14 @@ const sessionOf = async (doors: Doors) => (await doors.open()).id
 async function trail(doors: Doors): Promise<Record<string, unknown>[]> {
   const entries = await doors.store.audit.entries(0, 1_000)
   return entries.map(({ text }) => JSON.parse(text)).map(({ kind, by, details }) => ({ kind, by, ...details }))
+}
+
+async function nextApproval({ store }: Doors): Promise<string> {
+  for (;;) {
+    const [asked] = await store.waits.list({ wait: 'approval', isWaiting: true, limit: 1 })
+    if (asked !== undefined) return asked.id
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+  }
 }
 
 describe('POST /prompts/{id}', () => {
@@ -368,6 +377,86 @@ describe('the approval of a change', () => {
 
     expect(await json(yes)).toMatchObject({ status: 'approved', edited: true, decided_channel: 'http' })
     expect((await doors.answer).answer).toMatchObject({ status: 'approved', edited: true })
+  })
+
+  test('an edit is checked against the file and against the agent’s text, before and after it is kept', async () => {
+    await using doors = await openAsked()
+    const check = async (body: object, headers = asOperator) =>
+      EditCheckSchema.parse(await json(await doors.post(`/approvals/${doors.id}/check`, body, headers)))
+    const show = async () =>
+      ShownApprovalSchema.parse(await json(await doors.get(`/approvals/${doors.id}`, asOperator)))
+    const asked = await show()
+    expect(asked.edit_diff).toBe(null)
+
+    const checked = await check({ content: 'one\nfo\u202eur\n' })
+    expect(checked).toMatchObject({
+      ok: true,
+      problems: [],
+      risk: 'critical',
+      shown: { warnings: ['The change hides characters. They are written as marks, such as <U+202E>.'] },
+      change: {
+        added_lines: 1,
+        removed_lines: 1,
+        shown_diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+fo<U+202E>ur',
+        edit_diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-three\n+fo<U+202E>ur',
+      },
+    })
+    expect(await show()).toEqual(asked)
+    expect(await check({ content: 'one\ntwo\n' })).toMatchObject({
+      ok: false,
+      problems: ['The diff changes nothing: a.txt is already like this.'],
+    })
+    expect((await check({ arguments: {} })).problems).toEqual([
+      'Only the arguments of a tool call can be edited. To edit a change, send its whole new text as `content`.',
+    ])
+    const eves = await doors.post(`/approvals/${doors.id}/check`, { content: '' }, asEve)
+    expect(await json(eves)).toMatchObject({ status: 403, owner: 'local_user' })
+
+    const edit = { decision: 'approve', content: 'one\nfo\u202eur\n' }
+    expect(await json(await doors.post(`/approvals/${doors.id}`, edit, asOperator))).toMatchObject({
+      code: 'approval_changed',
+      digest: checked.change?.digest,
+    })
+    const kept = await show()
+    expect([kept.shown_diff, kept.edit_diff, kept.risk]).toEqual([
+      checked.change?.shown_diff,
+      checked.change?.edit_diff,
+      'critical',
+    ])
+    // Another edit is still compared with what the agent wrote.
+    await doors.post(`/approvals/${doors.id}`, { decision: 'approve', content: 'one\nfive\n' }, asOperator)
+    expect((await show()).edit_diff).toContain('-three\n+five')
+    expect((await check({ content: 'one\nsix\n' })).change?.edit_diff).toContain('-three\n+six')
+    await doors.post(`/approvals/${doors.id}`, { decision: 'reject', looked_at: { whole: true } }, asOperator)
+    expect((await doors.answer).answer.status).toBe('rejected')
+    expect(await trail(doors)).toContainEqual(
+      expect.objectContaining({ kind: 'diff', decision: 'rejected', looked_at: 'everything' }),
+    )
+  })
+
+  test('an edit of a host’s call is checked too', async () => {
+    await using doors = await openSupervisedDoors()
+    const workspaceRoot = makeWorkspace({})
+    const agent = agentIn(workspaceRoot, { owner: 'local_user' })
+    const input = { command: 'curl https://p\u0430y.example', token: 'sk-1' }
+    const answer = doors.elsewhere.desk.approve_tool(callOf(agent), { tool_name: 'Bash', input })
+    const id = await nextApproval(doors)
+    const shown = ShownApprovalSchema.parse(await json(await doors.get(`/approvals/${id}`, asConsole)))
+    expect(shown.arguments).toEqual({ ...input, token: '[masked]' })
+    expect(shown.shown.warnings).toEqual([
+      'Look closely: "https://p<U+0430>y.example" has letters that look like others.',
+    ])
+    expect(shown.description).toContain(shown.shown.warnings[0])
+
+    const edited = { command: 'curl https://pay.example\u200b', token: '[masked]' }
+    expect(await json(await doors.post(`/approvals/${id}/check`, { arguments: edited }, asConsole))).toMatchObject({
+      ok: true,
+      risk: 'critical',
+      changes: [{ name: 'command', before: input.command, after: 'curl https://pay.example<U+200B>' }],
+    })
+    const yes = { decision: 'approve', digest: shown.digest, arguments: { ...edited, command: 'true' } }
+    expect((await doors.post(`/approvals/${id}`, yes, asConsole)).status).toBe(200)
+    expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: { command: 'true', token: 'sk-1' } })
   })
 
   test('another operator sees it and cannot decide it', async () => {
