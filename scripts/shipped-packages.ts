@@ -19,6 +19,7 @@ export const BUNDLED = [
   '@fastify/busboy',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/server',
+  '@simplewebauthn/server',
   '@slack/socket-mode',
   '@slack/web-api',
   '@tesseract.js-data/eng',
