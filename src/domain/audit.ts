@@ -16,6 +16,13 @@ export interface AuditRecord {
     | 'grant_revoked'
     | 'token_created'
     | 'token_revoked'
+    /** A browser signed in or out: `details.device` says which. */
+    | 'signed_in'
+    | 'signed_out'
+    | 'device_revoked'
+    | 'device_code_made'
+    | 'passkey_added'
+    | 'passkey_removed'
     /** An operator read, listed or cancelled what belongs to somebody else. */
     | 'operator_read'
     | 'operator_list'
@@ -34,7 +41,7 @@ export interface AuditRecord {
   by: string
   session: string | null
   run: string | null
-  /** Empty for records about a token. */
+  /** Empty for records about a token, a device or a passkey. */
   agent: string
   tool: string
   call: string | null

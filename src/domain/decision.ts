@@ -6,10 +6,12 @@ import type { ArgumentConditions } from './approval-rule.ts'
 export interface Caller {
   user: string
   role: 'anyone' | 'user' | 'operator'
-  /** The way they came: `http`, `ctl`, `slack`, … Left out: `http`. */
+  /** The way they came: `http`, `console`, `ctl`, `slack`, … Left out: `http`. */
   channel?: string
   /** Id of the token they sent, for the audit trail. */
   credential?: string
+  /** What they sent to prove that they have a passkey. Nobody has checked it yet. */
+  proof?: string
 }
 
 export interface Decision {

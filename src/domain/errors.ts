@@ -27,6 +27,8 @@ export const errorCodes = [
   'origin_not_allowed',
   'passphrase_required',
   'passphrase_wrong',
+  'code_invalid',
+  'passkey_required',
   // Something does not exist, or no longer.
   'agent_not_found',
   'session_not_found',

@@ -92,12 +92,14 @@ export interface Principal {
   hasToken: boolean
   /** Id of the token, for the audit trail. A token of the settings has none. */
   tokenId?: string
-  /** Id of the browser that is signed in, if the console sent the request. */
-  device?: string
+  /** The token is of a browser that is signed in to the console; `tokenId` is its device. */
+  isConsole?: true
+  /** The header X-Passkey. Nobody has checked it yet. */
+  proof?: string
 }
 
 /** The console shows a person what it gets, so it gets no secrets, and must say what it showed. */
-export const isConsole = ({ principal }: Pick<Request, 'principal'>): boolean => principal.device !== undefined
+export const isConsole = ({ principal }: Pick<Request, 'principal'>): boolean => principal.isConsole === true
 
 /** The caller of a route with the role `agent`. */
 export interface AgentPrincipal extends Principal {

@@ -26,6 +26,8 @@ export const statusOf: Record<ErrorCode, number> = {
   origin_not_allowed: 403,
   passphrase_required: 401,
   passphrase_wrong: 403,
+  code_invalid: 401,
+  passkey_required: 403,
   agent_not_found: 404,
   session_not_found: 404,
   run_not_found: 404,

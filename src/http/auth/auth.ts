@@ -32,6 +32,8 @@ export interface Access {
 export interface AuthOptions {
   /** The current tokens. Returns a new array only after a change. */
   tokens: () => readonly Token[]
+  /** Browsers that are signed in. Their tokens count beside the others. */
+  devices?: { current(): readonly Token[]; used(id: string): void }
   /** True if other machines can reach the server. False: talking needs no token. Deciding always needs one. */
   tokenRequired: boolean
   /** Everybody may talk without a token, from any machine. */
@@ -46,7 +48,8 @@ const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user', hasToken: 
 const NOBODY: Access = { principal: { owner: LOCAL_USER, role: 'public', hasToken: false }, isValid: () => true }
 
 export function createAuth({
-  tokens,
+  tokens: ownTokens,
+  devices,
   tokenRequired,
   insecure = false,
   agentWithoutToken,
@@ -54,6 +57,7 @@ export function createAuth({
   failuresPerMinute = 10,
 }: AuthOptions): Auth {
   const failures = createWindowCounter({ limit: failuresPerMinute, windowMs: 60_000, clock })
+  const tokens = devices === undefined ? ownTokens : joinTokens(ownTokens, devices.current)
   const find = createTokenFinder(tokens)
 
   function check(authorization: string, address: string, role: Role): Access {
@@ -67,6 +71,7 @@ export function createAuth({
       throw wrongToken(tokenRequired || role === 'operator' || role === 'agent')
     }
     refuseOtherRole(token, role)
+    if (token.isConsole && token.id !== null) devices?.used(token.id)
     return {
       principal: principalOf(token),
       isValid: () => tokens().some((other) => isSame(other, token)),
@@ -93,6 +98,16 @@ export function createAuth({
         return NOBODY
       }
     },
+  }
+}
+
+/** Both lists as one, which is new only after a change. */
+function joinTokens(one: () => readonly Token[], other: () => readonly Token[]): () => readonly Token[] {
+  let joined = { left: one(), right: other(), tokens: [...one(), ...other()] }
+  return () => {
+    const [left, right] = [one(), other()]
+    if (left !== joined.left || right !== joined.right) joined = { left, right, tokens: [...left, ...right] }
+    return joined.tokens
   }
 }
 
@@ -141,8 +156,11 @@ function refuseOtherRole(token: Token, role: Role): void {
   }
 }
 
-function principalOf({ id, user, role, workspace, channel }: Token): Principal | AgentPrincipal {
-  if (role !== 'agent') return { owner: user, role, hasToken: true, ...(id === null ? {} : { tokenId: id }) }
+function principalOf({ id, user, role, workspace, channel, isConsole }: Token): Principal | AgentPrincipal {
+  if (role !== 'agent') {
+    const known = { ...(id === null ? {} : { tokenId: id }), ...(isConsole ? { isConsole } : {}) }
+    return { owner: user, role, hasToken: true, ...known }
+  }
   if (id === null || workspace === undefined) throw new Error('an agent’s token has an id and a workspace')
   const bound = { tokenId: id, workspace, ...(channel === undefined ? {} : { channel }) }
   return { owner: user, role, hasToken: true, ...bound }

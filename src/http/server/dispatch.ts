@@ -8,11 +8,12 @@ import type { Ids } from '../../domain/ids.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { Access, Auth } from '../auth/auth.ts'
+import { PROOF_HEADER } from '../auth/console/proofs.ts'
 import { PASSPHRASE_HEADER } from '../auth/passphrase/require-passphrase.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
 import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
-import { type BodyClass, bodyClassBytes, type Route } from '../route.ts'
+import { type BodyClass, bodyClassBytes, type Principal, type Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
@@ -148,6 +149,7 @@ export class Exchange {
     this.#route = route
     if (!route.anytime && !state.takesWork) throw unavailable(state)
     const { principal, isValid } = this.#authenticate(match, sent)
+    if (principal.isConsole && this.#via !== 'ctl') guard.checkOwnPage(this.#raw)
     this.reply.isAllowed = isValid
     this.reply.owner = principal.owner
     if (this.#method === 'POST') usage.takePost(principal)
@@ -160,7 +162,7 @@ export class Exchange {
       path,
       query: sent.query,
       params: match.params,
-      principal,
+      principal: withProof(principal, this.#raw),
       correlationId: this.#correlationId,
       log: this.#log,
       body,
@@ -251,6 +253,12 @@ function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }:
   if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
   const owner = route.signedOwner({ params, query: new URLSearchParams(query) })
   return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
+}
+
+/** The proof is for whoever decides. It counts only for the person who sent it. */
+function withProof(principal: Principal, { headers }: IncomingMessage): Principal {
+  const proof = headers[PROOF_HEADER]
+  return typeof proof === 'string' && principal.hasToken ? { ...principal, proof } : principal
 }
 
 /** Some hosts of agents can only be given a URL. So an agent on this machine may have its token there; elsewhere proxies would log it. */

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { ServerError } from '../../domain/errors.ts'
+import { refuseForeignPage } from '../auth/console/own-origin.ts'
 
 export interface GuardOptions {
   /** The address or name the server was told to listen on. */
@@ -15,11 +16,15 @@ export interface GuardOptions {
   allowedHosts: readonly string[]
   /** `local`, alone or in a list, allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
   origins: 'local' | '*' | readonly string[]
+  /** Where people open this server, if the settings say so. */
+  publicUrl?: string | null
 }
 
 export interface Guard {
   /** Returns headers for the answer as a flat list of names and values. Throws `host_not_allowed`, `origin_not_allowed` or `invalid_request`. */
   check(request: IncomingMessage, authority: string | null): readonly string[]
+  /** For requests with a console token. Throws `origin_not_allowed` unless a page of this server sent it, or no page at all. */
+  checkOwnPage(request: IncomingMessage): void
   /** Returns more headers if the request is a preflight, otherwise null. */
   preflight(request: IncomingMessage): readonly string[] | null
 }
@@ -99,6 +104,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (anyOrigin) return ['Access-Control-Allow-Origin', '*', ...EXPOSED]
       return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...EXPOSED]
     },
+    checkOwnPage: (request) => refuseForeignPage(request, options.publicUrl ?? null),
     preflight(request) {
       if (request.method !== 'OPTIONS' || request.headers.origin === undefined) return null
       if (request.headers['access-control-request-method'] === undefined) return null

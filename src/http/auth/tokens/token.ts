@@ -19,6 +19,8 @@ export interface Token {
   workspace?: string
   /** The channel that the sessions of an agent's token report to. */
   channel?: string
+  /** The token of a browser that is signed in to the console. */
+  isConsole?: true
   /** Lower-case hex. */
   sha256: string
 }

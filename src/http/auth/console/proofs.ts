@@ -1,0 +1,201 @@
+// Proofs with a passkey: what a browser is asked to sign, and whether what it sends back proves that this person wants exactly that.
+
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server'
+import { z } from 'zod'
+import type { AuditRecord } from '../../../domain/audit.ts'
+import type { Clock } from '../../../domain/clock.ts'
+import type { Caller } from '../../../domain/decision.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import type { Ids } from '../../../domain/ids.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import type { ProofPurpose, StepUp } from '../../../domain/step-up.ts'
+import { canonicalJson } from '../../../json/digest.ts'
+import type { Challenge, Challenges } from './challenges.ts'
+import type { ConsolePlace } from './own-origin.ts'
+import type { Passkey, Passkeys } from './passkeys.ts'
+import {
+  type Assertion,
+  AssertionSchema,
+  type Attestation,
+  checkAssertion,
+  checkAttestation,
+  creationOptions,
+  requestOptions,
+} from './web-authn.ts'
+
+/** base64url of JSON: `{"challenge_id", "response"}`. */
+export const PROOF_HEADER = 'x-passkey'
+
+export interface AskedProof {
+  challenge_id: string
+  options: PublicKeyCredentialRequestOptionsJSON
+}
+
+export interface Proofs extends StepUp {
+  /** Whether anybody has a passkey, so that proofs are needed at all. */
+  isOn(): boolean
+  /** Of this person, whichever of their names they come with. */
+  own(user: string): readonly Passkey[]
+  /** Null: they have no passkey for this place. */
+  ask(user: string, purpose: ProofPurpose, place: ConsolePlace): Promise<AskedProof | null>
+  /** Throws `invalid_request` where passkeys do not work. */
+  askNew(
+    user: string,
+    place: ConsolePlace,
+  ): Promise<{ challenge_id: string; options: PublicKeyCredentialCreationOptionsJSON }>
+  /** It is on disk when it resolves. Throws `invalid_request`, `conflict`, `limit`, `storage_full`. */
+  register(user: string, sent: { challengeId: string; label: string; response: Attestation }): Promise<Passkey>
+}
+
+interface ProofsDeps {
+  passkeys: Passkeys
+  challenges: Challenges
+  /** The name under which a person is known, whichever of their names they come with. */
+  personOf: (user: string) => string
+  /** Address of the console's page about a record; of its settings for null. */
+  link: (approvalId: string | null) => string
+  clock: Clock
+  ids: Ids
+  log: Logger
+}
+
+const ProofSchema = z.object({ challenge_id: z.string().max(64), response: AssertionSchema })
+
+export function createProofs(deps: ProofsDeps): Proofs {
+  const { passkeys, challenges, personOf, clock, ids, log } = deps
+  // A proof is used up when it is checked, so each request is checked once, however often it is asked.
+  const checked = new WeakMap<Caller, Map<string, Promise<AuditRecord['details']>>>()
+
+  const own = (user: string) => {
+    const person = personOf(user)
+    return passkeys.list().filter((one) => one.user === person)
+  }
+
+  async function check(by: Caller, purpose: ProofPurpose): Promise<AuditRecord['details']> {
+    if (by.proof === undefined) throw required(null, by, purpose)
+    const { challenge_id, response } = decodeProof(by.proof)
+    const challenge = challenges.take(challenge_id)
+    if (challenge === null) throw required('It was used already, or it is older than two minutes.', by, purpose)
+    if (challenge.user !== personOf(by.user) || keyOf(challenge.purpose) !== keyOf(purpose)) {
+      throw required('It was made for something else.', by, purpose)
+    }
+    const passkey = own(by.user).find(({ credentialId }) => credentialId === response.id)
+    if (passkey === undefined || passkey.rpId !== challenge.place.rpId) {
+      throw required('It is not of a passkey of yours.', by, purpose)
+    }
+    await verify(challenge, response, passkey).catch((error: unknown) => {
+      if (error instanceof ServerError) throw error
+      log.warn('a proof with a passkey was refused', { passkey_id: passkey.id, user: by.user, error })
+      throw required('It is not valid.', by, purpose)
+    })
+    return { passkey: passkey.id }
+  }
+
+  async function verify(challenge: Challenge, response: Assertion, passkey: Passkey): Promise<void> {
+    const counter = await checkAssertion(challenge, response, passkey)
+    // Meanwhile another proof of the same passkey may have counted on, or somebody may have removed it.
+    const now = passkeys.list().find(({ id }) => id === passkey.id)
+    if (now === undefined || now.counter !== passkey.counter) throw new Error('the passkey has changed meanwhile')
+    passkeys.used(passkey.id, counter, clock.now())
+  }
+
+  function required(why: string | null, by: Caller, purpose: ProofPurpose): ServerError {
+    const approvalId = purpose.kind === 'decision' ? purpose.approvalId : null
+    const url = deps.link(approvalId)
+    const wrong = why === null ? '' : ` The proof that you sent does not count. ${why}`
+    const still = approvalId === null ? '' : ' It is still pending.'
+    const isOperator = by.role === 'operator'
+    const advice = isOperator
+      ? 'You have none: ask somebody who has one to add your device'
+      : 'Ask an operator to do it'
+    const how = isOperator && own(by.user).length > 0 ? 'Do it in the console' : `${advice}, in the console`
+    return new ServerError(
+      'passkey_required',
+      `${needs[purpose.kind]} needs a passkey.${wrong}${still} ${how}: ${url}`,
+      {
+        details: { url, ...(approvalId === null ? {} : { approval_id: approvalId }) },
+      },
+    )
+  }
+
+  return {
+    isOn: () => passkeys.list().length > 0,
+    own,
+
+    async require(by, purpose) {
+      if (passkeys.list().length === 0) return {}
+      const byPurpose = checked.get(by) ?? new Map<string, Promise<AuditRecord['details']>>()
+      checked.set(by, byPurpose)
+      const key = keyOf(purpose)
+      const checking = byPurpose.get(key) ?? check(by, purpose)
+      byPurpose.set(key, checking)
+      return checking
+    },
+
+    async ask(user, purpose, place) {
+      const usable = place.whyNot === null ? own(user).filter(({ rpId }) => rpId === place.rpId) : []
+      if (usable.length === 0) return null
+      const challenge = challenges.make({ user: personOf(user), purpose, place })
+      return { challenge_id: challenge.id, options: await requestOptions(challenge, usable) }
+    },
+
+    async askNew(user, place) {
+      if (place.whyNot !== null) throw new ServerError('invalid_request', place.whyNot)
+      const challenge = challenges.make({ user: personOf(user), purpose: { kind: 'registration' }, place })
+      return { challenge_id: challenge.id, options: await creationOptions(challenge, own(user)) }
+    },
+
+    async register(user, { challengeId, label, response }) {
+      const challenge = challenges.take(challengeId)
+      if (challenge?.purpose.kind !== 'registration' || challenge.user !== personOf(user)) {
+        throw notRegistered('/challenge_id', 'It was used already, is older than two minutes, or is not for this.')
+      }
+      const made = await checkAttestation(challenge, response).catch((error: unknown) => {
+        log.warn('a new passkey was refused', { user, error })
+        throw notRegistered('/response', 'It is not what a browser answers to this challenge.')
+      })
+      const passkey = {
+        id: ids.uuid(),
+        user: challenge.user,
+        label,
+        rpId: challenge.place.rpId,
+        ...made,
+        createdAt: clock.now(),
+        lastUsedAt: null,
+      }
+      passkeys.add(passkey)
+      return passkey
+    },
+  }
+}
+
+const needs: Readonly<Record<ProofPurpose['kind'], string>> = {
+  decision: 'This decision',
+  sign_in: 'Signing in',
+  device_code: 'A code for a new device',
+  passkey: 'Adding or removing a passkey',
+  token: 'A new token of an operator',
+}
+
+const notRegistered = (pointer: string, detail: string): ServerError =>
+  new ServerError('invalid_request', 'The passkey was not added. Ask for new options, and try again.', {
+    problems: [{ pointer, detail }],
+  })
+
+const keyOf = (purpose: Challenge['purpose']): string => canonicalJson(purpose)
+
+/** Anybody can send anything there. Throws `invalid_request`. */
+function decodeProof(header: string): z.infer<typeof ProofSchema> {
+  try {
+    return ProofSchema.parse(JSON.parse(Buffer.from(header, 'base64url').toString('utf8')))
+  } catch (cause) {
+    throw new ServerError(
+      'invalid_request',
+      'The header X-Passkey cannot be read. Send base64url of {"challenge_id", "response"}, with what the browser answered.',
+      { cause },
+    )
+  }
+}
