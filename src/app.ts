@@ -9,17 +9,20 @@ import { createServices } from './create-services.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import type { ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
+import { LOCAL_USER } from './domain/session.ts'
 import type { Engine } from './engine/engine.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
+import { createChallenges } from './http/auth/console/challenges.ts'
+import { createProofs } from './http/auth/console/proofs.ts'
 import { guardDecisions } from './http/auth/passphrase/guard-decisions.ts'
 import { createRequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
-import { type MadeTokens, noOperatorToken, type Tokens } from './http/auth/tokens/tokens.ts'
+import { type MadeTokens, noOperatorToken, type Tokens, type WriteAudit } from './http/auth/tokens/tokens.ts'
 import { createMetrics, registerEngineMetrics, registerProcessMetrics } from './http/metrics/metrics.ts'
 import type { Door, Route } from './http/route.ts'
 import type { ListenTarget } from './http/server/listen.ts'
 import { createServerState } from './http/server-state.ts'
 import { lockDataDir } from './open-store.ts'
-import { createConsoleLink } from './operators/console-link.ts'
+import { createConsoleLink, onLocalhost } from './operators/console-link.ts'
 import type { OperatorChannel } from './operators/operator.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
@@ -31,6 +34,8 @@ import { type Prepared, prepareApp } from './start/prepare-app.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createLateReach } from './supervision/reach.ts'
+import { configuredOperators } from './supervision/sessions/configured-operators.ts'
+import { personOf } from './supervision/sessions/may-command.ts'
 
 /** One is started once, by `open`, `mount` or `listen`. */
 export interface App {
@@ -58,6 +63,8 @@ export interface OpenApp {
   readonly tokens: Tokens
   /** The tokens that this start made. Show them now: they cannot be read again. */
   readonly madeTokens: MadeTokens | null
+  /** A code that signs a browser in to the console, as the operator of the first start. It works once, for five minutes. */
+  newConsoleCode(): string
   /** What is attached to messages. */
   readonly files: FileKeeper
   /** The open doors that have at least one route. */
@@ -135,11 +142,8 @@ async function startApp(
 
   const lock = lockDataDir(dataDir)
   undo.defer(() => lock.release())
-  const { own, workspaces, tokens, published, fileKeys, pushKeys, secret, passphrase } = openOwnFolders(
-    options,
-    prepared,
-    undo,
-  )
+  const folders = openOwnFolders(options, prepared, undo)
+  const { own, workspaces, tokens, published, fileKeys, pushKeys, secret, passphrase, signIn } = folders
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
@@ -147,16 +151,24 @@ async function startApp(
   let channels: readonly OperatorChannel[] = []
   const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise, channels: () => channels })
   const room = createByteBudget(READERS_BYTES, clock)
-  const serverParts = { routes: early, tokens, state, metrics, room, published }
+  const { devices } = signIn
+  const serverParts = { routes: early, tokens, devices, state, metrics, room, published }
   const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
 
   const { store, wake, sessionLog, unlessDamaged } = openLog(options, { lock, state, room, clock }, undo)
   whenOpen.resolve(store)
-  const madeTokens = await tokens.begin((record) => sessionLog.commit({ type: 'add_audit', audit: [record] }), {
-    make: makeTokens,
-  })
+  const audit: WriteAudit = (record) => sessionLog.commit({ type: 'add_audit', audit: [record] })
+  const madeTokens = await tokens.begin(audit, { make: makeTokens })
   if (!tokens.current().some(({ role }) => role === 'operator')) log.warn(noOperatorToken(dataDir))
   const wiring = { settings, fileKeys, dataDir, basePath, version, ids }
+  const base = settings.channels.publicUrl ?? (localAddress === null ? '' : onLocalhost(localAddress))
+  const link = createConsoleLink(base)
+  const operators = configuredOperators(settings.supervision.operators)
+  const proofs = createProofs({
+    ...{ passkeys: signIn.passkeys, challenges: createChallenges(clock, ids), clock, ids, log },
+    personOf: (name) => personOf(operators, name),
+    link: (id) => (id === null ? `${base}/console/settings` : link(id)),
+  })
   const reach = createLateReach()
   const services = await createServices(
     {
@@ -170,6 +182,7 @@ async function startApp(
       workspaces,
       tidy: () => work.tidy(),
       reach,
+      stepUp: proofs,
       ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
       clock,
       log,
@@ -187,13 +200,16 @@ async function startApp(
   const { terminal } = options
   const channelParts = {
     ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, secret, clock, ids, log },
-    link: createConsoleLink(settings.channels.publicUrl ?? localAddress ?? ''),
+    link,
   }
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
   channels = opened.list
   reach.open(opened.reach)
   const routes = guardDecisions(
-    createRoutes({ ...wiring, services, work, channels: opened, early, tokens }),
+    createRoutes({
+      ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs },
+      signIn: { ...signIn, proofs, audit, operators, base, agent: prepared.answering.definition.name },
+    }),
     createRequirePassphrase(passphrase),
   )
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
@@ -220,6 +236,7 @@ async function startApp(
       handle: http.handle,
       tokens,
       madeTokens,
+      newConsoleCode: () => signIn.codes.make({ user: LOCAL_USER, isVouched: false }).text,
       files: keeper,
       doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
       routes,

@@ -5,6 +5,7 @@ import type { Channels } from './create-channels.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
+import type { StepUp } from './domain/step-up.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
@@ -21,6 +22,7 @@ import { createChatRoutes } from './protocols/chat/routes.ts'
 import { createHookRoutes } from './protocols/hooks/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
 import { createChannelRoutes } from './protocols/manage/channels/routes.ts'
+import { createDeviceRoutes, type DeviceRoutesDeps } from './protocols/manage/devices/routes.ts'
 import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
 import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
@@ -47,6 +49,8 @@ interface RouteParts {
   early: readonly Route[]
   settings: ServerSettings
   tokens: Tokens
+  stepUp: StepUp
+  signIn: Omit<DeviceRoutesDeps, 'about' | 'clock' | 'publicUrl'> & { agent: string }
   fileKeys: FileKeys
   dataDir: string
   ids: Ids
@@ -61,6 +65,8 @@ export function createRoutes({
   early,
   settings,
   tokens,
+  stepUp,
+  signIn,
   fileKeys,
   dataDir,
   ids,
@@ -81,7 +87,11 @@ export function createRoutes({
     ...createChannelRoutes(channels),
     ...createPushRoutes(channels),
     ...createToolRoutes(services),
-    ...createTokenRoutes({ tokens, dataDir }),
+    ...createTokenRoutes({ tokens, stepUp, dataDir }),
+    ...createDeviceRoutes({
+      ...{ ...signIn, clock: services.clock, publicUrl: settings.channels.publicUrl },
+      about: { version, agent: signIn.agent, operators: settings.supervision.operators.map(({ name }) => name) },
+    }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
     ...createAgentRoutes({ ...services, ids }),
     ...createAgentCoreRoutes(services),

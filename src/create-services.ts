@@ -6,6 +6,7 @@ import type { Clock } from './domain/clock.ts'
 import { fileLimits } from './domain/file.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
+import type { StepUp } from './domain/step-up.ts'
 import { createEngine, type EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import { createFeed, type Feed } from './engine/feed.ts'
@@ -73,6 +74,8 @@ interface ServiceParts {
   fileKeys: FileKeys
   middleware: readonly Middleware[]
   reach: Reach
+  /** What needs a passkey. */
+  stepUp: StepUp
   workspaces: Workspaces
   /** Once an hour. */
   tidy: () => Promise<void>
@@ -94,6 +97,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     rules: createCallRules({ grants: store.grants, clock }),
     agents,
     operators: configuredOperators(settings.supervision.operators),
+    stepUp: parts.stepUp,
     store,
     log: sessionLog,
     clock,
@@ -135,6 +139,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     serverPaths: agents.map(({ definition }) => definition.directory),
     push: async (nudge) => pushNudge(mcp, elsewhere.sessions, nudge),
     reach: parts.reach,
+    stepUp: parts.stepUp,
     isConnected: (connectionId) => mcp.isOpen(connectionId),
   })
   undo.defer(() => elsewhere.close())

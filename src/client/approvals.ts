@@ -2,6 +2,7 @@
 
 import { ClientError } from './client-error.ts'
 import type { Call } from './connection.ts'
+import { proofHeaders, type WithProof } from './sign-in.ts'
 import type { Approval, ApprovalStatus, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire-types.ts'
 
 export interface ListOptions {
@@ -23,7 +24,7 @@ export interface WatchOptions {
   everyMs?: number
 }
 
-export interface ApproveOptions extends Remembered {
+export interface ApproveOptions extends Remembered, WithProof {
   signal?: AbortSignal
   reason?: string
   looked_at?: LookedAt
@@ -68,7 +69,7 @@ export interface Approvals {
   respond(
     shown: Pick<Approval, 'approval_id' | 'digest'>,
     result: unknown,
-    options?: { signal?: AbortSignal; reason?: string; looked_at?: LookedAt },
+    options?: WithProof & { signal?: AbortSignal; reason?: string; looked_at?: LookedAt },
   ): Promise<Approval>
   /** Calls that are allowed or refused without asking. For operators. */
   grants(options?: { signal?: AbortSignal; agent?: string; session?: string }): Promise<Grant[]>
@@ -124,11 +125,12 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
   const decide = (
     decision: 'approve' | 'reject' | 'respond',
     { approval_id, digest }: Pick<Approval, 'approval_id' | 'digest'>,
-    { signal, ...more }: ApproveOptions & { result?: unknown },
+    { signal, passkey, ...more }: ApproveOptions & { result?: unknown },
   ): Promise<Approval> =>
     jsonOnce({
       method: 'POST',
       path: pathOf(approval_id),
+      headers: proofHeaders(passkey),
       body: { decision, digest, ...more },
       signal,
     })

@@ -5,6 +5,7 @@ import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { type Call, createConnection, sleep } from './connection.ts'
 import type { SseMessage } from './read-sse.ts'
 import { resumingStream } from './resuming-stream.ts'
+import { createSignIn, type SignInClient } from './sign-in.ts'
 import { createSupervision, type SupervisionClient } from './supervision.ts'
 import type {
   ChatAnswer,
@@ -20,6 +21,22 @@ import type {
 export type * from './ag-ui-event.ts'
 export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
+export {
+  type Code,
+  type CreatedToken,
+  type Device,
+  encodeProof,
+  type Me,
+  type NewToken,
+  type Passkey,
+  type PasskeyChallenge,
+  type PasskeyList,
+  type ProofPurpose,
+  type SignedIn,
+  type SignInClient,
+  type SignInOptions,
+  type WithProof,
+} from './sign-in.ts'
 export type { InboxOptions, PromptAnswer, RecordListOptions, SupervisionClient } from './supervision.ts'
 export type * from './wire-types.ts'
 
@@ -57,7 +74,7 @@ export interface ChatOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
-export interface Client extends Approvals, SupervisionClient {
+export interface Client extends Approvals, SupervisionClient, SignInClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -122,6 +139,7 @@ export function createClient(options: ClientOptions): Client {
           body: await objectIn(response, call),
         })),
     }),
+    ...createSignIn({ json, jsonOnce, empty }),
     chat: (agent, message, more = {}) => json(chatCall('chat', agent, message, more)),
 
     async *stream(agent, message, more = {}) {

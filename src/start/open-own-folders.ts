@@ -6,6 +6,9 @@ import { ServerError } from '../domain/errors.ts'
 import { createFileKeySecret } from '../http/auth/config-folder/file-key-secret.ts'
 import { createPushKeySecret } from '../http/auth/config-folder/push-key-secret.ts'
 import { createServerAddress, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import { type Codes, createCodes } from '../http/auth/console/codes.ts'
+import { type Devices, openDevices } from '../http/auth/console/devices.ts'
+import { openPasskeys, type Passkeys } from '../http/auth/console/passkeys.ts'
 import { createFileKeys, type FileKeys } from '../http/auth/file-keys.ts'
 import { createPassphrase, type Passphrase } from '../http/auth/passphrase/passphrase.ts'
 import { noOperatorToken, type ReadTokens, readTokens, type TokensOptions } from '../http/auth/tokens/tokens.ts'
@@ -30,12 +33,14 @@ interface OpenFolders {
   /** The key pair for Web Push, made at its first use. */
   pushKeys: () => VapidKeys
   passphrase: Passphrase | null
+  /** Who may open the console. */
+  signIn: { codes: Codes; devices: Devices; passkeys: Passkeys }
 }
 
 /** Only for the holder of the lock of the data directory. Throws `config_invalid`. */
 export function openOwnFolders(options: AppOptions, prepared: Prepared, undo: AsyncDisposableStack): OpenFolders {
   const { settings, configDir, dataDir, log } = options
-  const { clock } = prepared
+  const { clock, ids } = prepared
   const kept = configDir === undefined ? null : { configDir, makeFolder }
   const own = { configDir: configDir ?? null, dataDir, runtimeDir: runtimeDirOf(options), home: homedir() }
   const workspaces = createWorkspaces(settings.supervision, own)
@@ -49,7 +54,9 @@ export function openOwnFolders(options: AppOptions, prepared: Prepared, undo: As
   const fileKeys = createFileKeys({ secret, clock })
   const pushKeys = createPushKeySecret(place, createVapidKeys, log)
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
-  return { own, workspaces, tokens, published, fileKeys, secret, pushKeys, passphrase }
+  const devices = openDevices({ kept: place, clock, ids, log })
+  const signIn = { codes: createCodes(clock), devices, passkeys: openPasskeys(place) }
+  return { own, workspaces, tokens, published, fileKeys, secret, pushKeys, passphrase, signIn }
 }
 
 /** Where things are kept that live only as long as the server. */

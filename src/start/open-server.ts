@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { errorShapes } from '../create-routes.ts'
 import type { ByteBudget } from '../domain/byte-budget.ts'
-import { createAuth } from '../http/auth/auth.ts'
+import { type AuthOptions, createAuth } from '../http/auth/auth.ts'
 import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import { createTempFolder } from '../http/body/temp-file.ts'
@@ -18,6 +18,7 @@ import type { Prepared } from './prepare-app.ts'
 interface ServerParts {
   routes: readonly Route[]
   tokens: Tokens
+  devices: NonNullable<AuthOptions['devices']>
   state: ServerState
   metrics: Metrics
   room: ByteBudget
@@ -55,13 +56,14 @@ export async function openServer(
 function createServer(
   { settings, dataDir, log, conformanceFixtures = false }: AppOptions,
   { basePath, guard, tls, clock, ids }: Prepared,
-  { routes, tokens, state, metrics, room }: ServerParts,
+  { routes, tokens, devices, state, metrics, room }: ServerParts,
 ): HttpServer {
   return createHttpServer({
     routes,
     basePath,
     auth: createAuth({
       tokens: () => tokens.current(),
+      devices,
       tokenRequired: settings.auth.required,
       insecure: settings.auth.insecure,
       ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),

@@ -66,6 +66,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     tokenRequired: settings.auth.required,
     allowedHosts: settings.allowedHosts,
     origins,
+    publicUrl: settings.channels.publicUrl,
   })
   const basePath = readBasePath(options.basePath ?? '')
   const everything = undo.move()

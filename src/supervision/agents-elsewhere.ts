@@ -3,6 +3,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { StepUp } from '../domain/step-up.ts'
 import { openStatuses } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
 import type { SupervisedWait } from '../domain/wait.ts'
@@ -90,6 +91,8 @@ interface ElsewhereDeps {
   /** Whether a stream of this connection is open. Left out: none ever is. */
   isConnected?: (connectionId: string) => boolean
   reach: Reach
+  /** What needs a passkey. Left out: nobody has one. */
+  stepUp?: StepUp
   /** The files of the workspaces. Left out: the real ones. */
   files?: WorkspaceFiles
 }
@@ -144,7 +147,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
-  const approvals = createElsewhereApprovals({ store, takeStep, operators, ids, serverPaths, quorum })
+  const approvals = createElsewhereApprovals({
+    ...{ store, takeStep, operators, ids, serverPaths, quorum },
+    ...(deps.stepUp === undefined ? {} : { stepUp: deps.stepUp }),
+  })
   const { propose, writer, policies } = deps.files ?? {
     propose: proposeChange,
     writer: createChangeWriter(),

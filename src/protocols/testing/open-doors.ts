@@ -97,7 +97,7 @@ const isFromBrowser = ({ principal }: Request): boolean => principal.tokenId ===
 const fromDevice = (request: Request): Request =>
   new Proxy(request, {
     get(target, key) {
-      if (key === 'principal') return { ...target.principal, device: 'device-of-these-tests' }
+      if (key === 'principal') return { ...target.principal, isConsole: true as const }
       const value = Reflect.get(target, key, target)
       return typeof value === 'function' ? value.bind(target) : value
     },

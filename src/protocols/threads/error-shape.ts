@@ -64,6 +64,8 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   origin_not_allowed: never('validation'),
   passphrase_required: never('validation'),
   passphrase_wrong: never('validation'),
+  code_invalid: never('validation'),
+  passkey_required: never('validation'),
   agent_not_found: never('validation'),
   session_not_found: never('validation'),
   run_not_found: never('validation'),

@@ -15,7 +15,7 @@ import { refuseWithoutPermission, visibleApproval } from './permission.ts'
 import { endGrant, review } from './review.ts'
 import { argumentsOf } from './shown-call.ts'
 
-interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators'> {
+interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators' | 'stepUp'> {
   store: Pick<Store, 'waits' | 'grants'>
   clock: Clock
   /** The engine's. */

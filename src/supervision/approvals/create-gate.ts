@@ -12,7 +12,7 @@ import type { Question } from './call-rules.ts'
 import { type DecideDeps, decideAll } from './decide.ts'
 import { questionForm } from './question-form.ts'
 
-export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators'>): Gate {
+export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | 'stepUp'>): Gate {
   const { store, log, rules, ids } = deps
   const askAgain = createAskAgain(deps)
   const syncedWaits = createSyncedWaits(store.waits, log)

@@ -6,6 +6,7 @@ import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { ONE_PERSON, type Quorum, type Yes } from '../../domain/quorum.ts'
+import { noStepUp, type StepUp } from '../../domain/step-up.ts'
 import { agentsProposalId, type PolicyPin, type Proposal } from '../../domain/supervision.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
@@ -32,7 +33,7 @@ import {
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { checkedCall, type Edit, type EditCheck, noProblem, problemsOf } from './check-edit.ts'
-import { alreadyDecided, refuseSecondYes } from './decide.ts'
+import { alreadyDecided, proofFor, refuseSecondYes } from './decide.ts'
 import { lookedAtOf } from './looked-at.ts'
 import { shownArguments } from './shown-arguments.ts'
 import { isPartly } from './shown-call.ts'
@@ -58,6 +59,8 @@ export interface ElsewhereDeps {
   serverPaths?: readonly string[]
   /** How many people have to say yes. Left out: one. The first no closes. */
   quorum?: Quorum
+  /** Left out: nobody has a passkey. */
+  stepUp?: StepUp
 }
 
 type Outcome =
@@ -69,7 +72,7 @@ type Outcome =
 const MOST_DIFF_IN_ERROR = 100_000
 
 export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApprovals {
-  const { store, takeStep, operators, ids, serverPaths = [], quorum = ONE_PERSON } = deps
+  const { store, takeStep, operators, ids, serverPaths = [], quorum = ONE_PERSON, stepUp = noStepUp } = deps
 
   async function current(id: string): Promise<SupervisedApproval> {
     const wait = await store.waits.get(id)
@@ -129,13 +132,16 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     const record = { ...asked, ...edits }
     const { decisions: given = [] } = record
     // Nobody has judged how dangerous edited arguments are. They must not get by with fewer people than the worst call.
-    const needed = quorum[record.editedArguments === null ? record.risk : 'critical']
+    const worst = record.editedArguments === null ? record.risk : 'critical'
+    const needed = quorum[worst]
     refuseSecondYes(operators, by, { ...record, quorum: needed })
+    const proof = await proofFor(stepUp, by, { ...asked, risk: worst }, decision)
     const decisions = [...given, { by: personOf(operators, by.user), via: channelOf(by), at: now.at, force }]
     const editedDigest = record.digest === asked.digest ? {} : { edited_digest: record.digest }
     const audit = (word: string) => [
       decisionOf(asked, by, word, now.at, {
         ...editedDigest,
+        ...proof,
         ...(force ? { force } : {}),
         ...lookedAtOf(decision),
         ...escalatedTo(operators, by, now.session.owner),

@@ -1,10 +1,12 @@
 // Decisions as answers that the store can apply.
 
 import { decisionRecord } from '../../domain/approval-audit.ts'
+import type { AuditRecord } from '../../domain/audit.ts'
 import { isoTime } from '../../domain/clock.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { noStepUp, type StepUp } from '../../domain/step-up.ts'
 import { type Approval, hasExpired } from '../../domain/wait.ts'
 import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
@@ -21,6 +23,8 @@ export interface DecideDeps {
   askAgain: AskAgain
   /** Left out: every name is a person of their own. */
   operators?: Operators
+  /** Left out: nobody has a passkey. */
+  stepUp?: StepUp
 }
 
 const everybody: Operators = { isAdmin: () => false, isKnown: () => true }
@@ -29,7 +33,7 @@ const never = new AbortController().signal
 
 /** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
 export async function decide(
-  { ids, askAgain, operators = everybody }: DecideDeps,
+  { ids, askAgain, operators = everybody, stepUp = noStepUp }: DecideDeps,
   by: Caller,
   approval: Approval,
   decision: Decision,
@@ -42,8 +46,9 @@ export async function decide(
   const answer = { waitId: approval.id, at, by: by.user, via: channelOf(by) }
   if (decision.decision === 'respond') {
     const response = responseOf(approval, decision.result)
+    const proof = await requireProof(stepUp, by, approval, decision, at)
     const audit = decisionRecord(approval, by.user, 'answered', at)
-    const details = { ...audit.details, ...how, response_sha256: sha256(response) }
+    const details = { ...audit.details, ...how, ...proof, response_sha256: sha256(response) }
     const outcome = { type: 'responded' as const, response, reason }
     return { approval, answer: { ...answer, outcome }, grant: null, audit: { ...audit, details } }
   }
@@ -80,11 +85,13 @@ export async function decide(
   const args = edited ?? JSON.parse(approval.arguments)
   const grant =
     remember === undefined ? null : newGrant({ id: ids.uuid(), approval, arguments: args, remember, by, now: at })
+  const proof = await requireProof(stepUp, by, approval, decision, at)
   const yes = isOneOfSeveral ? { yes: { by: personOf(operators, by.user), via: channelOf(by) } } : {}
   const audit = decisionRecord(approval, by.user, 'approved', at)
   const details = {
     ...audit.details,
     ...how,
+    ...proof,
     ...(editedDigest === null ? {} : { edited_digest: editedDigest }),
     ...(grant === null ? {} : { grant: grant.id }),
   }
@@ -94,6 +101,32 @@ export async function decide(
     grant,
     audit: { ...audit, details },
   }
+}
+
+/** The last check, because it uses the proof up. Whoever comes too late is told so without one. */
+async function requireProof(
+  stepUp: StepUp,
+  by: Caller,
+  approval: Approval,
+  decision: Decision,
+  at: number,
+): Promise<AuditRecord['details']> {
+  if (approval.status !== 'pending' || hasExpired(approval, at)) return {}
+  return proofFor(stepUp, by, approval, decision)
+}
+
+/**
+ * A yes to something critical, and one that is remembered for good, needs a passkey once somebody has one. A no never does. Throws
+ * `passkey_required`. Returns what the audit trail says about it.
+ */
+export async function proofFor(
+  stepUp: StepUp,
+  by: Caller,
+  { id, digest, risk }: Pick<Approval, 'id' | 'digest' | 'risk'>,
+  { decision, remember }: Decision,
+): Promise<AuditRecord['details']> {
+  if (decision === 'reject' || (risk !== 'critical' && remember?.scope !== 'always')) return {}
+  return stepUp.require(by, { kind: 'decision', approvalId: id, digest, decision, remember: remember?.scope ?? null })
 }
 
 /** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */

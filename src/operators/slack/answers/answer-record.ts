@@ -17,7 +17,17 @@ import type { SlackMessage } from '../cards/blocks.ts'
 import { type CardAction, type CardSubject, isChoice } from '../cards/card.ts'
 import { choicesOf } from '../cards/question-choices.ts'
 import type { SlackCards } from '../slack-api.ts'
-import { asksAgain, counted, done, ourFailure, says, saysWhy, tooLate, unclearFailure } from './answer-texts.ts'
+import {
+  asksAgain,
+  counted,
+  done,
+  needsPasskey,
+  ourFailure,
+  says,
+  saysWhy,
+  tooLate,
+  unclearFailure,
+} from './answer-texts.ts'
 
 /** What answers work with. */
 export interface AnswerDesk {
@@ -164,6 +174,7 @@ export function createAnswerRecord({ desk, cards, operators, clock, logger }: An
       if (error instanceof ServerError && error.code === 'approval_changed') {
         return asksAgain(error.details.approval_id !== wait.id)
       }
+      if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(desk.link(wait.id))
       if (error instanceof ServerError && error.code === 'forbidden') return saysWhy(error.message)
       const now = await desk.find(wait.id)
       if (now !== null && !isWaiting(now)) return await late(by, now, action)

@@ -116,6 +116,13 @@ export const notAsText = (why: string, url: string | null): SlackMessage =>
     url === null ? 'answer it in the console.' : link(url, 'answer it in the console'),
   )
 
+export const needsPasskey = (url: string | null): SlackMessage =>
+  says(
+    bold('This needs a passkey. '),
+    'Nothing was decided, and it still waits. ',
+    url === null ? 'Decide it in the console.' : link(url, 'Decide it in the console.'),
+  )
+
 export const asksAgain = (isOther: boolean): SlackMessage =>
   says(
     bold('It has changed since you saw it. '),

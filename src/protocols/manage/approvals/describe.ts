@@ -171,6 +171,7 @@ export const describeDecide: RouteDescription = {
     'file_too_large',
     'passphrase_required',
     'passphrase_wrong',
+    'passkey_required',
     'approval_not_found',
     'approval_expired',
     'approval_decided',

@@ -10,6 +10,7 @@ import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { RevealSecret } from '../../../supervision/approvals/reveal-secret.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
+import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus, refuseWithoutDigest } from './decode.ts'
@@ -76,7 +77,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const found = await readDiff(approval)
     // Whoever could decide now has seen it: that is on record before they have it.
     const mayDecide = by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner')
-    if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, request.channel)
+    if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, channelOf(by))
     const content = found !== null && include.content ? { content: found.content() } : {}
     reply.json(200, {
       ...viewFor(request, approval),

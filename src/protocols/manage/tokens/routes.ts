@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs'
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import type { StepUp } from '../../../domain/step-up.ts'
 import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
 import type { Tokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
@@ -84,7 +85,11 @@ const describeList: RouteDescription = {
 
 const describeCreate: RouteDescription = {
   tag,
-  description: 'The token is valid at once. `token` is its text, which is never shown again.',
+  description:
+    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`).',
+  headers: {
+    'X-Passkey': z.string().optional().describe('A proof with a passkey: base64url of {"challenge_id", "response"}.'),
+  },
   body: {
     schema: NewTokenSchema,
     examples: {
@@ -104,7 +109,7 @@ const describeCreate: RouteDescription = {
       },
     },
   },
-  errors: ['invalid_request', 'forbidden', 'conflict', 'storage_full', 'storage_failed'],
+  errors: ['invalid_request', 'forbidden', 'passkey_required', 'conflict', 'storage_full', 'storage_failed'],
 }
 
 const describeRevoke: RouteDescription = {
@@ -115,7 +120,8 @@ const describeRevoke: RouteDescription = {
   errors: ['token_not_found', 'storage_full', 'storage_failed'],
 }
 
-export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir: string }): Route[] {
+export function createTokenRoutes(deps: { tokens: Tokens; stepUp: StepUp; dataDir: string }): Route[] {
+  const { tokens, stepUp, dataDir } = deps
   async function list(_request: Request, reply: Reply): Promise<void> {
     // So that the CLI can check that this server uses the data directory it means.
     reply.json(200, { data_dir: realpathSync(dataDir), tokens: tokens.list().map(view) })
@@ -128,7 +134,10 @@ export function createTokenRoutes({ tokens, dataDir }: { tokens: Tokens; dataDir
         problems: inputProblems(parsed.issues),
       })
     }
-    const { record, token } = await tokens.create(parsed.data, callerOf(request.principal).user)
+    const by = callerOf(request.principal, request.channel)
+    // Whoever has one can do what needs a passkey only with a passkey, but everything else.
+    if (parsed.data.role === 'operator') await stepUp.require(by, { kind: 'token' })
+    const { record, token } = await tokens.create(parsed.data, by.user)
     request.log.info('token created', { token_id: record.id, user: record.user, role: record.role })
     reply.json(201, { ...view(record), token })
   }

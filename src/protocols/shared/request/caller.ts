@@ -7,10 +7,12 @@ import type { Viewer } from '../../../supervision/oversight/oversight.ts'
  * Who decides, for the record, and in which role. Only an operator's token makes an operator; the token from the first start names no
  * user. Without a token a caller can be anyone, even a tool of the agent.
  */
-export function callerOf({ owner, role, hasToken, tokenId }: Principal, channel: Channel = 'http'): Caller {
+export function callerOf(principal: Principal, channel: Channel = 'http'): Caller {
+  const { owner, role, hasToken, tokenId, isConsole = false, proof } = principal
   const via = {
-    ...(channel === 'http' ? {} : { channel }),
+    ...(channel === 'http' ? (isConsole ? { channel: 'console' } : {}) : { channel }),
     ...(tokenId === undefined ? {} : { credential: tokenId }),
+    ...(proof === undefined ? {} : { proof }),
   }
   if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...via }
   return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...via }

@@ -1,0 +1,218 @@
+import { z } from 'zod'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import {
+  ChallengeSchema,
+  CodeSchema,
+  DeviceSchema,
+  MeSchema,
+  NewChallengeSchema,
+  NewCodeSchema,
+  NewPasskeySchema,
+  NothingSchema,
+  PasskeySchema,
+  PasskeysSchema,
+  SignedInSchema,
+  SignInSchema,
+} from './schema.ts'
+
+const tag = 'Console sign-in'
+
+const exampleDevice = {
+  device_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+  user: 'operator',
+  label: 'Firefox on the laptop',
+  created_at: '2026-11-15T09:00:00.000Z',
+  last_used_at: '2026-11-15T09:00:00.000Z',
+  expires_at: '2026-11-15T21:00:00.000Z',
+  kept: false,
+  current: true,
+}
+const examplePasskey = {
+  passkey_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
+  user: 'operator',
+  label: 'Laptop',
+  created_at: '2026-11-15T09:00:00.000Z',
+  last_used_at: null,
+}
+const exampleChallenge = {
+  challenge_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
+  options: { challenge: 'q1pG8bU2d6g', rpId: 'localhost', userVerification: 'required', allowCredentials: [] },
+}
+
+const proofHeader = {
+  'X-Passkey': z
+    .string()
+    .optional()
+    .describe('Once somebody has a passkey: base64url of {"challenge_id", "response"}, a proof for exactly this.'),
+}
+
+const answer = (description: string, schema: z.ZodType, example: unknown) => ({
+  description,
+  content: { 'application/json': { schema, example } },
+})
+
+const stored = ['storage_full', 'storage_failed'] as const
+
+export const describeSignIn: RouteDescription = {
+  tag,
+  description:
+    'Gives a browser a token of its own, for a one-time code or for the operator’s token (`Authorization: Bearer`). Once somebody has a passkey, a new device needs one too: `passkey_required` then has `passkey`, the challenge to sign, or null if this person has no passkey here. A code is used up only when the device is signed in.',
+  headers: proofHeader,
+  body: {
+    schema: SignInSchema,
+    examples: {
+      'with a code': { code: 'nQ2cSgm3vXrVlxk3sGv1Fw', label: 'Firefox on the laptop' },
+      'with the operator’s token': { keep: true },
+    },
+  },
+  responses: {
+    200: answer('The device is signed in.', SignedInSchema, {
+      token: 'qd_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCde',
+      user: 'operator',
+      device: exampleDevice,
+    }),
+  },
+  errors: [
+    'invalid_request',
+    'code_invalid',
+    'unauthorized',
+    'forbidden',
+    'passkey_required',
+    'origin_not_allowed',
+    'rate_limited',
+    ...stored,
+  ],
+}
+
+export const describeSignOut: RouteDescription = {
+  tag,
+  description: 'Revokes the console token that is sent. Its open streams end within 5 seconds.',
+  body: { schema: NothingSchema, examples: { nothing: {} } },
+  responses: { 204: { description: 'The device is signed out.' } },
+  errors: ['invalid_request', ...stored],
+}
+
+export const describeMe: RouteDescription = {
+  tag,
+  responses: {
+    200: answer('Who asks, and what this server is.', MeSchema, {
+      user: 'operator',
+      role: 'operator',
+      admin: true,
+      device: exampleDevice,
+      passkeys: { registered: 1, mine: 1, possible: true, why_not: null },
+      version: '1.0.0',
+      agent: 'assistant',
+      operators: ['local_user'],
+    }),
+  },
+  errors: [],
+}
+
+export const describeDevices: RouteDescription = {
+  tag,
+  description: 'Your own, oldest first. An admin sees all.',
+  responses: {
+    200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) }), {
+      devices: [exampleDevice],
+    }),
+  },
+  errors: [],
+}
+
+export const describeRevokeDevice: RouteDescription = {
+  tag,
+  description: 'Its token is refused from now on, and its open streams end within 5 seconds.',
+  params: { id: z.string().describe('Id of the device.') },
+  responses: { 204: { description: 'The device is signed out.' } },
+  errors: ['record_not_found', ...stored],
+}
+
+export const describeCode: RouteDescription = {
+  tag,
+  description:
+    'For another browser, or for somebody else. The code works once, for five minutes. Once somebody has a passkey it needs a proof (`{"kind": "device_code"}`), and the device that uses it needs none.',
+  headers: proofHeader,
+  body: { schema: NewCodeSchema, examples: { 'for me': {}, 'for Ada': { user: 'ada' } } },
+  responses: {
+    201: answer('The code. It is never shown again.', CodeSchema, {
+      code: 'nQ2cSgm3vXrVlxk3sGv1Fw',
+      url: 'http://localhost:8000/console#code=nQ2cSgm3vXrVlxk3sGv1Fw',
+      expires_at: '2026-11-15T09:05:00.000Z',
+    }),
+  },
+  errors: ['invalid_request', 'forbidden', 'passkey_required', ...stored],
+}
+
+export const describePasskeys: RouteDescription = {
+  tag,
+  description: 'Your own, oldest first. An admin sees all.',
+  responses: {
+    200: answer('The passkeys.', PasskeysSchema, { passkeys: [examplePasskey], possible: true, why_not: null }),
+  },
+  errors: [],
+}
+
+export const describePasskeyOptions: RouteDescription = {
+  tag,
+  description: 'What `navigator.credentials.create` needs for a new passkey.',
+  body: { schema: NothingSchema, examples: { nothing: {} } },
+  responses: { 200: answer('The options.', ChallengeSchema, exampleChallenge) },
+  errors: ['invalid_request'],
+}
+
+export const describeAddPasskey: RouteDescription = {
+  tag,
+  description:
+    'From the first passkey on, some things need one: to approve what is critical, to allow something always, new devices, new tokens of operators, new and removed passkeys. So the second one needs a proof (`{"kind": "passkey"}`), except the first of a person on a device that was added with a code of somebody who has one.',
+  headers: proofHeader,
+  body: {
+    schema: NewPasskeySchema,
+    examples: {
+      laptop: {
+        challenge_id: exampleChallenge.challenge_id,
+        label: 'Laptop',
+        response: {
+          id: 'AQIDBA',
+          rawId: 'AQIDBA',
+          type: 'public-key',
+          response: { clientDataJSON: 'e30', attestationObject: 'o2NmbXRkbm9uZQ' },
+        },
+      },
+    },
+  },
+  responses: { 201: answer('The passkey.', PasskeySchema, examplePasskey) },
+  errors: ['invalid_request', 'conflict', 'limit', 'passkey_required', ...stored],
+}
+
+export const describeRemovePasskey: RouteDescription = {
+  tag,
+  description:
+    'Needs a proof (`{"kind": "passkey"}`). After the last one nothing needs a passkey any more. Somebody who has lost theirs: `quarterdeck passkeys`.',
+  headers: proofHeader,
+  params: { id: z.string().describe('Id of the passkey.') },
+  responses: { 204: { description: 'It is removed.' } },
+  errors: ['invalid_request', 'record_not_found', 'passkey_required', ...stored],
+}
+
+export const describeChallenge: RouteDescription = {
+  tag,
+  description:
+    'What `navigator.credentials.get` needs for a proof. The proof counts for this one purpose, for this caller, once. Send it as the header X-Passkey.',
+  body: {
+    schema: NewChallengeSchema,
+    examples: {
+      'a decision': {
+        for: {
+          kind: 'decision',
+          approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+          digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+          decision: 'approve',
+        },
+      },
+      'a new device': { for: { kind: 'device_code' } },
+    },
+  },
+  responses: { 200: answer('The options.', ChallengeSchema, exampleChallenge) },
+  errors: ['invalid_request', 'passkey_required'],
+}

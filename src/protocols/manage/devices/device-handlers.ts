@@ -1,0 +1,88 @@
+import { isoTime } from '../../../domain/clock.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { LOCAL_USER } from '../../../domain/session.ts'
+import { consolePlace } from '../../../http/auth/console/own-origin.ts'
+import type { Reply, Request } from '../../../http/route.ts'
+import { isSamePerson, refuseUnknownOwner, viaOf } from '../../../supervision/sessions/may-command.ts'
+import { callerOf } from '../../shared/request/caller.ts'
+import { decodeBody } from '../supervision/decode.ts'
+import { deviceRecord, deviceView, shownUser } from './encode.ts'
+import type { DeviceRoutesDeps } from './routes.ts'
+import { NewCodeSchema, NothingSchema } from './schema.ts'
+
+export function createDeviceHandlers(deps: DeviceRoutesDeps) {
+  const { codes, devices, passkeys, proofs, audit, operators, base, publicUrl, about, clock } = deps
+
+  /** Their own, and all of them for an admin. */
+  const visible = (user: string) =>
+    devices.list().filter((one) => operators.isAdmin(user) || isSamePerson(operators, shownUser(one.user), user))
+
+  async function signOut(request: Request, reply: Reply): Promise<void> {
+    await decodeBody(request, NothingSchema)
+    const { isConsole, tokenId } = request.principal
+    if (!isConsole || tokenId === undefined) {
+      throw new ServerError(
+        'invalid_request',
+        'Only a device signs out. Other tokens are revoked with DELETE /tokens/{id}.',
+      )
+    }
+    devices.remove(tokenId)
+    const { user } = callerOf(request.principal)
+    await audit(deviceRecord(clock.now(), 'signed_out', user, { device: tokenId, channel: 'console' }))
+    reply.empty(204)
+  }
+
+  async function me(request: Request, reply: Reply): Promise<void> {
+    const { user } = callerOf(request.principal)
+    const device = devices.list().find(({ id }) => id === request.principal.tokenId)
+    const { whyNot } = consolePlace(request.raw, publicUrl)
+    reply.json(200, {
+      user,
+      role: 'operator',
+      admin: operators.isAdmin(user),
+      device: device === undefined ? null : deviceView(device, devices, request.principal),
+      passkeys: {
+        registered: passkeys.list().length,
+        mine: proofs.own(user).length,
+        possible: whyNot === null,
+        why_not: whyNot,
+      },
+      version: about.version,
+      agent: about.agent,
+      operators: about.operators,
+    })
+  }
+
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const { user } = callerOf(request.principal)
+    reply.json(200, { devices: visible(user).map((one) => deviceView(one, devices, request.principal)) })
+  }
+
+  async function revoke(request: Request, reply: Reply): Promise<void> {
+    const { id = '' } = request.params
+    const by = callerOf(request.principal, request.channel)
+    const device = visible(by.user).find((one) => one.id === id)
+    if (device === undefined || !devices.remove(id)) {
+      throw new ServerError('record_not_found', `There is no device ${JSON.stringify(id.slice(0, 128))}.`)
+    }
+    const details = { device: id, user: shownUser(device.user), ...viaOf(by) }
+    await audit(deviceRecord(clock.now(), 'device_revoked', by.user, details))
+    reply.empty(204)
+  }
+
+  async function makeCode(request: Request, reply: Reply): Promise<void> {
+    const { user } = await decodeBody(request, NewCodeSchema)
+    const by = callerOf(request.principal, request.channel)
+    const owner = user === undefined ? request.principal.owner : user === 'operator' ? LOCAL_USER : user
+    refuseUnknownOwner(operators, owner)
+    const isVouched = proofs.isOn()
+    const proof = await proofs.require(by, { kind: 'device_code' })
+    // First, so that no code works that is not in the trail.
+    const details = { user: shownUser(owner), ...viaOf(by), ...proof }
+    await audit(deviceRecord(clock.now(), 'device_code_made', by.user, details))
+    const { text, expiresAt } = codes.make({ user: owner, isVouched })
+    reply.json(201, { code: text, url: `${base}/console#code=${text}`, expires_at: isoTime(expiresAt) })
+  }
+
+  return { signOut, me, list, revoke, makeCode }
+}

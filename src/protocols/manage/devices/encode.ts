@@ -1,0 +1,40 @@
+import type { AuditRecord } from '../../../domain/audit.ts'
+import { isoTime } from '../../../domain/clock.ts'
+import { LOCAL_USER } from '../../../domain/session.ts'
+import type { Device, Devices } from '../../../http/auth/console/devices.ts'
+import type { Passkey } from '../../../http/auth/console/passkeys.ts'
+import type { Principal } from '../../../http/route.ts'
+
+/** The tokens of a first start name no user: their operator is on record as `operator`. */
+export const shownUser = (owner: string): string => (owner === LOCAL_USER ? 'operator' : owner)
+
+export const deviceView = (
+  device: Device,
+  { expiresAt }: Pick<Devices, 'expiresAt'>,
+  { tokenId }: Pick<Principal, 'tokenId'>,
+) => ({
+  device_id: device.id,
+  user: shownUser(device.user),
+  label: device.label,
+  created_at: isoTime(device.createdAt),
+  last_used_at: isoTime(device.lastUsedAt),
+  expires_at: isoTime(expiresAt(device)),
+  kept: device.isKept,
+  current: device.id === tokenId,
+})
+
+export const passkeyView = ({ id, user, label, createdAt, lastUsedAt }: Passkey) => ({
+  passkey_id: id,
+  user: shownUser(user),
+  label,
+  created_at: isoTime(createdAt),
+  last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
+})
+
+/** For the audit trail. */
+export const deviceRecord = (
+  at: number,
+  kind: AuditRecord['kind'],
+  by: string,
+  details: AuditRecord['details'],
+): AuditRecord => ({ at, kind, by, session: null, run: null, agent: '', tool: '', call: null, details })

@@ -1,0 +1,97 @@
+import type { AuditRecord } from '../../../domain/audit.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import type { ProofPurpose } from '../../../domain/step-up.ts'
+import { consolePlace, refuseForeignPage } from '../../../http/auth/console/own-origin.ts'
+import type { Reply, Request } from '../../../http/route.ts'
+import { personOf, viaOf } from '../../../supervision/sessions/may-command.ts'
+import { callerOf } from '../../shared/request/caller.ts'
+import { decodeBody } from '../supervision/decode.ts'
+import { deviceRecord, passkeyView } from './encode.ts'
+import type { DeviceRoutesDeps } from './routes.ts'
+import { NewChallengeSchema, NewPasskeySchema, NothingSchema } from './schema.ts'
+
+export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
+  const { devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps
+
+  /** Their own, and all of them for an admin. */
+  const visible = (user: string) =>
+    passkeys.list().filter((one) => operators.isAdmin(user) || one.user === personOf(operators, user))
+
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const { whyNot } = consolePlace(request.raw, publicUrl)
+    const found = visible(callerOf(request.principal).user)
+    reply.json(200, { passkeys: found.map(passkeyView), possible: whyNot === null, why_not: whyNot })
+  }
+
+  async function options(request: Request, reply: Reply): Promise<void> {
+    await decodeBody(request, NothingSchema)
+    refuseForeignPage(request.raw, publicUrl)
+    reply.json(200, await proofs.askNew(callerOf(request.principal).user, consolePlace(request.raw, publicUrl)))
+  }
+
+  /** Somebody with a passkey has let this device in, and its person cannot prove anything here yet. */
+  function mayAddFirst({ principal, raw }: Request, user: string): boolean {
+    const { rpId } = consolePlace(raw, publicUrl)
+    const isVouched = devices.list().some(({ id, isVouched }) => id === principal.tokenId && isVouched)
+    return isVouched && proofs.own(user).every((one) => one.rpId !== rpId)
+  }
+
+  async function add(request: Request, reply: Reply): Promise<void> {
+    const { challenge_id, label = '', response } = await decodeBody(request, NewPasskeySchema)
+    const by = callerOf(request.principal, request.channel)
+    const proof = mayAddFirst(request, by.user) ? {} : await proofs.require(by, { kind: 'passkey' })
+    const made = await proofs.register(by.user, { challengeId: challenge_id, label, response })
+    await audit(
+      deviceRecord(clock.now(), 'passkey_added', by.user, { ...about(made), ...viaOf(by), ...proofOf(proof) }),
+    )
+    request.log.info('a passkey was added', { passkey_id: made.id, user: made.user })
+    reply.json(201, passkeyView(made))
+  }
+
+  async function remove(request: Request, reply: Reply): Promise<void> {
+    const { id = '' } = request.params
+    const by = callerOf(request.principal, request.channel)
+    if (!visible(by.user).some((one) => one.id === id)) throw notFound(id)
+    const proof = await proofs.require(by, { kind: 'passkey' })
+    const removed = passkeys.remove(id)
+    if (removed === null) throw notFound(id)
+    const details = { ...about(removed), ...viaOf(by), ...proofOf(proof) }
+    await audit(deviceRecord(clock.now(), 'passkey_removed', by.user, details))
+    request.log.info('a passkey was removed', { passkey_id: id, user: removed.user })
+    reply.empty(204)
+  }
+
+  async function challenge(request: Request, reply: Reply): Promise<void> {
+    const { for: wanted } = await decodeBody(request, NewChallengeSchema)
+    refuseForeignPage(request.raw, publicUrl)
+    const { proof: _, ...by } = callerOf(request.principal, request.channel)
+    if (!proofs.isOn()) {
+      throw new ServerError('invalid_request', 'Nobody has a passkey yet, so nothing needs a proof.')
+    }
+    const purpose: ProofPurpose =
+      wanted.kind === 'decision'
+        ? {
+            kind: 'decision',
+            approvalId: wanted.approval_id,
+            digest: wanted.digest,
+            decision: wanted.decision,
+            remember: wanted.remember ?? null,
+          }
+        : wanted
+    const asked = await proofs.ask(by.user, purpose, consolePlace(request.raw, publicUrl))
+    // Without a proof it says why they cannot have one.
+    if (asked === null) await proofs.require(by, purpose)
+    reply.json(200, asked)
+  }
+
+  return { list, options, add, remove, challenge }
+}
+
+const about = ({ id, user }: { id: string; user: string }) => ({ passkey: id, user })
+
+/** The passkey that proved it, beside the one that it is about. */
+const proofOf = ({ passkey }: AuditRecord['details']): AuditRecord['details'] =>
+  passkey === undefined ? {} : { proof: passkey }
+
+const notFound = (id: string): ServerError =>
+  new ServerError('record_not_found', `There is no passkey ${JSON.stringify(id.slice(0, 128))}.`)

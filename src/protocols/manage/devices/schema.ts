@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
+
+const time = z.iso.datetime()
+const label = z
+  .string()
+  .regex(/^[^\p{C}]{0,100}$/u, 'Send at most 100 printable characters.')
+  .exactOptional()
+
+export const SignInSchema = z.strictObject({
+  code: z
+    .string()
+    .max(200)
+    .exactOptional()
+    .describe('From the line that the start prints, or from another device. Left out: send the operator’s token.'),
+  label: label.describe('Your name for this browser.'),
+  keep: z.boolean().exactOptional().describe('Stay signed in for 30 days without use, not only for 12 hours.'),
+})
+
+export const DeviceSchema = z
+  .strictObject({
+    device_id: z.string(),
+    user: z.string(),
+    label: z.string(),
+    created_at: time,
+    last_used_at: time,
+    expires_at: time.describe('When it is signed out if nobody uses it.'),
+    kept: z.boolean(),
+    current: z.boolean().describe('It is the one that asks.'),
+  })
+  .meta({ id: 'Device' })
+
+export const SignedInSchema = z.strictObject({
+  token: z.string().describe('A console token. It is never shown again.'),
+  user: z.string(),
+  device: DeviceSchema,
+})
+
+export const MeSchema = z
+  .strictObject({
+    user: z.string(),
+    role: z.literal('operator'),
+    admin: z.boolean().describe('May decide for every owner.'),
+    device: DeviceSchema.nullable().describe('null: the token is not of a device.'),
+    passkeys: z.strictObject({
+      registered: z.int().min(0).describe('Of all people. From one on, some things need a proof.'),
+      mine: z.int().min(0),
+      possible: z.boolean().describe('Browsers have passkeys for the address that was asked.'),
+      why_not: z.string().nullable(),
+    }),
+    version: z.string(),
+    agent: z.string().nullable().describe('The default agent.'),
+    operators: z.array(z.string()),
+  })
+  .meta({ id: 'Me' })
+
+export const NewCodeSchema = z.strictObject({
+  user: z
+    .string()
+    .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
+    .exactOptional()
+    .describe('Who signs in with it. Default: you.'),
+})
+
+export const CodeSchema = z.strictObject({
+  code: z.string(),
+  url: z.string().describe('Opens the console and signs in.'),
+  expires_at: time,
+})
+
+export const PasskeySchema = z
+  .strictObject({
+    passkey_id: z.string(),
+    user: z.string(),
+    label: z.string(),
+    created_at: time,
+    last_used_at: time.nullable(),
+  })
+  .meta({ id: 'Passkey' })
+
+export const PasskeysSchema = z.strictObject({
+  passkeys: z.array(PasskeySchema),
+  possible: z.boolean().describe('Browsers have passkeys for the address that was asked.'),
+  why_not: z.string().nullable(),
+})
+
+const options = z.record(z.string(), z.unknown())
+
+export const ChallengeSchema = z
+  .strictObject({
+    challenge_id: z.string().describe('Valid once, for two minutes.'),
+    options: options.describe('Of WebAuthn, as JSON.'),
+  })
+  .meta({ id: 'PasskeyChallenge' })
+
+export const NothingSchema = z.strictObject({})
+
+export const NewPasskeySchema = z.strictObject({
+  challenge_id: z.string().max(64),
+  label: label.describe('Your name for this passkey.'),
+  response: AttestationSchema.describe('What `navigator.credentials.create` gave, as JSON.'),
+})
+
+export const NewChallengeSchema = z.strictObject({
+  for: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('decision'),
+      approval_id: z.string().max(64),
+      digest: z.string().max(200).describe('Of what was shown.'),
+      decision: z.enum(['approve', 'respond']),
+      remember: z.enum(['session', 'always']).exactOptional(),
+    }),
+    z.strictObject({ kind: z.literal('device_code') }),
+    z.strictObject({ kind: z.literal('passkey') }),
+    z.strictObject({ kind: z.literal('token') }),
+  ]),
+})

@@ -1,0 +1,93 @@
+// The routes of the console's sign-in on a real server, with a clock that can leap and browsers in software.
+
+import type { AuditRecord } from '../../../../domain/audit.ts'
+import { createIds } from '../../../../domain/ids.ts'
+import { silentLogger } from '../../../../domain/logger.ts'
+import { testOperator } from '../../../../domain/testing/test-operator.ts'
+import { createChallenges } from '../../../../http/auth/console/challenges.ts'
+import { createCodes } from '../../../../http/auth/console/codes.ts'
+import { openDevices } from '../../../../http/auth/console/devices.ts'
+import { openPasskeys } from '../../../../http/auth/console/passkeys.ts'
+import { createProofs } from '../../../../http/auth/console/proofs.ts'
+import { proofText } from '../../../../http/auth/console/testing/open-proofs.ts'
+import {
+  createSoftwareAuthenticator,
+  type SoftwareAuthenticator,
+} from '../../../../http/auth/console/testing/software-authenticator.ts'
+import { createManualClock, startServer } from '../../../../http/testing/server-fixture.ts'
+import { configuredOperators } from '../../../../supervision/sessions/configured-operators.ts'
+import { personOf } from '../../../../supervision/sessions/may-command.ts'
+import { createDeviceRoutes } from '../routes.ts'
+
+type Headers = Record<string, string>
+
+export async function openSignIn(publicUrl: string | null = null) {
+  const clock = createManualClock()
+  const ids = createIds(clock.now)
+  const trail: AuditRecord[] = []
+  const named = [testOperator({ name: 'local_user', local: true, admin: true }), testOperator({ name: 'eve' })]
+  const operators = configuredOperators(named)
+  const [codes, passkeys] = [createCodes(clock), openPasskeys(null)]
+  const devices = openDevices({ kept: null, clock, ids, log: silentLogger })
+  const base = publicUrl ?? 'http://localhost:8000'
+  const proofs = createProofs({
+    ...{ passkeys, challenges: createChallenges(clock, ids), clock, ids, log: silentLogger },
+    personOf: (name) => personOf(operators, name),
+    link: (id) => `${base}/console/${id === null ? 'settings' : `inbox/${id}`}`,
+  })
+  const routes = createDeviceRoutes({
+    ...{ codes, devices, passkeys, proofs, operators, base, publicUrl, clock },
+    audit: async (record) => trail.push(record),
+    about: { version: '1.2.3', agent: 'tester', operators: ['local_user', 'eve'] },
+  })
+  const server = await startServer({
+    routes,
+    clock,
+    auth: { devices },
+    guard: { publicUrl, allowedHosts: ['agents.example.com'] },
+  })
+  const { port } = server
+  const origin = `http://localhost:${port}`
+  const place = { origin, rpId: 'localhost' }
+
+  async function call(method: string, path: string, content: unknown, { token, ...headers }: Headers = {}) {
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: {
+        ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? null : JSON.parse(text) }
+  }
+  const post = (path: string, content: unknown, headers: Headers = {}) => call('POST', path, content, headers)
+  const get = (path: string, headers: Headers = {}) => call('GET', path, undefined, headers)
+  const remove = (path: string, headers: Headers = {}) => call('DELETE', path, undefined, headers)
+  /** A browser that is signed in. */
+  const signedIn = async (user = 'local_user', isVouched = false): Promise<string> =>
+    (await post('/sign-in', { code: codes.make({ user, isVouched }).text })).body.token
+  /** Adds a passkey with this token. */
+  async function addPasskey(token: string, headers: Headers = {}): Promise<{ key: SoftwareAuthenticator; id: string }> {
+    const key = createSoftwareAuthenticator()
+    const { body } = await post('/passkeys/options', {}, { token })
+    const response = key.create(body.options, place)
+    const made = await post('/passkeys', { challenge_id: body.challenge_id, response }, { token, ...headers })
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+    return { key, id: made.body.passkey_id }
+  }
+  /** The header with a proof for this purpose. */
+  async function proofFor(token: string, purpose: object, key: SoftwareAuthenticator): Promise<Headers> {
+    const { status, body } = await post('/passkeys/challenges', { for: purpose }, { token })
+    if (status !== 200) throw new Error(JSON.stringify(body))
+    return { 'X-Passkey': proofText(body.challenge_id, key.get(body.options, place)) }
+  }
+
+  return {
+    ...{ clock, codes, devices, passkeys, trail, origin, place, port, post, get, remove },
+    ...{ signedIn, addPasskey, proofFor },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
