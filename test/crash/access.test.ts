@@ -103,7 +103,8 @@ describe('without a credential', () => {
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
     const pages = ['GET /', 'GET /console/*path']
-    const open = new Set([...pages, 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
+    const signIn = 'POST /sign-in'
+    const open = new Set([...pages, signIn, 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)
     const closed = table.filter((row) => !open.has(label(row)))
     const ask = async (headers: Record<string, string>) =>
