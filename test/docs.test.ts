@@ -441,6 +441,8 @@ describe('names', () => {
       'QUARTERDECK_AGENT_TOKEN',
       'QUARTERDECK_MCP_URL',
       'TOKEN_ID',
+      'DEVICE_ID',
+      'PASSKEY_ID',
       'SHOP_TOKEN',
       'FILE_ID',
       'QUARTERDECK_OCR_LANGUAGES',
@@ -540,6 +542,7 @@ test('the picture in README.md shows what a start prints', async () => {
   const facts = {
     version: '0.1.0',
     url: 'http://127.0.0.1:8000',
+    console: 'http://localhost:8000/console#code=…',
     agents,
     protocols: example.doors,
     dataDir,

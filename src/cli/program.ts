@@ -2,11 +2,13 @@ import { Command } from 'commander'
 import { createAuditCommand } from './commands/audit/audit.ts'
 import { createChatCommand } from './commands/chat/chat.ts'
 import { createConnectCommand } from './commands/connect/connect.ts'
+import { createConsoleCommand } from './commands/console/console.ts'
 import { createCtlCommand } from './commands/ctl/ctl.ts'
 import { createDoctorCommand } from './commands/doctor/doctor.ts'
 import { createHookCommand } from './commands/hook/hook.ts'
 import { createInitCommand } from './commands/init/init.ts'
 import { createMcpCommand } from './commands/mcp/mcp.ts'
+import { createPasskeysCommand } from './commands/passkeys/passkeys.ts'
 import { createPolicyCommand } from './commands/policy/policy.ts'
 import { createSchemaCommand } from './commands/print-schema.ts'
 import { createServeCommand } from './commands/serve/serve.ts'
@@ -64,6 +66,8 @@ For more: quarterdeck <command> --help`,
     createAuditCommand(io, settle),
     createMcpCommand(io, settle),
     createTokensCommand(io, settle),
+    createConsoleCommand(io, settle),
+    createPasskeysCommand(io, settle),
     createPolicyCommand(io, settle),
     createCtlCommand(io, settle),
     createConnectCommand(io, settle),

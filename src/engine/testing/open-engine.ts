@@ -7,6 +7,7 @@ import type { RunEvent } from '../../domain/event.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { RunInput } from '../../domain/run.ts'
+import type { StepUp } from '../../domain/step-up.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model } from '../../models/model.ts'
@@ -30,6 +31,7 @@ import type { Presence } from '../sessions/presence.ts'
 
 export interface TestEngineOptions {
   operators?: Operators
+  stepUp?: StepUp
   answers?: ScriptedOptions['answers']
   onRequest?: ScriptedOptions['onRequest']
   model?: Model
@@ -136,7 +138,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   ]
   const logger = options.logger ?? silentLogger
   const rules = options.rules ?? createCallRules({ grants: store.grants })
-  const { operators } = options
+  const { operators, stepUp } = options
   const supervision = {
     rules,
     agents,
@@ -146,6 +148,7 @@ export function openEngine(options: TestEngineOptions = {}) {
     ids,
     logger,
     ...(operators === undefined ? {} : { operators }),
+    ...(stepUp === undefined ? {} : { stepUp }),
   }
   const engine = createEngine({
     agents,

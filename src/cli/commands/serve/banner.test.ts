@@ -21,6 +21,7 @@ async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<stri
   const facts: BannerFacts = {
     version: '1.2.3',
     url: 'http://127.0.0.1:8000',
+    console: null,
     agents: await load(text),
     protocols: [],
     dataDir: '/data',
@@ -83,6 +84,7 @@ describe('the banner in a terminal', () => {
   const facts: BannerFacts = {
     version: '1.2.3',
     url: 'http://127.0.0.1:8000',
+    console: 'http://localhost:8000/console#code=one-time-code',
     agents: [],
     protocols: ['ag-ui', 'openai'],
     dataDir: '/data',
@@ -95,7 +97,7 @@ describe('the banner in a terminal', () => {
   test('names the page to open, the docs and the open doors', () => {
     const lines = banner(facts, createTestIo()).split('\n')
     expect(lines.slice(2, 9)).toEqual([
-      '  Open        http://127.0.0.1:8000',
+      '  Open        http://localhost:8000/console#code=one-time-code',
       '  API docs    http://127.0.0.1:8000/docs',
       '',
       '  AG-UI       http://127.0.0.1:8000/',
@@ -103,7 +105,7 @@ describe('the banner in a terminal', () => {
       '  OpenAI      http://127.0.0.1:8000/v1  (as baseURL)',
       '  Sessions    http://127.0.0.1:8000/sessions/{id}/messages',
     ])
-    expect(banner({ ...facts, protocols: ['rest'] }, createTestIo())).not.toContain('Open  ')
+    expect(banner({ ...facts, console: null }, createTestIo())).not.toContain('Open  ')
   })
 
   test('fits a narrow terminal without breaking addresses', () => {

@@ -10,6 +10,8 @@ import { toolCount } from '../../tool-count.ts'
 export interface BannerFacts {
   version: string
   url: string
+  /** Where people open the console; with a code that signs a browser in only at a terminal. Null: there is none. */
+  console: string | null
   agents: readonly AgentDefinition[]
   protocols: readonly string[]
   /** Null: everything is in memory. */
@@ -27,8 +29,11 @@ export interface BannerFacts {
 export function banner(facts: BannerFacts, io: Io): string {
   const style = styleFor(io.stdout, io.env)
   const width = io.stdout.isTTY === true ? io.stdout.columns || 80 : Number.POSITIVE_INFINITY
-  const { url, protocols } = facts
-  const linked = (text: string) => text.replace(url, style.cyan(url))
+  const { url } = facts
+  const linked = (text: string) => {
+    const address = facts.console !== null && text.includes(facts.console) ? facts.console : url
+    return text.replace(address, style.cyan(address))
+  }
   const prose = (text: string, indent = 2) => wrapText(`  ${text}`, width, indent)
   // In a narrow terminal, the value is below its label.
   const row = ([label, value]: Row) => {
@@ -42,7 +47,7 @@ export function banner(facts: BannerFacts, io: Io): string {
   const lines = [
     `${style.bold(`Quarterdeck ${facts.version}`)} is ready ${style.dim(`(${(facts.readyMs / 1000).toFixed(1)} s)`)}`,
     '',
-    ...(protocols.includes('ag-ui') ? [row(['Open', url])] : []),
+    ...(facts.console === null ? [] : [row(['Open', facts.console])]),
     row(['API docs', `${url}/docs`]),
     '',
     ...agentRows(facts).map(row),
@@ -50,7 +55,7 @@ export function banner(facts: BannerFacts, io: Io): string {
     row(['Data', facts.dataDir ?? 'in memory: lost when the server stops']),
     '',
   ]
-  if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, style.cyan, prose), '')
+  if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, prose), '')
   if (facts.agents.some((agent) => agent.model.provider === 'demo')) {
     lines.push(style.yellow(prose('The built-in demo model answers. It is not a language model.')))
     lines.push(
@@ -112,8 +117,7 @@ const operatorToken: Record<BannerFacts['operator'], string> = {
 
 function tokenLines(
   { user, operator }: MadeTokens,
-  { url, tokenRequired }: BannerFacts,
-  link: (text: string) => string,
+  { tokenRequired }: BannerFacts,
   prose: (text: string, indent?: number) => string,
 ): string[] {
   return [
@@ -122,7 +126,6 @@ function tokenLines(
       ? []
       : [prose(`  to talk     ${user}${tokenRequired ? '' : '  (not needed on this machine)'}`, 6)]),
     ...(operator === undefined ? [] : [prose(`  to decide   ${operator}`, 6)]),
-    ...(user === undefined || !tokenRequired ? [] : [`    the page    ${link(`${url}/#token=${user}`)}`]),
   ]
 }
 

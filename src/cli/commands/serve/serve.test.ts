@@ -33,6 +33,7 @@ function fakeApp(url: string, madeTokens: MadeTokens | null) {
       madeTokens,
       operatorToken: null,
       hasOperator: true,
+      newConsoleCode: () => 'one-time-code',
       doors: ['ag-ui'],
     }
   }
@@ -83,7 +84,7 @@ describe('quarterdeck serve', () => {
     ).toBe(
       `Quarterdeck V is ready (N s)
 
-  Open        URL
+  Open        ${url.replace('127.0.0.1', 'localhost')}/console
   API docs    URL/docs
 
   Agent       parrot: demo/demo
@@ -166,7 +167,7 @@ describe('quarterdeck serve', () => {
     expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
   })
 
-  test('shows new tokens, and a link to the page if other machines can reach it', async () => {
+  test('shows new tokens', async () => {
     const cwd = await tempFolder()
     const show = async (made: MadeTokens | null, host: string) => {
       const io = serverIo({ cwd })
@@ -184,16 +185,40 @@ describe('quarterdeck serve', () => {
   Keep these tokens. They are not shown again (npx quarterdeck tokens creates new ones):
     to talk     qd_user
     to decide   qd_operator
-    the page    http://192.0.2.1:8000/#token=qd_user
 `)
     expect(first.complained()).toContain('Other machines can reach 192.0.2.1, and TLS is off')
     const local = (await show({ user: 'qd_user', operator: 'qd_operator' }, '127.0.0.1')).printed()
     expect(local).toContain('    to talk     qd_user  (not needed on this machine)\n    to decide   qd_operator\n')
-    expect(local).not.toContain('#token=')
+    expect(local).not.toContain('code=')
     expect((await show(null, '192.0.2.1')).printed()).not.toContain('token')
   })
 
-  test('--open opens the page, and shows no token in the list of processes', async () => {
+  test('prints the address of the console, with a one-time code only at a terminal', async () => {
+    const cwd = await tempFolder()
+    const shown = async (url: string, terminal: boolean, yaml = '') => {
+      await writeFile(join(cwd, 'quarterdeck.yaml'), yaml)
+      const io = serverIo({ cwd, terminal, env: { NO_COLOR: '1' } })
+      const { start } = fakeApp(url, null)
+      const { hostname } = new URL(url)
+      const stopped = serve({ files: [], flags: { host: hostname } }, '1.2.3', start, io)
+      await io.until('Ctrl-C')
+      io.signal('SIGINT')
+      await stopped
+      return /Open +(.+)/.exec(io.printed())?.[1]
+    }
+
+    expect(await shown('http://127.0.0.1:8000', true)).toBe('http://localhost:8000/console#code=one-time-code')
+    expect(await shown('http://127.0.0.1:8000', false)).toBe('http://localhost:8000/console')
+    expect(await shown('http://127.0.0.1:8000/base', true)).toBe(
+      'http://localhost:8000/base/console#code=one-time-code',
+    )
+    expect(await shown('http://192.0.2.1:8000', false)).toBe('http://192.0.2.1:8000/console')
+    expect(await shown('http://192.0.2.1:8000', false, 'public_url: https://agents.example.com\n')).toBe(
+      'https://agents.example.com/console',
+    )
+  })
+
+  test('--open opens the console, and shows no code in the list of processes', async () => {
     const cwd = await tempFolder()
     const opened = async (flags: Parameters<typeof serve>[0]['flags']) => {
       const io = serverIo({ cwd })
@@ -206,8 +231,8 @@ describe('quarterdeck serve', () => {
     }
 
     expect(await opened({})).toEqual([])
-    expect(await opened({ open: true })).toEqual(['http://127.0.0.1:8000'])
-    expect(await opened({ open: true, 'auth.mode': 'token' })).toEqual(['http://127.0.0.1:8000'])
+    expect(await opened({ open: true })).toEqual(['http://localhost:8000/console'])
+    expect(await opened({ open: true, 'auth.mode': 'token' })).toEqual(['http://localhost:8000/console'])
   })
 
   test('flags win over the environment, and both over .env and quarterdeck.yaml', async () => {

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags } from '../../../config/settings/settings.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
+import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
@@ -130,6 +131,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       {
         version,
         url,
+        console: consoleOf(first, io),
         agents: config.agents,
         protocols: app.doors,
         dataDir: settings.store === ':memory:' ? null : config.dataDir,
@@ -143,13 +145,26 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   )
   log.info('ready', { url, version, agents: config.agents.map(({ name }) => name) })
   if (request.watch) io.stdout.write(watchNote(settings.store))
-  // Without the token: other users could see it in the arguments of the browser's program. The page asks for it.
-  if (settings.open) io.openUrl(url)
+  // Without a code: other users could see it in the arguments of the browser's program, and use it first.
+  if (settings.open) io.openUrl(consoleAddress(first) ?? url)
   return await stopped.finally(stopListening)
 }
 
 /** Standard error is for a program, so every line is JSON. */
 const isForPrograms = ({ settings: { log } }: LoadedConfig): boolean => log.format === 'json' && log.level !== 'silent'
+
+/** Null: only programs use this server. */
+function consoleAddress({ app, config: { settings }, url }: Pick<Started, 'app' | 'config' | 'url'>): string | null {
+  if (app.doors.every((door) => door === 'rest')) return null
+  const base = settings.channels.publicUrl ?? (settings.loopback ? onLocalhost(url) : url)
+  return `${base}/console`
+}
+
+/** Like tokens, a code must not end up in a file or a pipe. */
+function consoleOf(started: Started, io: Io): string | null {
+  const address = consoleAddress(started)
+  return address !== null && io.stdout.isTTY === true ? `${address}#code=${started.app.newConsoleCode()}` : address
+}
 
 function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
   if (operatorToken !== null) return 'set'

@@ -19,6 +19,8 @@ export interface RunningApp extends Stoppable {
   operatorToken: string | null
   /** Whether there is an operator's token. */
   hasOperator: boolean
+  /** A code that signs a browser in to the console. It works once, for five minutes. */
+  newConsoleCode: () => string
   /** The open protocols. */
   doors: readonly string[]
 }
@@ -84,6 +86,7 @@ export function createAppStarter(version: string): StartApp {
       madeTokens,
       operatorToken: tokens.operatorToken,
       hasOperator: tokens.current().some(({ role }) => role === 'operator'),
+      newConsoleCode: running.newConsoleCode,
       doors,
       activeRuns: () => engine.stats().activeRuns,
       close(options) {

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import { isoTime } from '../../../domain/clock.ts'
+import { ServerError } from '../../../domain/errors.ts'
+import { openPasskeys, type Passkey } from '../../../http/auth/console/passkeys.ts'
+import { makeFolder } from '../../../store/make-folder.ts'
+import { CliError } from '../../cli-error.ts'
+import { withStore } from '../../data-directory.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import { textTable } from '../../terminal/text-table.ts'
+import { confirm, hasTerminal } from '../ctl/confirm.ts'
+import { ctlPlace } from '../ctl/ctl-place.ts'
+
+interface Shared {
+  dataDir?: string
+}
+
+const DATA_DIR = 'the data directory of the server (default: the one that serve uses here)'
+
+export function createPasskeysCommand(io: Io, settle: Settle): Command {
+  const command = new Command('passkeys')
+    .summary('list passkeys, and remove a lost one')
+    .description(
+      'Passkeys are added and removed in the console. These commands are for a passkey that is lost: without it, nobody could remove it ' +
+        'there. They work in the server’s config folder, and removing only while the server is stopped and at a terminal.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck passkeys list
+  $ quarterdeck passkeys remove 0192f3a1-7b2c-7def-8abc-0123456789ab`,
+    )
+  command
+    .command('list')
+    .description('Lists all passkeys, oldest first.')
+    .option('--data-dir <folder>', DATA_DIR)
+    .option('--json', 'one JSON object a line')
+    .action((options: Shared & { json?: boolean }) => {
+      list(passkeysIn(placeOf(options, io), io).list(), options.json === true, io)
+      settle(exitCodes.ok.code)
+    })
+  command
+    .command('remove')
+    .description('Removes a passkey. After the last one, nothing needs a passkey any more.')
+    .argument('<id>', 'the id of the passkey, from passkeys list')
+    .option('--data-dir <folder>', DATA_DIR)
+    .action(async (id: string, options: Shared) => {
+      await remove(id, placeOf(options, io), io)
+      settle(exitCodes.ok.code)
+    })
+  return command
+}
+
+function placeOf(options: Shared, io: Io): string {
+  const { dataDir } = ctlPlace(options, io)
+  if (existsSync(dataDir)) return dataDir
+  throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${dataDir}.`, [
+    'Name the folder: --data-dir <folder> (a server prints it when it starts).',
+  ])
+}
+
+const passkeysIn = (dataDir: string, io: Io) =>
+  openPasskeys({ configDir: findConfigDir(io.env, process.platform), dataDir, makeFolder })
+
+function list(passkeys: readonly Passkey[], json: boolean, io: Io): void {
+  if (passkeys.length === 0 && !json) {
+    io.stderr.write('There are no passkeys. You add one in the console: Settings, Passkeys.\n')
+    return
+  }
+  const shown = passkeys.map(({ id, user, label, rpId, createdAt, lastUsedAt }) => ({
+    passkey_id: id,
+    user,
+    label,
+    host: rpId,
+    created_at: isoTime(createdAt),
+    last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
+  }))
+  if (json) {
+    for (const one of shown) io.stdout.write(`${JSON.stringify(one)}\n`)
+    return
+  }
+  const minutes = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? 'never'
+  const rows = shown.map((one) => [
+    terminalLine(one.passkey_id, 64),
+    terminalLine(one.user, 64),
+    terminalLine(one.host, 64),
+    minutes(one.created_at),
+    minutes(one.last_used_at),
+    terminalLine(one.label, 64),
+  ])
+  io.stdout.write(textTable(['ID', 'USER', 'HOST', 'CREATED (UTC)', 'LAST USED (UTC)', 'NAME'], rows))
+}
+
+async function remove(id: string, dataDir: string, io: Io): Promise<void> {
+  // A program could type the word. An agent usually has no terminal.
+  if (!hasTerminal(io)) {
+    throw new CliError(exitCodes.failed.code, 'A passkey is removed only at a terminal, by a person.')
+  }
+  try {
+    await withStore(dataDir, { create: false }, io, async (store) => {
+      const passkeys = passkeysIn(dataDir, io)
+      const found = passkeys.list().find((one) => one.id === id)
+      if (found === undefined) {
+        throw new CliError(exitCodes.failed.code, `There is no passkey ${JSON.stringify(id)}.`, [
+          'To see their ids: quarterdeck passkeys list',
+        ])
+      }
+      const last = passkeys.list().length === 1 ? ' It is the last one: nothing will need a passkey any more.' : ''
+      io.stdout.write(
+        `${terminalLine(found.label || 'A passkey', 64)} of ${terminalLine(found.user, 64)} for ${terminalLine(found.rpId, 64)}.${last}\n`,
+      )
+      await confirm('Remove it? Type remove:', 'remove', io)
+      // First, so that no passkey goes that is not in the trail.
+      const about = { session: null, run: null, agent: '', tool: '', call: null }
+      const details = { passkey: found.id, user: found.user, channel: 'command line' }
+      const record = { at: io.clock.now(), kind: 'passkey_removed' as const, by: 'command line', ...about, details }
+      const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
+      for (const result of results) if (!result.ok) throw result.error
+      await synced
+      passkeys.remove(id)
+      io.stdout.write('Removed.\n')
+    })
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    throw new CliError(exitCodes.failed.code, `A server is using ${dataDir}. Stop it, then run this command again.`, [
+      'Whoever has another passkey removes this one in the console: Settings, Passkeys.',
+    ])
+  }
+}
