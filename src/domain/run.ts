@@ -66,6 +66,10 @@ export const loggedReason = ({ code, message }: RunError): { code: string; reaso
   reason: OWN_WORDS[code] ?? message,
 })
 
+/** Tokens of all models together. */
+export const tokensOf = ({ usage }: Pick<RunRecord, 'usage'>): number =>
+  usage.reduce((sum, one) => sum + (one.totalTokens ?? (one.inputTokens ?? 0) + (one.outputTokens ?? 0)), 0)
+
 export interface RunRecord {
   /** Our own id (UUIDv7). */
   id: string

@@ -22,7 +22,9 @@ import { describeRemoval } from './contract/removal.contract.ts'
 import { describeRepeating } from './contract/repeat.contract.ts'
 import { describeRuns } from './contract/run.contract.ts'
 import type { OpenStore } from './contract/samples.contract.ts'
+import { describeSearch } from './contract/search.contract.ts'
 import { describeSessions } from './contract/session.contract.ts'
+import { describeSessionLists } from './contract/session-list.contract.ts'
 import { describeSupervision } from './contract/supervise.contract.ts'
 import { describeWaits } from './contract/wait.contract.ts'
 import { describeWaitingSessions } from './contract/waiting-session.contract.ts'
@@ -51,6 +53,8 @@ export function describeStore(name: string, open: OpenStore): void {
     describeOutbox(open)
     describeMessages(open)
     describeSessions(open)
+    describeSessionLists(open)
+    describeSearch(open)
     describeSupervision(open)
     describeRemoval(open)
     describeCompaction(open)

@@ -5,6 +5,7 @@ import type { Journal } from './ports/journal.ts'
 import type { MessageReads } from './ports/messages.ts'
 import type { OutboxReads } from './ports/outbox.ts'
 import type { RunReads } from './ports/runs.ts'
+import type { SearchReads } from './ports/search.ts'
 import type { SessionReads } from './ports/sessions.ts'
 import type { SupervisedReads } from './ports/supervised.ts'
 import type { GrantReads, WaitReads } from './ports/waits.ts'
@@ -26,6 +27,7 @@ export interface Store extends Journal {
   audit: AuditReads
   feed: FeedReads
   outbox: OutboxReads
+  search: SearchReads
 
   /** Checks that the store can read and write. Throws `storage_failed` if not. */
   check(): Promise<void>

@@ -14,6 +14,10 @@ export interface Journal {
    * soon as it has that many characters of data, so a slow reader does not fill the memory.
    */
   entries(sessionId: string, seq: number, limit: number, maxChars?: number): Promise<StoredEntry[]>
+  /**
+   * At most `limit` entries before `seq`, the newest first. With `maxChars` the list ends as soon as it has that many characters.
+   */
+  entriesBefore(sessionId: string, seq: number, limit: number, maxChars?: number): Promise<StoredEntry[]>
   /** Seq of the session's last entry, 0 if it has none. */
   head(sessionId: string): Promise<number>
 }

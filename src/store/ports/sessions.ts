@@ -3,6 +3,7 @@
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session-overview.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { StoredEntry } from './entry.ts'
 
@@ -12,6 +13,8 @@ export interface SessionReads {
   byAlias(owner: string, alias: string): Promise<SessionRecord | null>
   /** Sessions that are not deleted, newest activity first, without their state. */
   list(query: SessionQuery): Promise<SessionRecord[]>
+  /** What lists show of these sessions beyond their records, in the order of the ids. Unknown and deleted sessions are left out. */
+  overview(ids: readonly string[]): Promise<SessionOverview[]>
   /** How many sessions were active at or after `since`. */
   count(since: number): Promise<number>
   /** Ids of sessions that have been idle since before `before` and have finished runs that are not compacted yet. */
@@ -23,6 +26,13 @@ export interface SessionQuery {
   owner?: string
   /** Only sessions with this label. Null: only sessions without a label. */
   label?: string | null
+  /** Only sessions that belong to this agent. */
+  agent?: string
+  kind?: SessionKind
+  activity?: SessionActivity
+  /** Only sessions that were last active at or after this time, and at or before that time. Epoch ms. */
+  since?: number
+  until?: number
   /** Includes sessions that are marked as unlisted. */
   unlisted?: boolean
   limit: number

@@ -280,6 +280,30 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX channel_notes_session ON channel_notes (session) WHERE session IS NOT NULL;
   `,
+  // Search. A row of `search_words` is a message (its mid), or the title of an agent elsewhere (its sid, negative). It has the words,
+  // and in `place` one word each for the session and the owner. The texts themselves stay in their tables. `search_state` says how far
+  // the messages are indexed, `search_due` which titles are not.
+  // The indexes of the lists get the columns that lists are filtered by.
+  `
+  CREATE VIRTUAL TABLE search_words USING fts5(
+    body, place, content='', contentless_delete=1, tokenize='ascii', prefix='2 3');
+  CREATE TABLE search_state (only INTEGER PRIMARY KEY CHECK (only = 1), indexed_to INTEGER NOT NULL) STRICT;
+  INSERT INTO search_state (only, indexed_to) VALUES (1, 0);
+  CREATE TABLE search_due (sid INTEGER PRIMARY KEY) STRICT;
+  INSERT INTO search_due SELECT sid FROM sessions WHERE supervision IS NOT NULL;
+
+  DROP INDEX sessions_listed;
+  CREATE INDEX sessions_listed ON sessions (owner, last_activity, id, agent, supervised_status)
+    WHERE unlisted = 0 AND status <> 'terminated';
+  DROP INDEX sessions_activity;
+  CREATE INDEX sessions_activity ON sessions (last_activity, id, agent, supervised_status, unlisted, status);
+
+  ALTER TABLE sessions ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+  UPDATE sessions SET tokens = ifnull((
+    SELECT CAST(sum(coalesce(value ->> 'totalTokens', coalesce(value ->> 'inputTokens', 0) + coalesce(value ->> 'outputTokens', 0))) AS INTEGER)
+    FROM runs, json_each(runs.usage) WHERE runs.sid + 0 = sessions.sid), 0)
+    WHERE EXISTS (SELECT 1 FROM runs WHERE runs.sid + 0 = sessions.sid AND runs.usage <> '[]');
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

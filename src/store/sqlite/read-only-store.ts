@@ -84,6 +84,10 @@ function createReadsWithText(db: DatabaseSync, state: LiveState): StoreReads {
       loadText(sessionId)
       return reads.entries(sessionId, ...range)
     },
+    async entriesBefore(sessionId, ...range) {
+      loadText(sessionId)
+      return reads.entriesBefore(sessionId, ...range)
+    },
     async head(sessionId) {
       loadText(sessionId)
       return reads.head(sessionId)

@@ -10,6 +10,7 @@ import { createLiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { createReads } from './rows/reads.ts'
 import { createSqliteStore } from './sqlite-store.ts'
+import { watchPlans } from './testing/watched-plans.ts'
 
 const SESSIONS = 100_000
 const BATCH = 1_000
@@ -71,6 +72,12 @@ test.each<[string, Omit<SessionQuery, 'limit'>, string]>([
   ['an owner', { owner: 'ann' }, 'sessions_listed (owner=? AND (last_activity,id)<(?,?))'],
   ['a label', { owner: 'ann', label: 'kim' }, 'sessions_labelled (owner=? AND label=? AND (last_activity,id)<(?,?))'],
   ['no label', { owner: 'ann', label: null }, 'sessions_labelled (owner=? AND label=? AND (last_activity,id)<(?,?))'],
+  [
+    'an agent, a kind and a time',
+    { owner: 'ann', agent: 'a', kind: 'supervised', since: 1, until: 2 },
+    'sessions_listed (owner=? AND last_activity>? AND last_activity<?)',
+  ],
+  ['all owners, those that ended', { activity: 'ended' }, 'sessions_activity ((last_activity,id)<(?,?))'],
 ])('a page of %s is read from an index, in its order', async (_what, query, index) => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
@@ -94,3 +101,23 @@ test.each<[string, Omit<SessionQuery, 'limit'>, string]>([
   expect(plans).toEqual([[`SEARCH sessions USING INDEX ${index}`]])
   db.close()
 })
+
+test.each(['open', 'running', 'waiting', 'ended'] as const)(
+  'a page of sessions that are %s is read in the order of the list, beside lists of the few that do something',
+  async (activity) => {
+    const db = new DatabaseSync(':memory:')
+    migrate(db)
+    const watched = watchPlans(db)
+    const reads = createReads(watched.db, createLiveState())
+    watched.plans.clear()
+    await reads.sessions.list({ owner: 'ann', activity, limit: PAGE, before: { lastActivity: 1, id: 'x' } })
+    const [plan = []] = watched.plans.values()
+
+    expect(plan[0]).toBe('SEARCH sessions USING INDEX sessions_listed (owner=? AND (last_activity,id)<(?,?))')
+    const others = plan.slice(1).filter((detail) => /^(SCAN|SEARCH) /.test(detail))
+    const small = /^(SCAN runs USING (COVERING )?INDEX runs_open|SEARCH waits USING INDEX waits_status)/
+    expect(others.filter((detail) => !small.test(detail))).toEqual([])
+    expect(plan.filter((detail) => detail.includes('ORDER BY'))).toEqual([])
+    db.close()
+  },
+)

@@ -18,6 +18,7 @@ import { createLiveState, type LiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { cannotOpen, examineDatabase } from './read-only-store.ts'
 import { createReads } from './rows/reads.ts'
+import { createSearchIndexer } from './search-indexer.ts'
 
 export interface SqliteOptions {
   /** A file, or `:memory:` for a store that ends with the process. */
@@ -62,9 +63,10 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
   const state = createLiveState()
   const { db, sync, writer, apply, reads, begin, commit, rollback, probe } = openDatabase(path, state, fatal, disk)
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
+  const indexer = createSearchIndexer(db, failed)
 
   return {
-    ...wrapReads(reads, guarded),
+    ...wrapReads({ ...reads, search: indexer.searched(reads.search) }, guarded),
 
     async commit(commands) {
       if (damage !== null) throw damage
@@ -94,6 +96,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
       }
       writer.committed()
       writeback?.noticeCommit()
+      indexer.noticeCommit()
       const synced = sealed && sync !== null ? sync.synced() : alreadySynced
       const { written } = feed
       if (written > alreadyWritten) {
@@ -120,6 +123,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     },
 
     async close() {
+      indexer.close()
       await writeback?.close()
       await sync?.close()
       db.close()

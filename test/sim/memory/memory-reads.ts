@@ -1,11 +1,20 @@
 // All reads of the memory store. The results may share parts with the state: `memory-store.ts` returns copies.
 
 import { MAIN_CHAIN } from '../../../src/domain/audit.ts'
-import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
+import { textOf } from '../../../src/domain/message.ts'
+import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/run.ts'
+import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/search-words.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
+import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session-overview.ts'
 import { isSupervisedApproval, isWaiting } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
+import {
+  HITS_OF_A_SESSION,
+  type SearchHit,
+  type SearchPage,
+  type SearchQuery,
+} from '../../../src/store/ports/search.ts'
 import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
 import type { StoreReads } from '../../../src/store/store-reads.ts'
 import type { MemoryDisk } from './memory-disk.ts'
@@ -35,6 +44,15 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     entries: (sessionId, seq, limit, maxChars) =>
       firstChars(entriesAfter(state.sessions.get(sessionId)?.entries ?? [], seq, limit), maxChars),
 
+    entriesBefore: (sessionId, seq, limit, maxChars) =>
+      firstChars(
+        (state.sessions.get(sessionId)?.entries ?? [])
+          .filter((entry) => entry.seq < seq)
+          .reverse()
+          .slice(0, limit),
+        maxChars,
+      ),
+
     head(sessionId) {
       const session = state.sessions.get(sessionId)
       return session === undefined ? 0 : headOf(session)
@@ -44,9 +62,14 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       get: recordOf,
       byAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
 
-      list: ({ owner, label, unlisted = false, limit, before }) =>
+      list: ({ owner, label, agent, kind, activity, since, until, unlisted = false, limit, before }) =>
         [...state.sessions.values()]
+          .filter((session) => activity === undefined || overviewOf(state, session).activity === activity)
           .map((session) => session.record)
+          .filter((record) => agent === undefined || record.agent === agent)
+          .filter((record) => kind === undefined || (record.supervision === undefined) === (kind === 'chat'))
+          .filter((record) => since === undefined || record.lastActivity >= since)
+          .filter((record) => until === undefined || record.lastActivity <= until)
           .filter((record) => record.status !== 'terminated' && (unlisted || !record.unlisted))
           .filter((record) => owner === undefined || record.owner === owner)
           .filter((record) => label === undefined || (record.label ?? null) === label)
@@ -54,6 +77,12 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
           .sort(newestFirst)
           .slice(0, limit)
           .map((record) => ({ ...record, state: undefined })),
+
+      overview: (ids) =>
+        ids.flatMap((id) => {
+          const session = state.sessions.get(id)
+          return session === undefined || session.record.status === 'terminated' ? [] : [overviewOf(state, session)]
+        }),
 
       count: (since) =>
         [...state.sessions.values()].filter(
@@ -259,12 +288,72 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       notes: (channel) => state.notes.filter((one) => one.channel === channel).sort((a, b) => (a.key < b.key ? -1 : 1)),
     },
 
+    search: {
+      find(query) {
+        const all = foundSessions(state, query)
+        const from = query.before === undefined ? 0 : Number(query.before)
+        const found = all.slice(from, from + query.limit)
+        const next = all.length > from + query.limit ? String(from + query.limit) : null
+        return { found, next, isComplete: true }
+      },
+    },
+
     audit: {
       chains: () => [MAIN_CHAIN],
       // Entry n has index n - 1.
       entries: (n, limit, chain = MAIN_CHAIN) => (chain === MAIN_CHAIN ? state.audit.slice(n, n + limit) : []),
     },
   }
+}
+
+function overviewOf(state: MemoryState, session: MemorySession): SessionOverview {
+  const { record, runs, messages } = session
+  const pending = [...state.waits.values()].filter((wait) => wait.sessionId === record.id && isWaiting(wait)).length
+  const supervised = record.supervision?.status ?? null
+  const first = [...messages.values()]
+    .filter(isShown)
+    .slice(0, 10)
+    .find(({ role }) => role === 'user')
+  const isRunning = runs.some(({ status }) => status === 'running')
+  const hasQueued = runs.some(({ status }) => status === 'queued')
+  return {
+    id: record.id,
+    title: titleOf(supervised === null ? textOf(first?.content ?? '') : (record.supervision?.title ?? '')),
+    activity: activityOf({ supervised, isRunning, hasQueued, pending }),
+    pending,
+    tokens: runs.reduce((sum, run) => sum + tokensOf(run), 0),
+  }
+}
+
+/** Titles first, then by the newest message that was found. */
+function foundSessions(
+  state: MemoryState,
+  { terms, owner, agent, since = 0, until = Number.POSITIVE_INFINITY }: SearchQuery,
+): SearchPage['found'] {
+  const isWanted = (text: string | null, at: number): text is string =>
+    text !== null && at >= since && at <= until && hasTerms(terms, text)
+  if (terms.length === 0) return []
+  return [...state.sessions.values()]
+    .filter(({ record }) => record.status !== 'terminated' && !record.unlisted)
+    .filter(({ record }) => (owner ?? record.owner) === record.owner && (agent ?? record.agent) === record.agent)
+    .flatMap(({ record, messages }) => {
+      const title = record.supervision === undefined ? null : searchedSupervision(record.supervision)
+      const ofTitle: SearchHit[] = isWanted(title, record.createdAt)
+        ? [{ messageId: null, role: null, at: record.createdAt, ...excerptOf(terms, title) }]
+        : []
+      const ofMessages = [...messages.values()].reverse().flatMap((message): SearchHit[] => {
+        const text = message.supersededBy === undefined ? searchedText(message) : null
+        if (!isWanted(text, message.createdAt)) return []
+        return [{ messageId: message.id, role: message.role, at: message.createdAt, ...excerptOf(terms, text) }]
+      })
+      const hits = [...ofTitle, ...ofMessages.slice(0, HITS_OF_A_SESSION)]
+      return hits.length === 0 ? [] : [{ session: { ...record, state: undefined }, hits }]
+    })
+    .reverse()
+    .sort(({ hits: [a] }, { hits: [b] }) => {
+      const byTitle = Number(b?.messageId === null) - Number(a?.messageId === null)
+      return byTitle || (b?.at ?? 0) - (a?.at ?? 0)
+    })
 }
 
 function entriesAfter(entries: readonly StoredEntry[], seq: number, limit: number): StoredEntry[] {

@@ -12,6 +12,7 @@ import { createMessageReads } from './message-table.ts'
 import { createOutboxTable } from './outbox-table.ts'
 import { FILE_COLUMNS, toFile, unpackRow } from './rows.ts'
 import { createRunReads } from './run-table.ts'
+import { createSearchReads } from './search-table.ts'
 import { createSessionIds, createSessionReads, type SessionIds } from './session-table.ts'
 import { createSupervisedReads } from './supervised-table.ts'
 import { createGrantReads, createWaitReads } from './wait-reads.ts'
@@ -37,14 +38,26 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
       notes: async (channel) => outbox.notes(channel),
     },
     audit: createAuditReads(db),
+    search: createSearchReads(db),
   }
 }
 
-function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): Pick<Journal, 'entries' | 'head'> {
+type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head'>
+type EntryRow = [firstSeq: number, runId: string | null, data: string, layout: string | null, lastSeq: number]
+
+function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): EntryReads {
   const entryRows = db.prepare(
     'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? AND last_seq > ? ORDER BY last_seq LIMIT ?',
   )
   entryRows.setReturnArrays(true)
+  const rowAround = db.prepare(
+    'SELECT first_seq, run_id, data, layout, last_seq FROM entries WHERE sid = ? AND last_seq >= ? ORDER BY last_seq LIMIT 1',
+  )
+  rowAround.setReturnArrays(true)
+  const rowBefore = db.prepare(
+    'SELECT first_seq, run_id, data, layout, last_seq FROM entries WHERE sid = ? AND last_seq < ? ORDER BY last_seq DESC LIMIT 1',
+  )
+  rowBefore.setReturnArrays(true)
   const head = db.prepare('SELECT max(last_seq) AS head FROM entries WHERE sid = ?')
 
   return {
@@ -67,7 +80,7 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
       // One row may hold an event of several megabytes.
       const rowsAtOnce = limit === 1 || maxChars !== Number.POSITIVE_INFINITY ? 1 : 16
       while (!isEnough()) {
-        const rows = entryRows.all(id, after, rowsAtOnce) as unknown as [number, string | null, string, string | null][]
+        const rows = entryRows.all(id, after, rowsAtOnce) as unknown as EntryRow[]
         if (rows.length === 0) break
         for (const [firstSeq, runId, data, layout] of rows) take(unpackRow(firstSeq, runId, data, layout))
         if (rows.length < rowsAtOnce) break
@@ -75,6 +88,36 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
       const segment = state.sessions.get(sessionId)?.segment
       if (segment != null && segment.firstSeq + segment.count > after + 1) {
         take(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
+      }
+      return found
+    },
+
+    async entriesBefore(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
+      const id = sid(sessionId)
+      if (id === null) return []
+      const found: StoredEntry[] = []
+      let chars = 0
+      const isEnough = () => found.length >= limit || chars >= maxChars
+      function take(entries: readonly StoredEntry[]): void {
+        for (const entry of entries.toReversed()) {
+          if (isEnough()) return
+          if (entry.seq >= seq) continue
+          found.push(entry)
+          chars += entry.data.length
+        }
+      }
+      const segment = state.sessions.get(sessionId)?.segment
+      if (segment != null && segment.firstSeq < seq) {
+        take(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
+      }
+      let row = rowAround.get(id, seq) as unknown as EntryRow | undefined
+      if (row !== undefined) take(unpackRow(row[0], row[1], row[2], row[3]))
+      let before = seq
+      while (!isEnough()) {
+        row = rowBefore.get(id, before) as unknown as EntryRow | undefined
+        if (row === undefined) break
+        take(unpackRow(row[0], row[1], row[2], row[3]))
+        before = row[4]
       }
       return found
     },

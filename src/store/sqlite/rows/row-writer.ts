@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FileRecord } from '../../../domain/file.ts'
 import type { Grant } from '../../../domain/grant.ts'
+import { tokensOf } from '../../../domain/run.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Wait } from '../../../domain/wait.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
@@ -48,6 +49,10 @@ export function createRowWriter(
     return found
   }
 
+  function addTokens(sessionId: string, tokens: number): void {
+    if (tokens !== 0) sessions.addTokens(sid(sessionId), tokens)
+  }
+
   return (change) => {
     switch (change.write) {
       case 'insert_session':
@@ -57,7 +62,7 @@ export function createRowWriter(
         sessions.update(sid(change.id), change.patch)
         return
       case 'update_supervision':
-        sessions.updateSupervision(sid(change.session.id), change.session)
+        sessions.updateSupervision(sid(change.session.id), change.before, change.session)
         return
       case 'bury_session': {
         const id = sid(change.session.id)
@@ -80,9 +85,11 @@ export function createRowWriter(
 
       case 'insert_run':
         runs.insert(sid(change.run.sessionId), change.run)
+        addTokens(change.run.sessionId, tokensOf(change.run))
         return
       case 'update_run':
         runs.update(sid(change.run.sessionId), change.before, change.run)
+        addTokens(change.run.sessionId, tokensOf(change.run) - tokensOf(change.before))
         return
       case 'put_key':
         keys.put(change.owner, change.key, change.value)

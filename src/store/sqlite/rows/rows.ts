@@ -163,6 +163,9 @@ export function toMessage(row: Row): StoredMessage {
   }
 }
 
+/** The indexes of waits begin with the kind. */
+export const WAIT_KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+
 export const WAIT_COLUMNS = 'waits.*, sessions.id AS session_id FROM waits JOIN sessions USING (sid)'
 
 /** Needs the session's id as `session_id`. */

@@ -1,21 +1,25 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { textOf } from '../../../domain/message.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
+import { activityOf, type SessionActivity, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
+import type { SupervisedStatus } from '../../../domain/supervision.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
 import type { SessionPatch } from '../../rules/rows.ts'
 import type { LiveState } from '../live-sessions.ts'
-import { OPEN, prepareSessions, readSession } from './rows.ts'
+import { OPEN, prepareSessions, readSession, toMessage, WAIT_KINDS } from './rows.ts'
 
 /** Writes the rows of sessions. */
 export interface SessionRows {
   /** Returns the session's number. */
   insert(session: SessionRecord): number
   update(sid: number, patch: SessionPatch): void
-  updateSupervision(sid: number, session: SessionRecord): void
+  updateSupervision(sid: number, before: SessionRecord, session: SessionRecord): void
   /** Leaves a tombstone. */
   bury(sid: number, at: number): void
   remove(sid: number): void
   /** Removes everything that belongs to the session, except the audit trail, which has no content. */
   eraseContent(sid: number): void
+  addTokens(sid: number, tokens: number): void
 }
 
 export function createSessionRows(db: DatabaseSync): SessionRows {
@@ -36,11 +40,14 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     'UPDATE sessions SET owner = ?, last_activity = ?, last_tool = ?, supervision = ?, supervised_status = ? WHERE sid = ?',
   )
   const bury = db.prepare(
-    `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0 WHERE sid = ?`,
+    `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0, tokens = 0 WHERE sid = ?`,
   )
   const remove = db.prepare('DELETE FROM sessions WHERE sid = ?')
   const content = [
     'DELETE FROM idempotency WHERE run_id IN (SELECT id FROM runs WHERE sid = ?)',
+    'DELETE FROM search_words WHERE rowid IN (SELECT mid FROM messages WHERE sid = ?)',
+    'DELETE FROM search_words WHERE rowid = -?',
+    'DELETE FROM search_due WHERE sid = ?',
     'DELETE FROM entries WHERE sid = ?',
     'DELETE FROM messages WHERE sid = ?',
     'DELETE FROM waits WHERE sid = ?',
@@ -51,6 +58,12 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     'DELETE FROM files WHERE sid = ?',
     'DELETE FROM runs WHERE sid = ?',
   ].map((statement) => db.prepare(statement))
+  // SQLite gives the numbers of removed messages to new ones if they were the highest.
+  const indexAgain = db.prepare(
+    'UPDATE search_state SET indexed_to = min(indexed_to, (SELECT ifnull(max(mid), 0) FROM messages)) WHERE only = 1',
+  )
+  const titleIsDue = db.prepare('INSERT OR IGNORE INTO search_due (sid) VALUES (?)')
+  const addTokens = db.prepare('UPDATE sessions SET tokens = tokens + ? WHERE sid = ?')
 
   return {
     insert(session) {
@@ -73,6 +86,7 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
         session.supervision === undefined ? null : JSON.stringify(session.supervision),
         session.supervision?.status ?? null,
       )
+      if (session.supervision !== undefined) titleIsDue.run(lastInsertRowid)
       return Number(lastInsertRowid)
     },
 
@@ -87,7 +101,9 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
       if (activeAgent !== undefined) setActiveAgent.run(activeAgent, sid)
     },
 
-    updateSupervision(sid, { owner, lastActivity, lastTool, supervision }) {
+    updateSupervision(sid, before, { owner, lastActivity, lastTool, supervision }) {
+      const { title, prompt } = before.supervision ?? {}
+      if (title !== supervision?.title || prompt !== supervision?.prompt || owner !== before.owner) titleIsDue.run(sid)
       const data = supervision === undefined ? null : JSON.stringify(supervision)
       setSupervision.run(owner, lastActivity, lastTool, data, supervision?.status ?? null, sid)
     },
@@ -95,7 +111,9 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     remove: (sid) => void remove.run(sid),
     eraseContent(sid) {
       for (const statement of content) statement.run(sid)
+      indexAgain.run()
     },
+    addTokens: (sid, tokens) => void addTokens.run(tokens, sid),
   }
 }
 
@@ -104,31 +122,38 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   const sessionByAlias = prepareSessions(db, 'owner = ? AND alias = ?')
   const sessionLists = new Map<string, StatementSync>()
   /** Prepares one statement for each combination of conditions. */
-  function listSessions({ owner, label, unlisted = false, limit, before }: SessionQuery) {
+  function listSessions(query: SessionQuery) {
+    const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
     const conditions = ["status <> 'terminated'"]
     const values: (string | number)[] = []
+    const where = (condition: string, value: string | number | undefined) => {
+      if (value === undefined) return
+      conditions.push(condition)
+      values.push(value)
+    }
     if (!unlisted) conditions.push('unlisted = 0')
-    if (owner !== undefined) {
-      conditions.push('owner = ?')
-      values.push(owner)
-    }
+    where('owner = ?', owner)
+    // Not a reason to choose another index: the list is read in its order.
+    where('+agent = ?', agent)
+    where('last_activity >= ?', since)
+    where('last_activity <= ?', until)
+    if (kind !== undefined) conditions.push(`+supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`)
+    if (activity !== undefined) conditions.push(WITH_ACTIVITY[activity])
     if (label === null) conditions.push('label IS NULL')
-    else if (label !== undefined) {
-      conditions.push('label = ?')
-      values.push(label)
-    }
+    else where('label = ?', label)
     if (before !== undefined) {
       conditions.push('(last_activity, id) < (?, ?)')
       values.push(before.lastActivity, before.id)
     }
-    const where = `${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
-    const statement = sessionLists.get(where) ?? prepareSessions(db, where, { withState: false })
-    sessionLists.set(where, statement)
+    const sql = `${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
+    const statement = sessionLists.get(sql) ?? prepareSessions(db, sql, { withState: false })
+    sessionLists.set(sql, statement)
     return statement.all(...values, limit)
   }
   const countSince = db.prepare(
     `SELECT count(*) AS n FROM sessions WHERE last_activity >= ? AND status <> 'terminated'`,
   )
+  const overview = createOverview(db)
   const toCompact = db.prepare(
     `SELECT id FROM sessions INDEXED BY sessions_uncompacted WHERE compacted = 0 AND last_activity < ? AND status <> 'terminated'
      AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
@@ -147,12 +172,68 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
     async list(query) {
       return listSessions(query).map((row) => readSession(row).session)
     },
+    async overview(ids) {
+      return ids.flatMap((id) => overview(id) ?? [])
+    },
     async count(since) {
       return Number(countSince.get(since)?.n ?? 0)
     },
     async toCompact(before, limit) {
       return toCompact.all(before, limit).map((row) => String(row.id))
     },
+  }
+}
+
+/** The same as `isWaiting` of `domain/wait.ts`. */
+const WAITING = `waits.status IN ('pending', 'nudged', 'escalated') AND (waits.status = 'pending' OR waits.kind = 'alert')`
+
+// Each list is small and read once, however many sessions are asked about. `activityOf` in the domain says the same for one session.
+const RUNNING_SIDS = `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'running')`
+const QUEUED_SIDS = `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'queued')`
+const WAITING_SIDS = `(SELECT sid FROM waits WHERE kind IN (${WAIT_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND status = 'pending'
+  UNION ALL SELECT sid FROM waits WHERE kind = 'alert' AND status IN ('nudged', 'escalated'))`
+const WITH_ACTIVITY: Readonly<Record<SessionActivity, string>> = {
+  running: `(sid IN ${RUNNING_SIDS} OR (sid NOT IN ${WAITING_SIDS}
+    AND (supervised_status IN ('created', 'active') OR sid IN ${QUEUED_SIDS})))`,
+  waiting: `(sid IN ${WAITING_SIDS} AND sid NOT IN ${RUNNING_SIDS}
+    AND (supervised_status IS NULL OR supervised_status NOT IN ('terminated', 'interrupted')))`,
+  ended: `+supervised_status IN ('terminated', 'interrupted')`,
+  open: `(sid NOT IN ${WAITING_SIDS} AND sid NOT IN ${RUNNING_SIDS} AND sid NOT IN ${QUEUED_SIDS}
+    AND (supervised_status IS NULL OR supervised_status = 'paused'))`,
+}
+
+function createOverview(db: DatabaseSync): (id: string) => SessionOverview | null {
+  const session = db.prepare(
+    `SELECT sid, tokens, supervised_status AS supervised, supervision ->> 'title' AS title,
+       EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'running') AS running,
+       EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'queued') AS queued,
+       (SELECT count(*) FROM waits WHERE waits.sid = sessions.sid AND ${WAITING}) AS pending
+     FROM sessions WHERE id = ? AND status <> 'terminated'`,
+  )
+  // A conversation begins with what its user says, or with a few words to the model before it.
+  const firstWords = db.prepare(
+    `SELECT * FROM (SELECT * FROM messages WHERE sid = ? AND superseded_by IS NULL AND lane IS NULL ORDER BY mid LIMIT 10)
+     WHERE role = 'user' LIMIT 1`,
+  )
+
+  return (id) => {
+    const row = session.get(id)
+    if (row === undefined) return null
+    const { sid, tokens, supervised, title, running, queued, pending } = row
+    const first = supervised === null ? firstWords.get(sid ?? null) : undefined
+    const work = {
+      supervised: supervised === null ? null : (String(supervised) as SupervisedStatus),
+      isRunning: running === 1,
+      hasQueued: queued === 1,
+      pending: Number(pending),
+    }
+    return {
+      id,
+      title: titleOf(first === undefined ? String(title ?? '') : textOf(toMessage(first).content)),
+      activity: activityOf(work),
+      pending: work.pending,
+      tokens: Number(tokens),
+    }
   }
 }
 

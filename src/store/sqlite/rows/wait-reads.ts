@@ -1,9 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Wait } from '../../../domain/wait.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
-import { EVERY_SESSION, keepPrepared, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
-
-const KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+import { EVERY_SESSION, keepPrepared, toGrant, toWait, WAIT_COLUMNS, WAIT_KINDS } from './rows.ts'
 
 const WAITING_ALERTS = ['pending', 'nudged', 'escalated'] as const
 
@@ -54,7 +52,7 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
     },
     async list(query) {
       if (query.wait !== undefined && query.wait !== 'alert') return list(query.wait, query)
-      const kinds = query.wait === undefined ? KINDS : [query.wait]
+      const kinds = query.wait === undefined ? WAIT_KINDS : [query.wait]
       return kinds
         .flatMap((kind) => (kind === 'alert' ? listAlerts(query) : list(kind, query)))
         .sort(newestFirst)

@@ -1,0 +1,117 @@
+// Keeps the search index up to date, apart from the commits: they would have to wait for it. What a killed server has not indexed, and
+// what an older version has stored, is indexed by the next server, because the database knows how far the index goes.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SearchReads } from '../ports/search.ts'
+import { errcodeOf } from './disk/storage-error.ts'
+import { createSearchIndexRows } from './rows/search-table.ts'
+
+export interface SearchIndexer {
+  /** Something was committed. It is indexed soon. */
+  noticeCommit(): void
+  /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
+  searched(reads: SearchReads): SearchReads
+  close(): void
+}
+
+/** After a commit others usually follow, and one step takes them all. */
+const SOON_MS = 250
+/** One step takes a few ms, and then others get their turn. */
+const STEP_CHARS = 24 * 1024
+/** Of the time, this part is for indexing: a large old database must not slow the server down. */
+const SHARE = 0.2
+/** After an error, such as a full disk. */
+const RETRY_MS = 30_000
+/** A search waits so long for the index at most. */
+const CATCH_UP_MS = 300
+/** FTS5 found that its own tables do not fit together. The texts are not affected, so the index is made again. */
+const SQLITE_CORRUPT_VTAB = 267
+
+/** Calls `failed` with errors of the database. */
+export function createSearchIndexer(db: DatabaseSync, failed: (error: unknown) => void): SearchIndexer {
+  const rows = createSearchIndexRows(db)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const rollback = db.prepare('ROLLBACK')
+  let timer: NodeJS.Timeout | null = null
+  let isDone = false
+  let isClosed = false
+
+  function inTransaction<T>(work: () => T): T {
+    begin.run()
+    try {
+      const result = work()
+      commit.run()
+      return result
+    } catch (error) {
+      if (db.isTransaction) rollback.run()
+      throw error
+    }
+  }
+
+  function step(): boolean {
+    try {
+      return inTransaction(() => rows.step(STEP_CHARS))
+    } catch (error) {
+      if (errcodeOf(error) !== SQLITE_CORRUPT_VTAB) throw error
+      inTransaction(rows.clear)
+      return true
+    }
+  }
+
+  /** Never throws: a search can use what is indexed. */
+  function tryStep(): void {
+    try {
+      isDone = !step()
+    } catch (error) {
+      isDone = true
+      failed(error)
+      schedule(RETRY_MS)
+    }
+  }
+
+  function schedule(ms: number): void {
+    if (isClosed || timer !== null) return
+    timer = setTimeout(work, ms)
+    timer.unref()
+  }
+
+  function work(): void {
+    timer = null
+    const begun = performance.now()
+    tryStep()
+    if (!isDone) schedule((performance.now() - begun) / SHARE)
+  }
+
+  schedule(SOON_MS)
+
+  return {
+    noticeCommit() {
+      isDone = false
+      if (timer === null) schedule(SOON_MS)
+    },
+    searched: ({ find }) => ({
+      async find(query) {
+        const until = performance.now() + CATCH_UP_MS
+        while (!isDone && !isClosed && performance.now() < until) {
+          tryStep()
+          await nextTurn()
+        }
+        try {
+          return await find(query)
+        } catch (error) {
+          if (errcodeOf(error) !== SQLITE_CORRUPT_VTAB) throw error
+          inTransaction(rows.clear)
+          schedule(0)
+          return { found: [], next: null, isComplete: false }
+        }
+      },
+    }),
+    close() {
+      isClosed = true
+      if (timer !== null) clearTimeout(timer)
+      timer = null
+    },
+  }
+}
