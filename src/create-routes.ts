@@ -27,6 +27,7 @@ import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
 import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
 import { createPushRoutes } from './protocols/manage/push/routes.ts'
+import { createSearchRoutes } from './protocols/manage/search/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
 import { createSupervisionRoutes } from './protocols/manage/supervision/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
@@ -80,6 +81,7 @@ export function createRoutes({
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
+    ...createSearchRoutes(services),
     ...createApprovalRoutes(services),
     ...createEventRoutes(services),
     ...createInboxRoutes(services),

@@ -5,6 +5,14 @@ import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { type Call, createConnection, sleep } from './connection.ts'
 import type { SseMessage } from './read-sse.ts'
 import { resumingStream } from './resuming-stream.ts'
+import {
+  createSearch,
+  createSessionReads,
+  type FeedEvent,
+  type FeedOptions,
+  type Search,
+  type SessionReads,
+} from './sessions.ts'
 import { createSignIn, type SignInClient } from './sign-in.ts'
 import { createSupervision, type SupervisionClient } from './supervision.ts'
 import type {
@@ -21,6 +29,20 @@ import type {
 export type * from './ag-ui-event.ts'
 export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
+export type {
+  FeedEvent,
+  FeedOptions,
+  LogOptions,
+  LogPage,
+  SearchOptions,
+  SearchResult,
+  Session,
+  SessionExport,
+  SessionListOptions,
+  SessionMessages,
+  SessionReads,
+  SessionRow,
+} from './sessions.ts'
 export {
   type Code,
   type CreatedToken,
@@ -94,6 +116,15 @@ export interface Client extends Approvals, SupervisionClient, SignInClient {
     followed: Followed,
     options?: CallOptions & { after?: string | number },
   ): AsyncGenerator<LoggedEvent, void, undefined>
+  /** Lists, logs and exports of sessions, and the commands for agents elsewhere. */
+  sessions: SessionReads & SupervisionClient['sessions']
+  /** Searches in what was said. */
+  search: Search
+  /**
+   * For operators: what changes in all sessions, and all events of the named ones, until the signal aborts. Dropped connections are
+   * resumed. To name other sessions, leave the loop and call it again with `after`: nothing is missed.
+   */
+  feed(options?: FeedOptions): AsyncGenerator<FeedEvent, void, undefined>
   /** Stops a run. A run that has ended stays as it is. */
   cancel(run: string, options?: CallOptions): Promise<Run>
   /** Deletes a session and everything in it. Deleting an unknown session is not an error. */
@@ -122,6 +153,17 @@ export function createClient(options: ClientOptions): Client {
   const empty = async (call: Call): Promise<void> => void (await connection.patiently(call, (one) => one.text()))
 
   const jsonOnce = async <T>(call: Call): Promise<T> => objectIn<T>(await connection.once(call), call)
+  const page = <T>(call: Call) =>
+    connection.patiently(call, async (response) => ({
+      link: response.headers.get('link'),
+      body: await objectIn<T>(response, call),
+    }))
+  const listPage = <T>(call: Call) =>
+    connection.patiently(call, async (response) => ({
+      link: response.headers.get('link'),
+      body: await listIn<T>(response, call),
+    }))
+  const supervision = createSupervision({ json, jsonOnce, empty, page })
   return {
     ...createApprovals({
       json,
@@ -129,17 +171,30 @@ export function createClient(options: ClientOptions): Client {
       empty,
       sleep: options.sleep ?? sleep,
     }),
-    ...createSupervision({
-      json,
-      jsonOnce,
-      empty,
-      page: (call) =>
-        connection.patiently(call, async (response) => ({
-          link: response.headers.get('link'),
-          body: await objectIn(response, call),
-        })),
-    }),
+    ...supervision,
+    sessions: { ...supervision.sessions, ...createSessionReads({ json, page, listPage }) },
+    search: createSearch(page),
     ...createSignIn({ json, jsonOnce, empty }),
+
+    async *feed({ sessions = [], after, signal } = {}) {
+      const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')
+      const path = query === '' ? '/events' : `/events?${query}`
+      const messages = resumingStream({
+        connection,
+        open: (lastId) =>
+          connection.once({ method: 'GET', path, headers: { Accept: EVENTS, ...lastEventId(lastId) }, signal }),
+        after: after ?? null,
+        kindOf: (one) => (dataOf(one).type === 'error' ? 'away' : 'message'),
+        signal,
+        silenceMs: SILENCE_MS,
+      })
+      let cursor = after ?? ''
+      for await (const one of messages) {
+        cursor = one.id ?? cursor
+        yield { cursor, ...dataOf(one) } as FeedEvent
+      }
+    },
+
     chat: (agent, message, more = {}) => json(chatCall('chat', agent, message, more)),
 
     async *stream(agent, message, more = {}) {
@@ -223,6 +278,13 @@ async function objectIn<T>(response: Response, { path }: Call): Promise<T> {
     throw new ClientError('waiting', 'The run waits for a person.', { status, problem: body })
   }
   return body as T
+}
+
+async function listIn<T>(response: Response, { path }: Call): Promise<T[]> {
+  const body: unknown = await response.json().catch(() => null)
+  if (Array.isArray(body)) return body
+  const message = `The answer of ${path} is not a JSON list. Check the address.`
+  throw new ClientError('unexpected_answer', message, { status: response.status })
 }
 
 /** Only a `File` has a name. */

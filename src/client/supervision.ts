@@ -2,6 +2,7 @@
 
 import { queryOf } from './approvals.ts'
 import type { Call } from './connection.ts'
+import { nextIn } from './sessions.ts'
 import type {
   Alert,
   BrowserPushSubscription,
@@ -157,8 +158,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
     async inbox({ signal, ...query } = {}) {
       const call = { method: 'GET' as const, path: `/inbox${queryOf({ ...query })}`, signal }
       const { body, link } = await page<{ items: InboxItem[]; cursor: string }>(call)
-      const before = /[?&]before=([^&>]+)/.exec(link ?? '')?.[1]
-      return { ...body, next: before === undefined ? null : decodeURIComponent(before) }
+      return { ...body, next: nextIn(link) }
     },
     prompts: {
       list: (options) => list('prompts', options),

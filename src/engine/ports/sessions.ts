@@ -1,9 +1,11 @@
 import type { SessionRecord } from '../../domain/session.ts'
 import type { StoredEntry } from '../../store/ports/entry.ts'
 import type { Journal } from '../../store/ports/journal.ts'
-import type { SessionQuery } from '../../store/ports/sessions.ts'
+import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
+import type { SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
+import type { ReadLog } from '../sessions/read-log.ts'
 
-export type { StoredEntry }
+export type { SearchHit, StoredEntry }
 
 /** Sessions as their owners see them. Somebody else's session is treated as one that does not exist. */
 export interface Sessions {
@@ -27,9 +29,17 @@ export interface Sessions {
   remove(session: SessionRecord): Promise<void>
   /** The log as it is stored; see the store's port. */
   entries: Journal['entries']
+  /** Pages of the log's events, as far as they are on disk. */
+  readLog: ReadLog
+  /** What lists show of sessions beyond their records; see the store's port. */
+  overview: SessionReads['overview']
+  /** Full-text search; see the store's port. Whose sessions the caller may see is for the caller to say. */
+  search: SearchReads['find']
 }
 
-export interface SessionPage extends Pick<SessionQuery, 'label' | 'limit'> {
+export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'since' | 'until'>
+
+export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'limit'> {
   /** Null: sessions of all owners. */
   owner: string | null
   /** A place in the list, or the id or alias of the session at that place. */

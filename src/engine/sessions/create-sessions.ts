@@ -12,10 +12,11 @@ import type { CancelRun } from '../cancel-run.ts'
 import type { Files } from '../files-port.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { Runner } from '../run/runner.ts'
+import { createReadLog } from './read-log.ts'
 
 interface SessionsDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'entries'>
-  log: Pick<SessionLog, 'commit'>
+  store: Pick<Store, 'sessions' | 'runs' | 'entries' | 'entriesBefore' | 'head' | 'search'>
+  log: Pick<SessionLog, 'commit' | 'synced'>
   clock: Clock
   logger: Logger
   /** Session settings of the agent that owns the session. */
@@ -71,6 +72,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     find: async (owner, reference) => (await locate(owner, reference)).session,
     get: async (owner, reference) => (await get(owner, reference)).session,
     entries: store.entries,
+    readLog: createReadLog({ store, log, clock }),
+    overview: store.sessions.overview,
+    search: store.search.find,
 
     async findForStart(owner, reference) {
       const { session, isForeign } = await locate(owner, reference)

@@ -1,8 +1,10 @@
 // What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
+import { sessionActivities, sessionKinds } from '../../domain/session-overview.ts'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
+import { TimeSchema } from '../shared/request/session-row.ts'
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
 import {
   ChatRequestSchema,
@@ -21,6 +23,14 @@ const info = {
   created_at: '2026-11-15T09:00:00.000Z',
   last_activity: '2026-11-15T09:00:02.125Z',
   message_count: 2,
+  owner: 'local_user',
+  agent: 'assistant',
+  title: 'Hello!',
+  kind: 'chat',
+  status: 'open',
+  updated_at: '2026-11-15T09:00:02.125Z',
+  pending: 0,
+  tokens: 30,
 }
 const before = z.string().optional()
 const link = { Link: 'The next page, as `rel="next"`; absent on the last one.' }
@@ -74,6 +84,11 @@ export const describeList: RouteDescription = {
       .string()
       .optional()
       .describe('For operators: the sessions of this owner, or of all owners (`*`). The audit trail says who asked.'),
+    agent: z.string().min(1).max(128).optional().describe('Only sessions of this agent.'),
+    status: z.enum(sessionActivities).optional().describe('Only sessions that do this.'),
+    kind: z.enum(sessionKinds).optional(),
+    since: TimeSchema.optional().describe('Only sessions that were last active at or after this time.'),
+    until: TimeSchema.optional().describe('Only sessions that were last active at or before this time.'),
     limit: z.int().min(1).max(100).default(10),
     before: before.describe(
       'The `session_id` of the last session of the page before, or the `before` of its Link header.',

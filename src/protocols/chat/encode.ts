@@ -1,8 +1,10 @@
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionOverview } from '../../domain/session-overview.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
 import { isSupervisedSession } from '../../supervision/sessions/take-step.ts'
+import { sessionRow } from '../shared/request/session-row.ts'
 import { supervisionView } from '../shared/supervised/supervision-view.ts'
 import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
 
@@ -26,20 +28,20 @@ export function chatResponse(
   }
 }
 
-export const sessionInfo = (session: SessionRecord): SessionInfo => ({
+export const sessionInfo = (session: SessionRecord, overview?: SessionOverview): SessionInfo => ({
   session_id: shownId(session),
   user_id: session.label ?? session.owner,
   created_at: isoTime(session.createdAt),
   last_activity: isoTime(session.lastActivity),
   message_count: session.messageCount,
+  ...sessionRow(session, overview),
   ...(isSupervisedSession(session) ? { supervision: supervisionView(session) } : {}),
 })
 
 /** What an operator sees of somebody else's session. Its alias is only for its owner, so this has its id. */
-export const foreignInfo = (session: SessionRecord): SessionInfo => ({
-  ...sessionInfo(session),
+export const foreignInfo = (session: SessionRecord, overview?: SessionOverview): SessionInfo => ({
+  ...sessionInfo(session, overview),
   session_id: session.id,
-  owner: session.owner,
 })
 
 /** Leaves out tool results, and answers that only call tools. */

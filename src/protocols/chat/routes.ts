@@ -4,8 +4,10 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { sessionActivities, sessionKinds } from '../../domain/session-overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
+import type { SessionFilters } from '../../engine/ports/sessions.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
@@ -14,13 +16,22 @@ import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
-import { decodePage, nextLink, type Page, queryProblem } from '../shared/request/page.ts'
+import {
+  agentIn,
+  decodePage,
+  nextLink,
+  ownerIn,
+  type Page,
+  queryProblem,
+  timeIn,
+  wordIn,
+} from '../shared/request/page.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
 import { describeList, describePost, describeSession } from './describe.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
-import { UserIdSchema } from './schema.ts'
+import { type SessionInfo, UserIdSchema } from './schema.ts'
 
 export interface ChatRoutesDeps {
   engine: Engine
@@ -107,14 +118,22 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const asked = ownerIn(request.query)
     if (asked !== null && asked !== owner) return listForeign(request, reply, asked, page)
     const label = userLabel(owner, userIdIn(request.query))
-    const { sessions, next } = await listSessions(engine, { owner, label }, page)
-    reply.json(200, sessions.map(sessionInfo), nextLink('/sessions', request.query, next))
+    const { sessions, next } = await listSessions(engine, { owner, label, ...filtersIn(request.query) }, page)
+    reply.json(200, await rowsOf(sessions, sessionInfo), nextLink('/sessions', request.query, next))
   }
 
   async function listForeign(request: Request, reply: Reply, owner: string, page: Page): Promise<void> {
+    const query = { owner: owner === '*' ? null : owner, ...filtersIn(request.query) }
     await oversight.listing(viewerOf(request.principal), owner)
-    const { sessions, next } = await listSessions(engine, { owner: owner === '*' ? null : owner }, page)
-    reply.json(200, sessions.map(foreignInfo), nextLink('/sessions', request.query, next))
+    const { sessions, next } = await listSessions(engine, query, page)
+    reply.json(200, await rowsOf(sessions, foreignInfo), nextLink('/sessions', request.query, next))
+  }
+
+  async function rowsOf(sessions: readonly SessionRecord[], info: typeof sessionInfo): Promise<SessionInfo[]> {
+    const overviews = new Map(
+      (await engine.sessions.overview(sessions.map(({ id }) => id))).map((one) => [one.id, one]),
+    )
+    return sessions.map((session) => info(session, overviews.get(session.id)))
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
@@ -126,7 +145,8 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     reply.note({ session_id: session.id })
     const listed = includesTools(request.query) ? undefined : isSpoken
     const { messages, next } = await listMessages(engine.messages, session.id, page, reply, listed)
-    const info = foreign === null ? sessionInfo(session) : foreignInfo(session)
+    const [overview] = await engine.sessions.overview([session.id])
+    const info = foreign === null ? sessionInfo(session, overview) : foreignInfo(session, overview)
     const path = `/sessions/${encodeURIComponent(info.session_id)}`
     const body = { ...info, messages: messages.map(sessionMessage) }
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))
@@ -180,11 +200,15 @@ function includesTools(query: URLSearchParams): boolean {
   throw queryProblem({ pointer: 'include', detail: 'Send tools, or leave it out.' })
 }
 
-/** The owner whose sessions are asked for; null: the caller's own. */
-function ownerIn(query: URLSearchParams): string | null {
-  const owner = query.get('owner')
-  if (owner === null || (owner !== '' && owner.length <= 128 && !query.has('user_id'))) return owner
-  throw queryProblem({ pointer: 'owner', detail: 'Send a name or *, without user_id.' })
+function filtersIn(query: URLSearchParams): SessionFilters {
+  const filters = {
+    agent: agentIn(query),
+    kind: wordIn(query, 'kind', sessionKinds),
+    activity: wordIn(query, 'status', sessionActivities),
+    since: timeIn(query, 'since'),
+    until: timeIn(query, 'until'),
+  }
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
 function userIdIn(query: URLSearchParams): string | null {

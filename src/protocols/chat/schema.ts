@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MessageSchema } from '../shared/request/message-limits.ts'
+import { SessionRowShape } from '../shared/request/session-row.ts'
 import { SupervisionSchema } from '../shared/supervised/supervision-view.ts'
 
 export const UserIdSchema = z
@@ -41,7 +42,7 @@ export const SessionInfoSchema = z.strictObject({
   created_at: time,
   last_activity: time,
   message_count: z.int().min(0),
-  owner: z.string().optional().describe('Only in what an operator sees of sessions of others.'),
+  ...SessionRowShape,
   supervision: SupervisionSchema.optional().describe('Only in sessions of agents that work elsewhere.'),
 })
 

@@ -21,6 +21,7 @@ import { createApprovalRoutes } from '../manage/approvals/routes.ts'
 import { createEventRoutes } from '../manage/events/routes.ts'
 import { createFileRoutes } from '../manage/files/routes.ts'
 import { createInboxRoutes } from '../manage/inbox/routes.ts'
+import { createSearchRoutes } from '../manage/search/routes.ts'
 import { createSessionRoutes } from '../manage/sessions/routes.ts'
 import { createToolRoutes } from '../manage/tools/routes.ts'
 import { openEngineWithFiles } from './open-engine-with-files.ts'
@@ -39,6 +40,7 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
     ...createAgUiRoutes(deps),
     ...createCopilotKitRoutes(deps),
     ...createSessionRoutes({ ...deps, ids }),
+    ...createSearchRoutes(deps),
     ...createApprovalRoutes({
       ...deps,
       readDiff: createReadDiff(store),

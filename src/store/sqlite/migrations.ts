@@ -295,6 +295,9 @@ const migrations: readonly string[] = [
   DROP INDEX sessions_listed;
   CREATE INDEX sessions_listed ON sessions (owner, last_activity, id, agent, supervised_status)
     WHERE unlisted = 0 AND status <> 'terminated';
+  DROP INDEX sessions_labelled;
+  CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id, agent, supervised_status)
+    WHERE unlisted = 0 AND status <> 'terminated';
   DROP INDEX sessions_activity;
   CREATE INDEX sessions_activity ON sessions (last_activity, id, agent, supervised_status, unlisted, status);
 

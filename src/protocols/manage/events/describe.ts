@@ -116,7 +116,9 @@ export const describeEvents: RouteDescription = {
       .array(z.string())
       .max(MAX_SESSIONS)
       .optional()
-      .describe('UUID or ULID of a session, up to 8 times. Its events are sent from its beginning on.'),
+      .describe(
+        'UUID or ULID of a session, up to 8 times: its events are sent from its beginning on. Or the id of one of its events: those after it. Where the cursor names the session, the cursor counts.',
+      ),
     after,
   },
   headers,

@@ -128,7 +128,6 @@ describe('GET /events', () => {
     ['an unknown session', `?session=${unknown}`, 404, 'session_not_found'],
     ['an alias of somebody else', '?session=hers', 400, 'malformed_id'],
     ['nine sessions', `?${Array.from({ length: 9 }, (_, i) => `session=s${i}`).join('&')}`, 400, 'invalid_request'],
-    ['a cursor of other sessions', `?after=f.1,${unknown}.1`, 400, 'invalid_request'],
   ])('%s is refused before the stream', async (_what, query, status, code) => {
     await using doors = await openDoors()
     await runOf(doors, 'hers', asAda)
@@ -147,14 +146,53 @@ describe('GET /events', () => {
     })
   })
 
-  test('says which sessions a cursor belongs to, and how to change them', async () => {
+  test('a session that is named by an event id begins after that event, and an unknown event is refused', async () => {
     await using doors = await openDoors()
-    const { sessionId } = await runOf(doors, 'a')
-    const response = await doors.get(`/events?after=f.2,${ulidOf(sessionId)}.0`, asOperator)
-    const problem = (await response.json()) as { detail: string }
+    const { sessionId, runId } = await runOf(doors, 'a')
+    const all = await readSse(await doors.get(`/runs/${runId}/events`)).rest()
+    const reader = await open(doors, `?session=${all[4]?.id}`)
+    const frames = await take(reader, 3)
 
-    expect(problem.detail).toContain(sessionId)
-    expect(problem.detail).toContain('after=f.2')
+    expect(frames.map(shortOf)).toEqual(['cursor', 'STEP_FINISHED', 'RUN_FINISHED'])
+    expect(frames[0]?.id).toBe(`f.3,${all[4]?.id}`)
+    await reader.close()
+    expect(await refusalOf(await doors.get(`/events?session=${ulidOf(sessionId)}.999`, asOperator))).toEqual({
+      status: 410,
+      code: 'events_gone',
+    })
+    expect(await refusalOf(await doors.get(`/events?session=${unknown}.1`, asOperator))).toEqual({
+      status: 404,
+      code: 'session_not_found',
+    })
+  })
+
+  test('the named sessions may change: the cursor counts where it names one, and each other begins at its own place', async () => {
+    await using doors = await openDoors()
+    const a = await runOf(doors, 'a')
+    const b = await runOf(doors, 'b')
+    const first = await open(doors, `?session=${a.sessionId}`)
+    const seen = await take(first, 8)
+    await first.close()
+    const cursor = seen[5]?.id ?? ''
+
+    const withOther = await open(doors, `?session=${ulidOf(a.sessionId)}.2&session=${b.sessionId}`, {
+      'Last-Event-ID': cursor,
+    })
+    const both = (await take(withOther, 10)).slice(1).map(dataOf)
+    const of = (id: string) =>
+      both.filter((data) => data.session_id === id).map(({ event }) => (event as { type: string }).type)
+    expect(of(a.sessionId)).toEqual(answer.slice(5))
+    expect(of(b.sessionId)).toEqual(answer)
+    await withOther.close()
+
+    const without = await open(doors, `?session=${b.sessionId}`, { 'Last-Event-ID': cursor })
+    const [begun, ...rest] = await take(without, 8)
+    expect(begun?.id).toBe(`f.6,${ulidOf(b.sessionId)}.0`)
+    expect(rest.map(shortOf)).toEqual(answer)
+    await without.close()
+    const none = await open(doors, `?after=f.4,${unknown}.1`)
+    expect((await take(none, 3)).map(({ id }) => id)).toEqual(['f.4', 'f.5', 'f.6'])
+    await none.close()
   })
 
   test('only operators may read it', async () => {

@@ -7,9 +7,10 @@ import { eventStream } from '../../shared/events/describe-events.ts'
 import { startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { NewMessageSchema } from './schema.ts'
 
-const tag = 'Sessions and runs'
+export const sessionTag = 'Sessions and runs'
+const tag = sessionTag
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-const session = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
+export const sessionParams = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 const run = { id: z.string().describe('Id of the run: UUID, ULID, or the id that its client chose.') }
 const { 'Last-Event-ID': lastEventId, ...newRunHeaders } = startHeaderSchemas
 const cursor = {
@@ -18,7 +19,7 @@ const cursor = {
 }
 const time = z.iso.datetime().nullable()
 
-const RunSchema = z
+export const RunSchema = z
   .strictObject({
     run_id: z.string(),
     session_id: z.string(),
@@ -43,7 +44,7 @@ const RunSchema = z
   })
   .meta({ id: 'Run' })
 
-const example = {
+export const exampleRun = {
   run_id: id,
   session_id: 'holiday',
   parent_run_id: null,
@@ -57,7 +58,7 @@ const example = {
 
 const runAnswer = {
   description: 'The run.',
-  content: { 'application/json': { schema: RunSchema, example } },
+  content: { 'application/json': { schema: RunSchema, example: exampleRun } },
 }
 
 const AnsweredRunSchema = RunSchema.extend({
@@ -72,7 +73,7 @@ const AnsweredRunSchema = RunSchema.extend({
 export const describePost: RouteDescription = {
   tag,
   description: 'An unused name or well-formed id begins a session. The run does not need a reader.',
-  params: session,
+  params: sessionParams,
   headers: newRunHeaders,
   body: {
     schema: NewMessageSchema.meta({ id: 'NewMessage' }),
@@ -100,7 +101,7 @@ export const describePost: RouteDescription = {
 export const describeSessionEvents: RouteDescription = {
   tag,
   description: 'The stream does not end: it continues with the events of later runs.',
-  params: session,
+  params: sessionParams,
   ...cursor,
   responses: { 200: eventStream('All events of the session, run after run.') },
   errors: ['malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],
@@ -110,7 +111,7 @@ export const describeRemove: RouteDescription = {
   tag,
   description:
     'Stops the active run and deletes the session with everything in it. Deleting an unknown session succeeds too. A session in which an agent elsewhere works must be terminated first.',
-  params: session,
+  params: sessionParams,
   responses: { 204: { description: 'The session is deleted.' } },
   errors: ['malformed_id', 'conflict', 'storage_full', 'storage_failed'],
 }
@@ -122,7 +123,7 @@ export const describeRun: RouteDescription = {
     200: {
       description: 'The run.',
       content: {
-        'application/json': { schema: AnsweredRunSchema, example: { ...example, answer: 'To the sea.' } },
+        'application/json': { schema: AnsweredRunSchema, example: { ...exampleRun, answer: 'To the sea.' } },
       },
     },
   },
@@ -132,7 +133,7 @@ export const describeRun: RouteDescription = {
 export const describeRuns: RouteDescription = {
   tag,
   description: 'Without answers; see `GET /runs/{id}` for the answer of a run.',
-  params: session,
+  params: sessionParams,
   query: {
     limit: z.int().min(1).max(100).default(20),
     before: z
@@ -145,7 +146,7 @@ export const describeRuns: RouteDescription = {
       description: 'A page of runs, newest first.',
       headers: { Link: 'Older runs, as `rel="next"`; absent when there are none.' },
       content: {
-        'application/json': { schema: z.strictObject({ runs: z.array(RunSchema) }), example: { runs: [example] } },
+        'application/json': { schema: z.strictObject({ runs: z.array(RunSchema) }), example: { runs: [exampleRun] } },
       },
     },
   },

@@ -1,15 +1,12 @@
 // Our own routes for sessions and runs: start background runs, show their status and events, stop them.
 
-import type { Clock } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { isTerminalText } from '../../../domain/event.ts'
-import { type Ids, isClientId, parseUuid } from '../../../domain/ids.ts'
+import { type Ids, parseUuid } from '../../../domain/ids.ts'
 import { contentWith } from '../../../domain/message.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
-import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { readAnswer } from '../../shared/answer/collect-answer.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
 import { openEventStream } from '../../shared/events/open-event-stream.ts'
@@ -30,11 +27,10 @@ import {
   describeSessionEvents,
 } from './describe.ts'
 import { foreignRunView, runView } from './encode.ts'
+import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
+import { idOf } from './session-id.ts'
 
-export interface SessionRoutesDeps {
-  engine: Engine
-  oversight: Oversight
-  clock: Pick<Clock, 'now'>
+export interface SessionRoutesDeps extends LogRoutesDeps {
   attachments: Attachments
   ids: Ids
 }
@@ -43,7 +39,11 @@ const RUNS = { max: 100, fallback: 20 }
 const shared = { door: null, role: 'user' } as const
 
 /** Sessions and their runs. */
-export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [...sessionRoutes(deps), ...runRoutes(deps)]
+export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
+  ...sessionRoutes(deps),
+  ...createLogRoutes(deps),
+  ...runRoutes(deps),
+]
 
 function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   const { engine, oversight, ids, attachments } = deps
@@ -237,12 +237,6 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
   ]
 }
 
-function idOf(request: Request): string {
-  const id = request.params.id ?? ''
-  if (!isClientId(id)) throw malformedId(id)
-  return id
-}
-
 /** The session is created with this id or under this name. */
 function named(reference: string): { id: string } | { alias: string } {
   const id = parseUuid(reference)
@@ -257,9 +251,3 @@ function cursorOf(request: Request, sessionId: string): EventId {
   if (cursor.sessionId !== sessionId) throw sessionNotFound(cursor.sessionId)
   return cursor
 }
-
-const malformedId = (id: string): ServerError =>
-  new ServerError(
-    'malformed_id',
-    `${JSON.stringify(id.slice(0, 140))} is not an id. Send a UUID, a ULID, or a name of 1 to 128 printable characters.`,
-  )

@@ -2,7 +2,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { SessionPage } from '../../../engine/ports/sessions.ts'
+import type { SessionFilters, SessionPage } from '../../../engine/ports/sessions.ts'
 import { type Page, queryProblem } from './page.ts'
 
 interface SessionList {
@@ -17,7 +17,7 @@ interface SessionList {
  */
 export async function listSessions(
   engine: Pick<Engine, 'sessions'>,
-  query: Pick<SessionPage, 'owner' | 'label'>,
+  query: Pick<SessionPage, 'owner' | 'label'> & SessionFilters,
   { limit, before }: Page,
 ): Promise<SessionList> {
   const place = before === undefined ? {} : { before: parsePlace(before) ?? before }

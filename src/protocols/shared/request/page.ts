@@ -24,10 +24,48 @@ export const queryProblem = (problem: InputProblem): ServerError =>
     problems: [problem],
   })
 
-/** The Link header to the next page of a list. */
-export function nextLink(path: string, query: URLSearchParams, next: string | null): Record<string, string> {
+/** A time of a query in epoch ms; undefined: it is left out. Throws `invalid_request`. */
+export function timeIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
+  const time = isTime ? Date.parse(text) : Number.NaN
+  if (Number.isFinite(time)) return time
+  throw queryProblem({ pointer: name, detail: 'Send a time such as 2026-11-15T09:00:00Z, or a date.' })
+}
+
+/** One of a few words in a query; undefined: it is left out. Throws `invalid_request`. */
+export function wordIn<T extends string>(query: URLSearchParams, name: string, words: readonly T[]): T | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const found = words.find((word) => word === text)
+  if (found !== undefined) return found
+  throw queryProblem({ pointer: name, detail: `Send ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.` })
+}
+
+/** The name of an agent in a query; undefined: it is left out. Throws `invalid_request`. */
+export function agentIn(query: URLSearchParams): string | undefined {
+  const agent = query.get('agent')
+  if (agent === null || (agent !== '' && agent.length <= 128)) return agent ?? undefined
+  throw queryProblem({ pointer: 'agent', detail: 'Send the name of an agent.' })
+}
+
+/** The owner whose sessions are asked for, `*` for all; null: the caller's own. Throws `invalid_request`. */
+export function ownerIn(query: URLSearchParams): string | null {
+  const owner = query.get('owner')
+  if (owner === null || (owner !== '' && owner.length <= 128 && !query.has('user_id'))) return owner
+  throw queryProblem({ pointer: 'owner', detail: 'Send a name or *, without user_id.' })
+}
+
+/** The Link header to the next page of a list. `name` is the parameter that says where a page begins. */
+export function nextLink(
+  path: string,
+  query: URLSearchParams,
+  next: string | null,
+  name = 'before',
+): Record<string, string> {
   if (next === null) return {}
   const parameters = new URLSearchParams(query)
-  parameters.set('before', next)
+  parameters.set(name, next)
   return { Link: `<${path}?${parameters}>; rel="next"` }
 }

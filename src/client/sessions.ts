@@ -1,0 +1,207 @@
+// Sessions: lists, their logs, search, and one stream over many of them.
+
+import type { RunEvent } from './ag-ui-event.ts'
+import { queryOf } from './approvals.ts'
+import type { Call } from './connection.ts'
+import type { Approval, Run, Supervision } from './wire-types.ts'
+
+interface Signalled {
+  signal?: AbortSignal
+}
+
+/** What every list of sessions shows of one. */
+export interface SessionRow {
+  session_id: string
+  owner: string
+  agent: string
+  /** The first words of the first message, or the title of an agent elsewhere. */
+  title: string
+  /** `supervised`: an agent elsewhere works in it. */
+  kind: 'chat' | 'supervised'
+  /** `waiting`: for a person or a client. `ended`: only of an agent elsewhere. Everything else is `open`. */
+  status: 'open' | 'running' | 'waiting' | 'ended'
+  updated_at: string
+}
+
+export interface Session extends SessionRow {
+  user_id: string
+  created_at: string
+  last_activity: string
+  message_count: number
+  /** How many records wait for an answer. */
+  pending: number
+  tokens: number
+  supervision?: Supervision
+}
+
+export interface SessionMessages extends Session {
+  /** Oldest first. */
+  messages: { role: 'user' | 'assistant' | 'tool'; content: string; timestamp: string; agent_name: string | null }[]
+}
+
+export interface SessionListOptions extends Signalled {
+  /** For operators: an owner, or `*` for all. Default: your own. */
+  owner?: string
+  agent?: string
+  status?: SessionRow['status']
+  kind?: SessionRow['kind']
+  /** ISO 8601: last active at or after this time, and at or before that time. */
+  since?: string
+  until?: string
+  limit?: number
+  /** `next` of the page before. */
+  before?: string
+}
+
+export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind'> {}
+
+export interface SearchResult extends SessionRow {
+  hits: {
+    /** Null: the title or the prompt of an agent elsewhere. */
+    message_id: string | null
+    role: 'user' | 'assistant' | 'tool' | 'title'
+    at: string
+    text: string
+    /** Where in `text` it was found: from and to. */
+    marks: [number, number][]
+  }[]
+}
+
+export interface LogOptions extends Signalled {
+  /** The id or the number of an event: only later ones, or only earlier ones. */
+  after?: string | number
+  before?: string | number
+  limit?: number
+  /** Leaves out the pieces of texts, reasoning and arguments. */
+  structure?: boolean
+}
+
+export interface LogPage {
+  events: { id: string; seq: number; at: string | null; event: RunEvent }[]
+  first_seq: number
+  last_seq: number
+  /** `after`, or `before` if that was asked for, of the next page. Null on the last one. */
+  next: string | null
+}
+
+export interface SessionExport {
+  exported_at: string
+  session: Omit<Session, 'user_id' | 'last_activity' | 'supervision'>
+  messages: {
+    message_id: string
+    role: string
+    content: string
+    created_at: string
+    run_id: string
+    agent_name: string | null
+    tool_calls: { id: string; name: string; arguments: string }[]
+    tool_call_id: string | null
+    error: string | null
+  }[]
+  runs: Omit<Run, 'answer'>[]
+  approvals: Approval[]
+}
+
+/** What `feed` yields. `cursor` is where to go on. */
+export type FeedEvent = { cursor: string } & (
+  | { type: 'cursor' }
+  | {
+      type: 'entry'
+      /** The id of the event in its session. */
+      id: string
+      session_id: string
+      event: RunEvent
+    }
+  | ({ type: 'feed'; id: string; at: string; session_id: string; owner: string; agent: string; status: string } & (
+      | { kind: 'session' }
+      | { kind: 'run'; run_id: string; parent_run_id: string | null }
+      | { kind: 'approval'; approval_id: string; risk: 'low' | 'high' | 'critical' }
+      | { kind: 'prompt'; prompt_id: string; risk: null }
+      | { kind: 'wait'; wait_id: string; risk: null }
+      | { kind: 'alert'; alert_id: string; risk: null }
+    ))
+)
+
+export interface FeedOptions extends Signalled {
+  /** Up to 8 sessions whose events come too: an id (all of them), or the id of one of its events (those after it). */
+  sessions?: readonly string[]
+  /** The `cursor` of an earlier event. Left out: what happens from now on. */
+  after?: string
+}
+
+export interface SessionReads {
+  /** Newest activity first. `next` is null on the last page. */
+  list(options?: SessionListOptions): Promise<{ sessions: Session[]; next: string | null }>
+  /** A session and its newest messages. `tools` shows the work of tools, too. */
+  get(
+    id: string,
+    options?: Signalled & { limit?: number; before?: string; tools?: boolean },
+  ): Promise<SessionMessages & { next: string | null }>
+  /** Newest first. */
+  runs(
+    id: string,
+    options?: Signalled & { limit?: number; before?: string },
+  ): Promise<{ runs: Omit<Run, 'answer'>[]; next: string | null }>
+  /** The events of a session in pages, from any place. */
+  log(id: string, options?: LogOptions): Promise<LogPage>
+  /** Everything as one document. */
+  export(id: string, options?: Signalled): Promise<SessionExport>
+}
+
+/** Like `json`, with the Link header of the answer. */
+export type ReadPage = <T>(call: Call) => Promise<{ body: T; link: string | null }>
+
+interface SessionReadsDeps {
+  json: <T>(call: Call) => Promise<T>
+  page: ReadPage
+  /** The same for an answer that is a list. */
+  listPage: <T>(call: Call) => Promise<{ body: T[]; link: string | null }>
+}
+
+export function createSessionReads({ json, page, listPage }: SessionReadsDeps): SessionReads {
+  const at = (id: string, rest = ''): string => `/sessions/${encodeURIComponent(id)}${rest}`
+  const call = (path: string, signal: AbortSignal | undefined): Call => ({ method: 'GET', path, signal })
+
+  return {
+    async list({ signal, ...query } = {}) {
+      const { body, link } = await listPage<Session>(call(`/sessions${queryOf({ ...query })}`, signal))
+      return { sessions: body, next: nextIn(link) }
+    },
+    async get(id, { signal, limit, before, tools } = {}) {
+      const query = queryOf({ limit, before, include: tools === true ? 'tools' : undefined })
+      const { body, link } = await page<SessionMessages>(call(at(id, query), signal))
+      return { ...body, next: nextIn(link) }
+    },
+    async runs(id, { signal, ...query } = {}) {
+      const path = at(id, `/runs${queryOf({ ...query })}`)
+      const { body, link } = await page<{ runs: Omit<Run, 'answer'>[] }>(call(path, signal))
+      return { ...body, next: nextIn(link) }
+    },
+    async log(id, { signal, structure, ...query } = {}) {
+      const path = at(id, `/log${queryOf({ ...query, structure: structure === true ? 'true' : undefined })}`)
+      const { body, link } = await page<Omit<LogPage, 'next'>>(call(path, signal))
+      return { ...body, next: nextIn(link, query.before === undefined ? 'after' : 'before') }
+    },
+    export: (id, { signal } = {}) => json(call(at(id, '/export'), signal)),
+  }
+}
+
+/** `complete` is false while older sessions are still being indexed. A page may be short, even empty, and still have a `next`. */
+export type Search = (
+  text: string,
+  options?: SearchOptions,
+) => Promise<{ results: SearchResult[]; complete: boolean; next: string | null }>
+
+export const createSearch =
+  (page: ReadPage): Search =>
+  async (text, { signal, ...query } = {}) => {
+    const path = `/search${queryOf({ q: text, ...query })}`
+    const { body, link } = await page<{ results: SearchResult[]; complete: boolean }>({ method: 'GET', path, signal })
+    return { ...body, next: nextIn(link) }
+  }
+
+/** Where the next page begins. */
+export function nextIn(link: string | null, name = 'before'): string | null {
+  const found = new RegExp(`[?&]${name}=([^&>]+)`).exec(link ?? '')?.[1]
+  return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
+}

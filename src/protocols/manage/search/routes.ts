@@ -1,0 +1,81 @@
+// Full-text search over sessions.
+
+import { isoTime } from '../../../domain/clock.ts'
+import type { MessageRole } from '../../../domain/message.ts'
+import { MAX_QUERY_CHARS, parseSearch } from '../../../domain/search-words.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { SearchHit } from '../../../engine/ports/sessions.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { Oversight } from '../../../supervision/oversight/oversight.ts'
+import { viewerOf } from '../../shared/request/caller.ts'
+import { agentIn, decodePage, nextLink, ownerIn, queryProblem, timeIn } from '../../shared/request/page.ts'
+import { sessionRow } from '../../shared/request/session-row.ts'
+import { describeSearch } from './describe.ts'
+
+export interface SearchRoutesDeps {
+  engine: { sessions: Pick<Engine['sessions'], 'search' | 'overview'> }
+  oversight: Pick<Oversight, 'listing'>
+}
+
+const PAGE = { max: 50, fallback: 20 }
+
+export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Route[] {
+  async function search(request: Request, reply: Reply): Promise<void> {
+    const { principal, query } = request
+    const page = decodePage(request, PAGE)
+    const terms = parseSearch(textIn(query))
+    const asked = ownerIn(query) ?? principal.owner
+    const [agent, since, until] = [agentIn(query), timeIn(query, 'since'), timeIn(query, 'until')]
+    if (asked !== principal.owner) await oversight.listing(viewerOf(principal), asked)
+    const { found, next, isComplete } = await engine.sessions.search({
+      terms,
+      ...page,
+      ...(asked === '*' ? {} : { owner: asked }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    })
+    const overviews = await engine.sessions.overview(found.map(({ session }) => session.id))
+    const rows = new Map(overviews.map((one) => [one.id, one]))
+    const results = found.flatMap(({ session, hits }) => {
+      const overview = rows.get(session.id)
+      // It was deleted a moment ago.
+      if (overview === undefined) return []
+      const { pending: _pending, tokens: _tokens, ...row } = sessionRow(session, overview)
+      return [{ session_id: shownId(session, principal.owner), ...row, hits: hits.map(hitView) }]
+    })
+    reply.json(200, { results, complete: isComplete }, nextLink('/search', query, next))
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/search',
+      door: null,
+      role: 'user',
+      body: 'none',
+      summary: 'Search in what was said',
+      describe: describeSearch,
+      handle: search,
+    },
+  ]
+}
+
+/** The name that its client chose is only for its owner. */
+const shownId = (session: SessionRecord, owner: string): string =>
+  session.owner === owner ? (session.alias ?? session.id) : session.id
+
+const hitView = ({ messageId, role, at, text, marks }: SearchHit) => ({
+  message_id: messageId,
+  role: role === null ? ('title' as const) : (role as Extract<MessageRole, 'user' | 'assistant' | 'tool'>),
+  at: isoTime(at),
+  text,
+  marks,
+})
+
+function textIn(query: URLSearchParams): string {
+  const text = query.get('q')
+  if (text !== null && text.length <= MAX_QUERY_CHARS) return text
+  throw queryProblem({ pointer: 'q', detail: `Send up to ${MAX_QUERY_CHARS} characters to search for.` })
+}

@@ -1,0 +1,209 @@
+// A session as a whole: its log in pages, and its export.
+
+import { type Clock, isoTime } from '../../../domain/clock.ts'
+import type { Entry } from '../../../domain/entry.ts'
+import { sessionNotFound } from '../../../domain/errors.ts'
+import { ulidOf } from '../../../domain/ids.ts'
+import { type StoredMessage, textOf } from '../../../domain/message.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import type { Approval } from '../../../domain/wait.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { Approvals } from '../../../supervision/approvals/approvals.ts'
+import type { Oversight } from '../../../supervision/oversight/oversight.ts'
+import { parseCursor } from '../../shared/events/event-id.ts'
+import { callerOf, viewerOf } from '../../shared/request/caller.ts'
+import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { sessionRow } from '../../shared/request/session-row.ts'
+import { approvalView } from '../approvals/encode.ts'
+import { describeExport, describeLog } from './describe-log.ts'
+import { foreignRunView, runView } from './encode.ts'
+import { idOf } from './session-id.ts'
+
+export interface LogRoutesDeps {
+  engine: Engine
+  oversight: Oversight
+  approvals: Pick<Approvals, 'list'>
+  clock: Pick<Clock, 'now'>
+}
+
+const EVENTS = { max: 1_000, fallback: 200 }
+/** A page of this size needs no reserved memory. */
+const SMALL_CHARS = 64 * 1024
+/** A page ends at this size, however few events it has. */
+const PAGE_CHARS = 4 * 1024 * 1024
+/** Of an export, so much is in memory at once. */
+const EXPORT_PAGE = 200
+const EXPORT_CHARS = 1024 * 1024
+
+const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
+
+export function createLogRoutes({ engine, oversight, approvals, clock }: LogRoutesDeps): Route[] {
+  const { sessions, messages } = engine
+
+  async function showLog(request: Request, reply: Reply): Promise<void> {
+    const { query } = request
+    const { limit } = decodePage(request, EVENTS)
+    const structure = structureIn(query)
+    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    reply.note({ session_id: session.id })
+    const from = placeIn(query, session.id)
+    let page = await sessions.readLog(session.id, { from, limit, maxChars: SMALL_CHARS, structure })
+    if (page.isCut) {
+      // The page is in memory as entries, as events and as text.
+      await reply.makeRoom(3 * PAGE_CHARS)
+      page = await sessions.readLog(session.id, { from, limit, maxChars: PAGE_CHARS, structure })
+    }
+    const body = {
+      events: page.events.map((entry) => eventView(entry, ulidOf(session.id))),
+      first_seq: page.firstSeq,
+      last_seq: page.lastSeq,
+    }
+    const path = `/sessions/${encodeURIComponent(shownId(session, request))}/log`
+    const next = page.next === null ? null : String(page.next)
+    await reply.jsonPieces(200, body, nextLink(path, query, next, 'after' in from ? 'after' : 'before'))
+  }
+
+  async function exportSession(request: Request, reply: Reply): Promise<void> {
+    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    reply.note({ session_id: session.id })
+    const name = `session-${ulidOf(session.id)}.json`
+    const stream = reply.stream('application/json', {
+      'Content-Disposition': `attachment; filename="${name}"`,
+      'Cache-Control': 'no-store',
+    })
+    for await (const piece of exportPieces(request, session)) await stream.write(piece)
+    stream.end()
+  }
+
+  async function* exportPieces(request: Request, session: SessionRecord): AsyncGenerator<string> {
+    const isForeign = session.owner !== request.principal.owner
+    const [overview] = await sessions.overview([session.id])
+    const head = {
+      exported_at: isoTime(clock.now()),
+      session: {
+        session_id: shownId(session, request),
+        created_at: isoTime(session.createdAt),
+        message_count: session.messageCount,
+        ...sessionRow(session, overview),
+      },
+    }
+    yield JSON.stringify(head).slice(0, -1)
+    yield* listPieces('messages', messagePages(session.id), messageView)
+    yield* listPieces('runs', runPages(session.id), (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
+    yield* listPieces('approvals', approvalPages(request, session.id), approvalView)
+    yield '}'
+  }
+
+  /** Oldest first. Pages are found from the end, and then read again from the beginning, so that one at a time is in memory. */
+  async function* messagePages(sessionId: string): AsyncGenerator<StoredMessage[]> {
+    const read = (before?: string) =>
+      messages.page(sessionId, EXPORT_PAGE, { before, maxChars: EXPORT_CHARS, asides: false })
+    const ends: (string | undefined)[] = []
+    for (let before: string | undefined; ; ) {
+      const [oldest] = await read(before)
+      if (oldest === undefined) break
+      ends.push(before)
+      before = oldest.id
+    }
+    for (const before of ends.reverse()) yield await read(before)
+  }
+
+  /** Newest first, as everywhere. */
+  async function* runPages(sessionId: string) {
+    for (let before: string | undefined; ; ) {
+      const page = await engine.runs.list(sessionId, EXPORT_PAGE, before)
+      yield page
+      before = page.at(-1)?.id
+      if (page.length < EXPORT_PAGE) return
+    }
+  }
+
+  async function* approvalPages(request: Request, sessionId: string): AsyncGenerator<Approval[]> {
+    const by = callerOf(request.principal)
+    for (let before: { createdAt: number; id: string } | undefined; ; ) {
+      const place = before === undefined ? {} : { before }
+      const page = await approvals.list({ by, sessionId, limit: EXPORT_PAGE, ...place })
+      yield page
+      before = page.at(-1)
+      if (page.length < EXPORT_PAGE) return
+    }
+  }
+
+  return [
+    {
+      ...shared,
+      path: '/sessions/:id/log',
+      summary: 'The events of a session in pages, from any place',
+      describe: describeLog,
+      handle: showLog,
+    },
+    {
+      ...shared,
+      path: '/sessions/:id/export',
+      summary: 'A session as one file: messages, runs and approvals',
+      describe: describeExport,
+      handle: exportSession,
+    },
+  ]
+}
+
+/** The name that its client chose is only for its owner. */
+const shownId = (session: SessionRecord, { principal }: Pick<Request, 'principal'>): string =>
+  session.owner === principal.owner ? (session.alias ?? session.id) : session.id
+
+async function* listPieces<T>(
+  name: string,
+  pages: AsyncIterable<readonly T[]>,
+  view: (item: T) => unknown,
+): AsyncGenerator<string> {
+  let text = `,"${name}":[`
+  for await (const page of pages) {
+    for (const item of page) {
+      yield `${text}${JSON.stringify(view(item))}`
+      text = ','
+    }
+  }
+  yield text === ',' ? ']' : `${text}]`
+}
+
+function eventView({ seq, data }: Entry, sessionUlid: string) {
+  const event: { timestamp?: unknown } = JSON.parse(data)
+  const { timestamp } = event
+  const at = typeof timestamp === 'number' && Number.isSafeInteger(timestamp) ? isoTime(timestamp) : null
+  return { id: `${sessionUlid}.${seq}`, seq, at, event }
+}
+
+const messageView = (message: StoredMessage) => ({
+  message_id: message.id,
+  role: message.role,
+  content: textOf(message.content),
+  created_at: isoTime(message.createdAt),
+  run_id: message.runId,
+  agent_name: message.agentName ?? null,
+  tool_calls: (message.toolCalls ?? []).map(({ id, function: called }) => ({
+    id,
+    name: called.name,
+    arguments: called.arguments,
+  })),
+  tool_call_id: message.toolCallId ?? null,
+  error: message.error ?? null,
+})
+
+function placeIn(query: URLSearchParams, sessionId: string): { after: number } | { before: number } {
+  const [after, before] = [query.get('after'), query.get('before')]
+  if (after !== null && before !== null) {
+    throw queryProblem({ pointer: 'before', detail: 'Send after or before, not both.' })
+  }
+  const text = before ?? after
+  if (text === null) return { after: 0 }
+  const cursor = parseCursor(text, sessionId)
+  if (cursor.sessionId !== sessionId) throw sessionNotFound(cursor.sessionId)
+  return before === null ? { after: cursor.seq } : { before: cursor.seq }
+}
+
+function structureIn(query: URLSearchParams): boolean {
+  const text = query.get('structure')
+  if (text === null || text === 'true' || text === 'false') return text === 'true'
+  throw queryProblem({ pointer: 'structure', detail: 'Send true or false.' })
+}
