@@ -202,6 +202,8 @@ describe('what belongs to somebody else', () => {
     ])[] = [
       ...[ulid, uuid].flatMap((id) => [
         [isGone, { path: `/sessions/${id}/events` }] as const,
+        [isGone, { path: `/sessions/${id}/log` }] as const,
+        [isGone, { path: `/sessions/${id}/export` }] as const,
         [isGone, { path: `/sessions/${id}/messages`, method: 'POST', body: { message: 'Hi' } }] as const,
         [isGone, { path: '/', method: 'POST', body: runInput(id, 'bobs', 'Hi') }] as const,
         [isGone, { path: '/agents/crash', method: 'POST', body: runInput(id, 'bobs', 'Hi') }] as const,

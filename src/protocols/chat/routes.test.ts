@@ -366,6 +366,33 @@ describe('GET /sessions', () => {
     expect((await list(doors, (first.next ?? '').replace('/sessions', ''))).sessions).toEqual(byId.sessions)
   })
 
+  test('says what each session is about and does, and is narrowed by it', async () => {
+    await using doors = await openChat()
+    const { session_id } = await say(doors, { message: '  What is\n new?' })
+    const [row] = (await list(doors)).sessions
+    const count = async (query: string) => (await list(doors, `?${query}`)).sessions.length
+
+    expect(row).toEqual({
+      session_id,
+      user_id: 'local_user',
+      owner: 'local_user',
+      agent: 'tester',
+      title: 'What is new?',
+      kind: 'chat',
+      status: 'open',
+      created_at: expect.any(String),
+      last_activity: expect.any(String),
+      updated_at: expect.any(String),
+      message_count: 2,
+      pending: 0,
+      tokens: expect.any(Number),
+    })
+    expect(await count('status=open&kind=chat&agent=tester&since=2020-01-01&until=2999-01-01T00:00:00Z')).toBe(1)
+    for (const query of ['status=running', 'status=waiting', 'kind=supervised', 'agent=x', 'since=2999-01-01']) {
+      expect(await count(query)).toBe(0)
+    }
+  })
+
   test.each([
     'limit=0',
     'limit=101',
@@ -375,6 +402,11 @@ describe('GET /sessions', () => {
     'user_id=a-b',
     `before=${unknown}`,
     'before=x',
+    'status=busy',
+    'kind=agent',
+    'since=today',
+    'until=2026-13-01',
+    'agent=',
   ])('refuses ?%s as 422', async (query) => {
     await using doors = await openChat()
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { parseSearch } from '../../domain/search-words.ts'
 import { verifyChain } from '../audit-chain.ts'
 import { addFile, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
 import { createApplyCommand } from './apply-command.ts'
@@ -9,6 +10,7 @@ import { createLiveState } from './live-sessions.ts'
 import { migrate, SCHEMA_VERSION } from './migrations.ts'
 import { createAuditTable } from './rows/audit-table.ts'
 import { createReads } from './rows/reads.ts'
+import { createSearchIndexRows } from './rows/search-table.ts'
 
 /** A database of an earlier version, with a session and its message. */
 function databaseOf(version: number) {
@@ -135,5 +137,27 @@ test('the audit trail cannot be changed or removed by any statement', async () =
 
   expect(await reads.audit.entries(0, 10)).toEqual(before)
   expect(before.length).toBe(2)
+  db.close()
+})
+
+test('what an older version stored is counted, and indexed for search in the background', async () => {
+  const { db, session } = databaseOf(12)
+  const addRun = db.prepare(
+    `INSERT INTO runs (id, sid, owner, agent, wire_id, status, origin, input, created_at, usage, cancel_requested, fence)
+     SELECT ?1, sid, 'ann', 'a', ?1, 'completed', 'reader', '{}', 1, ?2, 0, 1 FROM sessions`,
+  )
+  addRun.run('one', '[{"inputTokens":1,"outputTokens":2,"totalTokens":3},{"inputTokens":4}]')
+  addRun.run('two', '[]')
+
+  migrate(db)
+
+  const { reads } = open(db)
+  expect((await reads.sessions.overview([session.id]))[0]).toMatchObject({ title: 'content of q', tokens: 7 })
+  const query = { terms: parseSearch('content'), limit: 10 }
+  expect(await reads.search.find(query)).toEqual({ found: [], next: null, isComplete: false })
+  const index = createSearchIndexRows(db)
+  while (index.step(1)) expect(db.prepare('SELECT indexed_to FROM search_state').get()).toEqual({ indexed_to: 1 })
+  const { found, isComplete } = await reads.search.find(query)
+  expect([found.map((one) => one.session.id), isComplete]).toEqual([[session.id], true])
   db.close()
 })

@@ -103,7 +103,8 @@ export function createSearchIndexer(db: DatabaseSync, failed: (error: unknown) =
         } catch (error) {
           if (errcodeOf(error) !== SQLITE_CORRUPT_VTAB) throw error
           inTransaction(rows.clear)
-          schedule(0)
+          isDone = false
+          schedule(SOON_MS)
           return { found: [], next: null, isComplete: false }
         }
       },

@@ -64,7 +64,7 @@ export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]
 /** The supervised sessions, newest first. */
 export async function allSessions(server: Server): Promise<ShownSession[]> {
   const found: ShownSession[] = []
-  await readPages(server, '/sessions?owner=*&', (answer) => {
+  await readPages(server, '/sessions?owner=*&kind=supervised&', (answer) => {
     const { sessions, count, last } = readSessions(answer)
     found.push(...sessions)
     return { count, next: last }

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest'
+import { ulidOf } from '../../../domain/ids.ts'
+import { compactEntries } from '../../../log/compact.ts'
+import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
+import { asAda, asEve, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
+import { readSse } from '../../testing/sse-reader.ts'
+
+type Doors = Awaited<ReturnType<typeof openDoors>>
+
+interface Page {
+  events: { id: string; seq: number; at: string | null; event: { type: string; timestamp: number } }[]
+  first_seq: number
+  last_seq: number
+}
+
+/** Two runs of Ada's, and their frames as a stream has them. */
+async function openTalk() {
+  const model = createGatedModel()
+  const doors = await openDoors({ model })
+  const frames: { id?: string; data: string }[] = []
+  let sessionId = ''
+  for (const words of ['One', 'Two']) {
+    model.say(text(words), text(' more'), stop)
+    const response = await doors.post('/sessions/hers/messages', { message: `Say ${words}` }, asAda)
+    const { run_id: runId } = (await response.json()) as { run_id: string }
+    frames.push(...(await readSse(await doors.get(`/runs/${runId}/events`, asAda)).rest()))
+    sessionId = (await doors.store.runs.get(runId))?.sessionId ?? ''
+  }
+  return Object.assign(doors, { frames, sessionId })
+}
+
+async function pageOf(doors: Doors, path: string, headers: Record<string, string> = asAda) {
+  const response = await doors.get(path, headers)
+  expect(response.status).toBe(200)
+  const page = (await response.json()) as Page
+  return { ...page, next: /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] ?? null }
+}
+
+/** All events of a walk through the pages. */
+async function walk(doors: Doors, path: string) {
+  const pages: Page['events'][] = []
+  for (let next: string | null = path; next !== null; ) {
+    const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(doors, next)
+    pages.push(page.events)
+    next = page.next
+    expect(pages.length).toBeLessThan(100)
+  }
+  return pages
+}
+
+const shown = (events: Page['events']) => events.map(({ id, event }) => ({ id, data: JSON.stringify(event) }))
+
+describe('GET /sessions/{id}/log', () => {
+  test('shows the events as the stream has them, whole and page by page, in both directions', async () => {
+    await using doors = await openTalk()
+    const { frames } = doors
+    const whole = await pageOf(doors, '/sessions/hers/log')
+
+    expect(shown(whole.events)).toEqual(frames)
+    expect(whole.next).toBe(null)
+    expect([whole.first_seq, whole.last_seq]).toEqual([1, await doors.store.head(doors.sessionId)])
+    const [first] = whole.events
+    expect(first?.id).toBe(`${ulidOf(doors.sessionId)}.${first?.seq}`)
+    expect(first?.at).toBe(new Date(first?.event.timestamp ?? 0).toISOString())
+    for (const limit of [1, 3, 7]) {
+      const forwards = await walk(doors, `/sessions/hers/log?limit=${limit}`)
+      expect(shown(forwards.flat())).toEqual(frames)
+      expect(forwards[0]?.length).toBe(limit)
+      const backwards = await walk(doors, `/sessions/hers/log?limit=${limit}&before=${whole.last_seq + 1}`)
+      expect(shown(backwards.toReversed().flat())).toEqual(frames)
+    }
+  })
+
+  test('begins at an event, by its id or its number', async () => {
+    await using doors = await openTalk()
+    const { frames } = doors
+    const [place = '', seq = ''] = [frames[5]?.id ?? '', frames[5]?.id?.split('.')[1] ?? '']
+
+    for (const at of [place, seq]) {
+      expect(shown((await pageOf(doors, `/sessions/hers/log?after=${at}`)).events)).toEqual(frames.slice(6))
+      expect(shown((await pageOf(doors, `/sessions/hers/log?before=${at}`)).events)).toEqual(frames.slice(0, 5))
+      expect(shown((await pageOf(doors, `/sessions/hers/log?before=${at}&limit=2`)).events)).toEqual(frames.slice(3, 5))
+    }
+    expect((await pageOf(doors, '/sessions/hers/log?after=999999')).events).toEqual([])
+    expect((await pageOf(doors, '/sessions/hers/log?before=1')).events).toEqual([])
+  })
+
+  test('leaves out the pieces of texts where only the structure is asked for', async () => {
+    await using doors = await openTalk()
+    const { events } = await pageOf(doors, '/sessions/hers/log?structure=true&limit=4')
+    const types = (await walk(doors, '/sessions/hers/log?structure=true&limit=4')).flat().map(({ event }) => event.type)
+
+    expect(events.length).toBe(4)
+    expect(types).toEqual(
+      doors.frames.map(({ data }) => JSON.parse(data).type).filter((type) => type !== 'TEXT_MESSAGE_CONTENT'),
+    )
+  })
+
+  test('gives each character once to a reader that goes on after the session was compacted', async () => {
+    await using doors = await openTalk()
+    const whole = await pageOf(doors, '/sessions/hers/log')
+    const pieces = whole.events.filter(({ event }) => event.type === 'TEXT_MESSAGE_CONTENT')
+    const stored = await doors.store.entries(doors.sessionId, 0, 1_000)
+    await doors.store.commit([
+      {
+        type: 'compact_session',
+        sessionId: doors.sessionId,
+        head: whole.last_seq,
+        entries: compactEntries(stored).filter(({ spans }) => spans !== undefined),
+      },
+    ])
+    const after = await pageOf(doors, `/sessions/hers/log?after=${pieces[0]?.seq}&limit=1`)
+
+    expect(after.events).toEqual([expect.objectContaining({ seq: pieces[1]?.seq })])
+    expect(after.events[0]?.event).toMatchObject({ type: 'TEXT_MESSAGE_CONTENT', delta: ' more' })
+  })
+
+  test('shows an operator the log of others, on record, and nothing to anybody else', async () => {
+    await using doors = await openTalk()
+    const path = `/sessions/${doors.sessionId}`
+
+    expect(shown((await pageOf(doors, `${path}/log`, asOperator)).events)).toEqual(doors.frames)
+    const { next } = await pageOf(doors, `${path}/log?limit=1`, asEve)
+    expect(next).toMatch(new RegExp(`^${path}/log\\?limit=1&after=\\d+$`))
+    const kinds = (await doors.store.audit.entries(0, 100)).map(({ text: entry }) => JSON.parse(entry).kind)
+    expect(kinds.filter((kind) => kind === 'operator_read').length).toBe(2)
+    for (const what of ['log', 'export']) {
+      expect(await refusalOf(await doors.get(`${path}/${what}`))).toEqual({ status: 404, code: 'session_not_found' })
+      expect((await doors.get(`/sessions/hers/${what}`)).status).toBe(400)
+    }
+  })
+
+  test.each([
+    ['two places', 'after=1&before=2', 'invalid_request'],
+    ['a place that is none', 'after=x', 'malformed_id'],
+    ['a limit above 1,000', 'limit=1001', 'invalid_request'],
+    ['another word for structure', 'structure=yes', 'invalid_request'],
+  ])('%s is refused', async (_what, query, code) => {
+    await using doors = await openTalk()
+
+    expect(await refusalOf(await doors.get(`/sessions/hers/log?${query}`, asAda))).toEqual({ status: 400, code })
+  })
+
+  test('a place in another session is not found', async () => {
+    await using doors = await openTalk()
+    const other = '01J9ZQ3V6K8R2T4Y7B5N0M1C3D.1'
+
+    expect((await doors.get(`/sessions/hers/log?after=${other}`, asAda)).status).toBe(404)
+  })
+
+  test('ends a page of large events at its size', async () => {
+    await using doors = await openTalk()
+    const { store, sessionId } = doors
+    const session = (await store.sessions.get(sessionId)) ?? expect.fail('no session')
+    const data = JSON.stringify({ type: 'CUSTOM', name: 'x', value: 'x'.repeat(1024 * 1024), timestamp: 1 })
+    const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+    const entries = Array.from({ length: 10 }, (_, i) => ({ seq: i + 1, runId: null, kind: 'event' as const, data }))
+    await store.commit([
+      { type: 'import_session', session: { ...session, id, alias: 'large' }, runs: [], messages: [], entries },
+    ])
+    const pages = await walk(doors, '/sessions/large/log')
+
+    expect(pages.map((events) => events.length)).toEqual([4, 4, 2])
+  })
+})
+
+describe('GET /sessions/{id}/export', () => {
+  test('is one document with messages, runs and approvals, as a download', async () => {
+    await using doors = await openTalk()
+    const response = await doors.get('/sessions/hers/export', asAda)
+    const body = (await response.json()) as Record<string, unknown[]> & { session: object }
+
+    expect(response.headers.get('content-disposition')).toBe(
+      `attachment; filename="session-${ulidOf(doors.sessionId)}.json"`,
+    )
+    expect(body.session).toMatchObject({ session_id: 'hers', owner: 'ada', title: 'Say One', message_count: 4 })
+    expect(body.messages).toMatchObject([
+      { role: 'user', content: 'Say One' },
+      { role: 'assistant', content: 'One more', agent_name: 'tester' },
+      { role: 'user', content: 'Say Two' },
+      { role: 'assistant', content: 'Two more' },
+    ])
+    expect(body.runs?.length).toBe(2)
+    expect(body.approvals).toEqual([])
+  })
+
+  test('has every message of a long session once, in order', async () => {
+    await using doors = await openTalk()
+    const { store, sessionId } = doors
+    const session = (await store.sessions.get(sessionId)) ?? expect.fail('no session')
+    const messages = Array.from({ length: 450 }, (_, i) => ({
+      id: `m${i}`,
+      role: 'user' as const,
+      content: i % 100 === 0 ? 'x'.repeat(600_000) : `number ${i}`,
+      runId: 'r',
+      createdAt: i,
+    }))
+    const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+    await store.commit([
+      { type: 'import_session', session: { ...session, id, alias: 'long' }, runs: [], messages, entries: [] },
+    ])
+    const response = await doors.get(`/sessions/${id}/export`, asOperator)
+    const body = (await response.json()) as { messages: { message_id: string }[]; session: { session_id: string } }
+
+    expect(body.session.session_id).toBe(id)
+    expect(body.messages.map(({ message_id }) => message_id)).toEqual(messages.map((one) => one.id))
+  })
+})

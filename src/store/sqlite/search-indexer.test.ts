@@ -1,0 +1,77 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { parseSearch } from '../../domain/search-words.ts'
+import { accept, finish, newMessage, newSession } from '../contract/samples.contract.ts'
+import { createApplyCommand } from './apply-command.ts'
+import { createEntryWriter } from './entry-writer.ts'
+import { createLiveState } from './live-sessions.ts'
+import { migrate } from './migrations.ts'
+import { createReads } from './rows/reads.ts'
+import { createSearchIndexer } from './search-indexer.ts'
+
+function openIndexed() {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const state = createLiveState()
+  const reads = createReads(db, state)
+  const apply = createApplyCommand(db, state, createEntryWriter(db, state, null))
+  const errors: unknown[] = []
+  const indexer = createSearchIndexer(db, (error) => errors.push(error))
+  const say = (content: string) => {
+    const session = newSession()
+    const { run } = apply(accept(session))
+    if (run === undefined) throw new Error('no run')
+    apply(finish(run, { messages: [newMessage('m', { content })] }))
+    indexer.noticeCommit()
+    return session.id
+  }
+  const { find } = indexer.searched(reads.search)
+  const search = async (text: string) => {
+    const { found, isComplete } = await find({ terms: parseSearch(text), limit: 10 })
+    return { ids: found.map(({ session }) => session.id), isComplete }
+  }
+  const close = () => {
+    indexer.close()
+    db.close()
+  }
+  return { db, reads, errors, say, search, close }
+}
+
+test('a search sees what was just committed', async () => {
+  const { say, search, close } = openIndexed()
+  const first = say('apple')
+  expect(await search('apple')).toEqual({ ids: [first], isComplete: true })
+  const second = say('apple')
+  expect(await search('apple')).toEqual({ ids: [second, first], isComplete: true })
+  close()
+})
+
+test('an index that does not fit together is made again, and the store goes on', async () => {
+  const { db, errors, say, search, close } = openIndexed()
+  const id = say('apple')
+  await search('apple')
+  // SQLite protects the tables of an index from such statements.
+  db.enableDefensive(false)
+  db.exec('DELETE FROM search_words_data WHERE id > 10')
+  say('pear')
+  await search('apple')
+  await search('pear')
+
+  expect(await search('apple')).toEqual({ ids: [id], isComplete: true })
+  expect(errors).toEqual([])
+  close()
+})
+
+test('without room for the index, a search finds what was indexed before, and says that this is not all', async () => {
+  const { db, errors, say, search, close } = openIndexed()
+  const id = say('apple')
+  await search('apple')
+  say(`apple ${Array.from({ length: 5_000 }, (_, i) => `word${i}`).join(' ')}`)
+  const { page_count: pages } = db.prepare('PRAGMA page_count').get() ?? {}
+  db.exec(`PRAGMA max_page_count = ${Number(pages)}`)
+  const { ids, isComplete } = await search('apple')
+
+  expect(ids).toEqual([id])
+  expect([isComplete, errors.length > 0]).toEqual([false, true])
+  close()
+})
