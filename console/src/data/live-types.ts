@@ -1,4 +1,4 @@
-import type { RunEvent } from 'quarterdeck/client'
+import type { FeedEvent, RunEvent } from 'quarterdeck/client'
 
 /** How the stream of this browser is doing. `waiting`: the next try is at `retryAt`. `refused`: the token is no longer valid. */
 export type LiveState =
@@ -8,16 +8,7 @@ export type LiveState =
   | { status: 'refused' }
 
 /** A change of a session, run or record somewhere on the server. It never holds text. */
-export interface FeedItem {
-  id: string
-  at: string
-  kind: string
-  session_id: string
-  owner: string
-  agent: string
-  status: string
-  [more: string]: unknown
-}
+export type FeedItem = Extract<FeedEvent, { type: 'feed' }>
 
 export interface LogEvent {
   seq: number

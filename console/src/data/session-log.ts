@@ -30,6 +30,8 @@ export interface SessionLog {
 }
 
 const PAGE = 1_000
+/** Behind the last event, whichever that is. */
+const END = Number.MAX_SAFE_INTEGER
 
 export function createSessionLog(sessionId: string, client: Client, live: Live): SessionLog {
   const listeners = new Set<() => void>()
@@ -65,7 +67,7 @@ export function createSessionLog(sessionId: string, client: Client, live: Live):
     unwatch()
     unwatch = () => {}
     try {
-      const { events: page, first_seq } = await client.sessions.log(sessionId, { before: 'end', limit: PAGE })
+      const { events: page, first_seq } = await client.sessions.log(sessionId, { before: END, limit: PAGE })
       if (isClosed) return
       events = page.map(toLogEvent)
       refold()

@@ -38,17 +38,21 @@ export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
 
   async function connectOnce(): Promise<void> {
     const { signal } = connection
-    const sessions = watched.map(({ sessionId, after }) => ({ id: sessionId, after: places.get(sessionId) ?? after }))
+    const sessions = watched.map(({ sessionId, after }) => {
+      const place = places.get(sessionId) ?? after
+      return place === 0 ? sessionId : `${sessionId}.${place}`
+    })
     for await (const frame of client.feed({ sessions, ...(cursor === null ? {} : { after: cursor }), signal })) {
       if (signal.aborted) return
       if (frame.type === 'cursor') say({ status: 'live' })
       if (frame.type === 'feed') {
-        emit({ kind: 'feed', item: frame.item })
-        cursor = frame.item.id
+        emit({ kind: 'feed', item: frame })
+        cursor = frame.id
       } else if (frame.type === 'entry') {
-        places.set(frame.session_id, frame.seq)
+        const seq = Number(frame.id.slice(frame.id.lastIndexOf('.') + 1))
+        places.set(frame.session_id, seq)
         const at = frame.event.timestamp ?? null
-        emit({ kind: 'entries', sessionId: frame.session_id, entries: [{ seq: frame.seq, at, event: frame.event }] })
+        emit({ kind: 'entries', sessionId: frame.session_id, entries: [{ seq, at, event: frame.event }] })
       } else {
         // Only the part about the feed: the sessions may be others next time.
         cursor = frame.cursor.split(',')[0] ?? frame.cursor
