@@ -5,6 +5,7 @@ import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { sameForEveryRisk } from '../../domain/quorum.ts'
 import type { Approval } from '../../domain/wait.ts'
+import { openProofs } from '../../http/auth/console/testing/open-proofs.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
@@ -320,4 +321,32 @@ test('a person who comes under several names owns what is theirs, and counts onc
   expect((await desk.decide(yes, root)).approval.status).toBe('approved')
   await desk.answer
   expect((await desk.audit()).filter((one) => 'escalated' in one)).toEqual([])
+})
+
+test('a yes to what is critical, or was edited, needs a passkey once somebody has one', async () => {
+  const { proofs, register, prove } = openProofs()
+  const key = await register('ann')
+  const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
+  const desk = openDesk({ stepUp: proofs })
+  const ask = async (args: object) => {
+    void desk.tools.ask_approval(callOf(agentIn(workspace)), {
+      title: 'Change',
+      diff: 'one\nthree\n',
+      file_path: 'a.txt',
+      ...args,
+    })
+    const asked = await desk.nextWaiting()
+    if (asked.wait !== 'approval') throw new Error('not an approval')
+    return asked
+  }
+
+  const { id, digest } = await ask({ risk_level: 'critical' })
+  expect(await refusal(desk.approvals.decide(ann, id, yes))).toMatchObject({ code: 'passkey_required' })
+  expect(await desk.approvals.get(ann, id)).toMatchObject({ status: 'pending' })
+  const purpose = { kind: 'decision', approvalId: id, digest, decision: 'approve', remember: null } as const
+  const proof = await prove('ann', purpose, key)
+  expect(await desk.approvals.decide({ ...ann, proof }, id, yes)).toMatchObject({ approval: { status: 'approved' } })
+  expect((await desk.audit()).find(({ kind }) => kind === 'decision' || kind === 'diff')).toMatchObject({
+    passkey: expect.any(String),
+  })
 })

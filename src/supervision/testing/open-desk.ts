@@ -6,6 +6,7 @@ import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { Quorum } from '../../domain/quorum.ts'
+import type { StepUp } from '../../domain/step-up.ts'
 import { createFeed } from '../../engine/feed.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
@@ -60,6 +61,8 @@ export interface DeskOptions {
   /** Left out: an agent may work everywhere and report to every channel. */
   workspaces?: Workspaces
   quorum?: Quorum
+  /** Left out: nobody has a passkey. */
+  stepUp?: StepUp
   /** Why nobody can be reached. Left out: somebody always can. */
   trouble?: () => string | null
 }

@@ -110,7 +110,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       throw isPortInUse(error) ? await portInUse(hosts, port) : error
     })
     const url = shownUrl(app.url, networkInterfaces())
-    answerUrl = (sessionId) => (app.doors.includes('ag-ui') ? `${url}/#thread=${sessionId}` : `${url}/approvals`)
+    const page = consoleAddress({ app, config, url })
+    answerUrl = (sessionId) => (page === null ? `${url}/approvals` : `${page}/chat/${sessionId}`)
     return { app, config, url, reload }
   }
 
@@ -155,7 +156,7 @@ const isForPrograms = ({ settings: { log } }: LoadedConfig): boolean => log.form
 
 /** Null: only programs use this server. */
 function consoleAddress({ app, config: { settings }, url }: Pick<Started, 'app' | 'config' | 'url'>): string | null {
-  if (app.doors.every((door) => door === 'rest')) return null
+  if (!settings.console || app.doors.every((door) => door === 'rest')) return null
   const base = settings.channels.publicUrl ?? (settings.loopback ? onLocalhost(url) : url)
   return `${base}/console`
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
 import { sameForEveryRisk } from '../../../domain/quorum.ts'
+import { openProofs } from '../../../http/auth/console/testing/open-proofs.ts'
 import { ann, root } from '../../../supervision/testing/open-desk.ts'
 import { OTHER_ROOM, people, ROOM, TEAM } from './testing/open-answers.ts'
 import { openElsewhere, openOwn } from './testing/open-records.ts'
@@ -209,4 +210,22 @@ test('what strangers try is on record once a minute each, without their words', 
   ])
   expect(JSON.stringify(slack.logged)).not.toContain('secret')
   expect(slack.told('mal')).toEqual([])
+})
+
+test('what needs a passkey is not decided here, and the person gets the way to the console', async () => {
+  const { proofs, register } = openProofs()
+  await register('ann')
+  const { slack, ask } = openElsewhere({ risk: 'critical', stepUp: proofs })
+  const { id, ts } = await ask('diff')
+  await slack.press('ann', ts, 'accept')
+  slack.told('ann')
+
+  await slack.pressOwn('ann', 'confirm:accept')
+
+  expect(slack.told('ann').at(-1)).toMatch(
+    /^This needs a passkey. Nothing was decided, and it still waits. .*Decide it in the console/,
+  )
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  await slack.press('ann', ts, 'reject')
+  expect(await slack.find(id)).toMatchObject({ status: 'rejected' })
 })

@@ -1,0 +1,135 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createIds } from '../../../domain/ids.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { createManualClock } from '../../testing/server-fixture.ts'
+import { createAuth } from '../auth.ts'
+import { openDevices } from './devices.ts'
+import { openPasskeys, type Passkey } from './passkeys.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+function folders() {
+  const root = mkdtempSync(join(tmpdir(), 'quarterdeck-devices-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const [dataDir, configDir] = [join(root, 'data'), join(root, 'config')]
+  mkdirSync(dataDir)
+  const makeFolder = (path: string, mode: number) => void mkdirSync(path, { mode, recursive: true })
+  const file = () => join(configDir, readdirSync(configDir)[0] ?? '')
+  return { dataDir, configDir, file, kept: { configDir, dataDir, makeFolder } }
+}
+
+function setUp() {
+  const place = folders()
+  const clock = createManualClock()
+  const ids = createIds(clock.now)
+  return { ...place, clock, open: () => openDevices({ kept: place.kept, clock, ids, log: silentLogger }) }
+}
+
+const ada = { user: 'ada', label: 'laptop', isKept: false, isVouched: false }
+
+test('a device stays signed in after a restart, and its token is stored nowhere', () => {
+  const { open, file } = setUp()
+  const { device, token } = open().add(ada)
+
+  const again = open()
+
+  expect(again.list()).toMatchObject([device])
+  expect(again.current()).toMatchObject([{ id: device.id, user: 'ada', role: 'operator', isConsole: true }])
+  expect([readFileSync(file(), 'utf8').includes(token), statSync(file()).mode & 0o777]).toEqual([false, 0o600])
+})
+
+test('its last use is written at most every ten minutes', () => {
+  const { open, clock } = setUp()
+  const devices = open()
+  const { device } = devices.add(ada)
+  const stored = () => open().list()[0]?.lastUsedAt
+
+  clock.advance(9 * MINUTE)
+  devices.used(device.id)
+  expect(stored()).toBe(device.createdAt)
+  clock.advance(2 * MINUTE)
+  devices.used(device.id)
+  expect(stored()).toBe(clock.now())
+  devices.used('nobody')
+})
+
+test('a full disk does not hinder a request, and a device that cannot be stored is not signed in', () => {
+  const { open, clock, configDir } = setUp()
+  const devices = open()
+  const { device } = devices.add(ada)
+  chmodSync(configDir, 0o755)
+  clock.advance(HOUR)
+
+  devices.used(device.id)
+  expect(() => devices.add(ada)).toThrow('cannot be used')
+  expect(devices.current()).toHaveLength(1)
+})
+
+test('a 51st device of one person signs the one out that was not used for the longest time', () => {
+  const { open, clock } = setUp()
+  const devices = open()
+  const other = devices.add({ ...ada, user: 'bob' }).device
+  const own = Array.from({ length: 50 }, () => {
+    clock.advance(1)
+    return devices.add(ada).device.id
+  })
+  clock.advance(1)
+  devices.used(own[0] ?? '')
+  const last = devices.add(ada).device.id
+
+  expect(devices.list().map(({ id }) => id)).toEqual([other.id, own[0], ...own.slice(2), last])
+})
+
+test('the streams of a device end when it is revoked or was not used for too long', () => {
+  const { open, clock } = setUp()
+  const devices = open()
+  const auth = createAuth({ tokens: () => [], devices, tokenRequired: true, clock })
+  const enter = () => {
+    const { device, token } = devices.add(ada)
+    return { device, access: auth.authenticate(`Bearer ${token}`, '10.0.0.1', 'operator') }
+  }
+  const [first, second] = [enter(), enter()]
+  expect(first.access.principal).toEqual({
+    ...{ owner: 'ada', role: 'operator', hasToken: true, tokenId: first.device.id, isConsole: true },
+  })
+
+  devices.remove(first.device.id)
+  expect([first.access.isValid(), second.access.isValid()]).toEqual([false, true])
+  clock.advance(12 * HOUR)
+  expect(second.access.isValid()).toBe(false)
+})
+
+test.each(['devices', 'passkeys'])('a file of %s that is damaged or open to others ends the start', (kind) => {
+  const { open, file, configDir, kept } = setUp()
+  open().add(ada)
+  const path = file()
+  const start = kind === 'devices' ? open : () => openPasskeys(kept)
+  const target = kind === 'devices' ? path : path.replace('/devices-', '/passkeys-')
+
+  writeFileSync(target, '{"data_dir":"x"', { mode: 0o600 })
+  expect(start).toThrow('it is damaged')
+  chmodSync(target, 0o644)
+  expect(start).toThrow('other users can read or write it')
+  expect(readdirSync(configDir)).toContain(path.split('/').at(-1))
+})
+
+test('passkeys are there after a restart, with their counters', () => {
+  const { kept } = folders()
+  const passkey: Passkey = {
+    ...{ id: 'one', user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5' },
+    ...{ counter: 0, transports: ['internal'], createdAt: 1_800_000_000_000, lastUsedAt: null },
+  }
+  openPasskeys(kept).add(passkey)
+  const passkeys = openPasskeys(kept)
+  passkeys.used('one', 7, 1_800_000_060_000)
+
+  expect(openPasskeys(kept).list()).toEqual([{ ...passkey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
+  expect(() => passkeys.add(passkey)).toThrow('registered already')
+  for (let i = 1; i < 20; i += 1) passkeys.add({ ...passkey, id: `${i}`, credentialId: `c${i}` })
+  expect(() => passkeys.add({ ...passkey, id: 'x', credentialId: 'x' })).toThrow('at most 20')
+  expect([passkeys.remove('one')?.id, passkeys.remove('one')]).toEqual(['one', null])
+})
