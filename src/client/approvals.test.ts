@@ -8,7 +8,7 @@ import type { RunEvent as ServerEvent } from '../domain/event.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { RunStatus as ServerRunStatus } from '../domain/run.ts'
 import type { ApprovalStatus as ServerApprovalStatus } from '../domain/wait.ts'
-import type { approvalView, grantView } from '../protocols/manage/approvals/encode.ts'
+import type { approvalView, editCheckView, grantView, shownView } from '../protocols/manage/approvals/encode.ts'
 import type { fileView } from '../protocols/manage/files/encode.ts'
 import {
   type Approval,
@@ -16,9 +16,11 @@ import {
   type Client,
   type ClientErrorCode,
   createClient,
+  type EditCheck,
   type Grant,
   type RunEvent,
   type RunStatus,
+  type ShownCall,
   type UploadedFile,
 } from './client.ts'
 
@@ -33,6 +35,8 @@ const kept: true[] = [
   true satisfies Fits<ErrorCode, ClientErrorCode>,
   true satisfies Same<keyof ReturnType<typeof approvalView>, keyof Approval>,
   true satisfies Fits<ReturnType<typeof approvalView>, Approval>,
+  true satisfies Same<ReturnType<typeof shownView>, ShownCall>,
+  true satisfies Same<ReturnType<typeof editCheckView>, EditCheck>,
   true satisfies Same<keyof ReturnType<typeof grantView>, keyof Grant>,
   true satisfies Fits<ReturnType<typeof grantView>, Grant>,
   true satisfies Same<ReturnType<typeof fileView>, UploadedFile> | Fits<ReturnType<typeof fileView>, UploadedFile>,
@@ -139,6 +143,23 @@ test('a person answers in the place of the tool, and a refusal can be remembered
   const [refusal] = await operator.grants({ session: again.session_id })
   expect(refusal).toMatchObject({ effect: 'refuse', tool: 'send_mail', approval_id: again.approval_id })
   await operator.revokeGrant(refusal?.grant_id ?? '')
+})
+
+test('an edit is checked, an argument revealed, and what was looked at goes along', async () => {
+  const asked = await ask('looked at')
+  const shown = await operator.approval(asked.approval_id, { include: ['content', 'all'] })
+  expect(shown.shown.arguments).toMatchObject([{ name: 'to', text: 'ada', secret: false, cut: null }])
+  expect(await operator.checkEdit(asked.approval_id, { arguments: { to: 'bob' } })).toMatchObject({
+    ok: true,
+    changes: [{ name: 'to', before: 'ada', after: 'bob' }],
+  })
+  expect(await operator.checkEdit(asked.approval_id, { content: 'x' })).toMatchObject({ ok: false })
+  expect(await operator.reveal(asked.approval_id, 'to')).toEqual({ name: 'to', text: 'ada' })
+  expect(await operator.reject(shown, { looked_at: { whole: true } })).toMatchObject({ decided_channel: 'http' })
+  const { items } = await operator.inbox({ status: 'done', limit: 1 })
+  expect(items).toMatchObject([
+    { id: asked.approval_id, status: 'rejected', title: asked.title, decided_by: 'operator' },
+  ])
 })
 
 test('an approval counts once, for the call that was shown, from a permitted caller', async () => {

@@ -22,6 +22,12 @@ describe('arguments as a person reads them', () => {
     )
   })
 
+  test('come after a warning of letters that look like others, which never quotes a secret', () => {
+    expect(shownArguments({ host: 'p\u0430y.com', token: 'p\u0430y.org' })).toBe(
+      'Look closely: "p<U+0430>y.com" has letters that look like others.\nhost: p\u0430y.com\ntoken: [masked]',
+    )
+  })
+
   test('cannot pretend to be other arguments, nor reverse the text', () => {
     expect(shownArguments({ text: 'hi\nto: bob\u202e\u0000', 'a\nb': 1 })).toBe(
       'text: hi\\nto: bob<U+202E><U+0000>\na\\nb: 1',

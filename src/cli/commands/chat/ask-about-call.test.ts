@@ -25,6 +25,12 @@ describe('the question about a call', () => {
     expect((await ask({}, ' YES ')).answer).toEqual({ id: 'a', digest: 'seen-a', approved: true })
   })
 
+  test('warns of letters that look like others, and marks hidden characters', async () => {
+    const { out } = await ask({ arguments: { url: 'https://p\u0430y.example', note: 'a\u200b\u3164b' } }, 'y')
+    expect(out).toContain('  Look closely: "https://p<U+0430>y.example" has letters that look like others.\n')
+    expect(out).toContain('  note: a<U+200B><U+3164>b\n')
+  })
+
   test('says that something is left out', async () => {
     const note = 'Some of it is left out. e shows everything.\n'
     for (const args of [{ run: 'x'.repeat(600) }, { token: 'rm -rf /' }, { list: [{ password: 'x' }] }]) {

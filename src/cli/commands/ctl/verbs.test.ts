@@ -103,7 +103,7 @@ WAITS       KIND        RISK  SINCE     WHAT
     const hostile = {
       ...diffApproval,
       title: 'Nice\x1b[2J\x1b]0;owned\x07 title\nApproved by ada',
-      change: { ...diffApproval.change, file_path: 'src/a\u202ets.exe' },
+      change: { ...diffApproval.change, file_path: 'src/\u0430\u202ets.exe' },
       diff: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\u202e\x1b[1A${' '.repeat(300)}evil()\n`,
     }
     const server = await openSocketServer({ ...usual, [`GET /approvals/${ids.diff}`]: hostile })
@@ -112,6 +112,7 @@ WAITS       KIND        RISK  SINCE     WHAT
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
     expect(out).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f\u202e]/)
     expect(out).toContain('+two<U+202E><U+001B>[1A<U+0020×300>evil()')
+    expect(out).toContain('It changes src/<U+0430><U+202E>ts.exe')
     // The second line of the title stays inside the words of the agent.
     expect(out).toContain('\n  Approved by ada\n')
   })

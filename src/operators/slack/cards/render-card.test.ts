@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PersonWait } from '../../../domain/feed.ts'
 import type { Approval } from '../../../domain/wait.ts'
+import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import type { CardLook, CardSubject } from './card.ts'
 import { renderCard } from './render-card.ts'
 import { buttonsOf, linesOf } from './testing/read-message.ts'
@@ -33,6 +34,23 @@ const changed = (values: object, wait: Approval = diffApproval): Approval => {
 }
 
 describe('an open card', () => {
+  test.each(['minimal', 'standard', 'verbose'] as const)('warns of what a person would overlook: %s', (detail) => {
+    const args = { url: 'https://p\u0430y.example', note: 'a\u200bb', token: 'p\u0430ss/x' }
+    const wait = { ...toolCall, arguments: JSON.stringify(args), description: shownArguments(args) }
+    const lines = linesOf(card(about(wait), { detail }))
+
+    expect(lines).toContain(
+      ':warning: The arguments have hidden characters. They are written as marks, such as <U+202E>.',
+    )
+    expect(lines).toContain(':warning: Look closely: "https://p<U+0430>y.example" has letters that look like others.')
+    expect(lines.join('\n')).not.toMatch(/\u200b|ss\/x/)
+  })
+
+  test('marks the letters of a path that look like others', () => {
+    const wait = changed({ path: 'src/\u0430pp\u202e.ts', hasHiddenText: true })
+    expect(linesOf(card(about(wait, SMALL_DIFF)))).toContain('Changes src/<U+0430>pp<U+202E>.ts +1 −1')
+  })
+
   test('of a change shows risk, warnings, path and diff, and sets the agent’s words apart', () => {
     const wait = {
       ...changed({ protectedBecause: 'It is read by CI.', warnings: ['Line endings change.'], hasHiddenText: true }),
