@@ -42,7 +42,7 @@ export function describeAnswers(open: OpenStore): void {
       const command = accept(session, {
         run: { parentRunId: run.id, origin: 'answer', createdAt: NOW + 2 },
         start: { entries: [STARTED], messages: [newMessage('note')] },
-        answers: [approve(id)],
+        answers: [{ ...approve(id), via: 'slack' }],
         answerAudit: { [id]: newAudit('ann') },
         // The run starts at once, so neither of these matters.
         onBusy: 'reject',
@@ -56,6 +56,7 @@ export function describeAnswers(open: OpenStore): void {
         status: 'approved',
         decidedAt: NOW + 1,
         decidedBy: 'ann',
+        decidedVia: 'slack',
         continuationRunId: command.run.id,
       }
       const completed = { ...run, status: 'completed', finishedAt: NOW + 2 }
