@@ -33,7 +33,7 @@ import {
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { checkedCall, type Edit, type EditCheck, noProblem, problemsOf } from './check-edit.ts'
-import { alreadyDecided, proofFor, refuseSecondYes } from './decide.ts'
+import { alreadyDecided, proofFor, refuseSecondYes, refuseUnseen } from './decide.ts'
 import { lookedAtOf } from './looked-at.ts'
 import { shownArguments } from './shown-arguments.ts'
 import { isPartly } from './shown-call.ts'
@@ -254,6 +254,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
         // The session may have been handed over, and somebody else may have been faster.
         const record = await current(approval.id)
         refuseForeignCommand(operators, by, now.session.owner, now.at - record.createdAt)
+        refuseUnseen(by, decision)
         refuseUnfit(record, decision)
         if (record.status !== 'pending') throw alreadyDecided(record)
         if (hasExpired(record, now.at)) return expired(now, record)

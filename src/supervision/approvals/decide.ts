@@ -40,6 +40,7 @@ export async function decide(
   at: number,
 ): Promise<Decided> {
   refuseWithoutPermission(by, approval)
+  refuseUnseen(by, decision)
   refuseForOwnAgent(decision)
   const reason = decision.reason ?? null
   const how = { ...viaOf(by), ...lookedAtOf(decision) }
@@ -127,6 +128,14 @@ export async function proofFor(
 ): Promise<AuditRecord['details']> {
   if (decision === 'reject' || (risk !== 'critical' && remember?.scope !== 'always')) return {}
   return stepUp.require(by, { kind: 'decision', approvalId: id, digest, decision, remember: remember?.scope ?? null })
+}
+
+/** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */
+export function refuseUnseen(by: Caller, { digest }: Decision): void {
+  if (digest !== undefined || channelOf(by) !== 'console') return
+  throw new ServerError('invalid_request', 'The console has to say what it showed.', {
+    problems: [{ pointer: '/digest', detail: 'Send the digest of what you showed.' }],
+  })
 }
 
 /** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */

@@ -2,7 +2,7 @@ import type { ArgumentCondition, ArgumentConditions } from '../../../domain/appr
 import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
-import { isConsole, type Request } from '../../../http/route.ts'
+import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
@@ -101,11 +101,6 @@ export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus 
   const status = approvalStatuses.find((one) => one === text)
   if (status !== undefined) return status
   throw queryProblem({ pointer: 'status', detail: `Send one of ${approvalStatuses.join(', ')}, or all.` })
-}
-
-/** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */
-export function refuseWithoutDigest(request: Pick<Request, 'principal'>, { digest }: Decision): void {
-  if (digest === undefined && isConsole(request)) throw problem('/digest', 'Send the digest of what you showed.')
 }
 
 /** Throws `invalid_request`. */

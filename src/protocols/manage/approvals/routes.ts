@@ -13,7 +13,7 @@ import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus, refuseWithoutDigest } from './decode.ts'
+import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
 import {
   describeCheck,
   describeDecide,
@@ -93,7 +93,6 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
     const decision = decodeDecision(await request.json())
-    refuseWithoutDigest(request, decision)
     const { approval, run } = await approvals.decide(by, id, decision, request.correlationId)
     reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
     reply.json(200, viewFor(request, approval))

@@ -136,7 +136,7 @@ describe('POST /approvals/{id}/reveal', () => {
     await reveal(doors, { name: 'token' }, asConsole)
     const { digest } = await doors.show()
     expect((await doors.trail()).filter(({ kind }) => kind === 'revealed')).toMatchObject([
-      { by: 'operator', approval: doors.id, digest, name: 'token', credential: 'token-of-a-browser' },
+      { by: 'operator', approval: doors.id, name: 'token', channel: 'console', credential: 'token-of-a-browser' },
       { by: 'operator', approval: doors.id, digest, name: 'headers' },
       { by: 'operator', approval: doors.id, digest, name: 'token' },
     ])
@@ -255,8 +255,18 @@ describe('a decision', () => {
     }
     const other = await decide(doors, { decision: 'approve', digest: 'x' }, asConsole)
     expect(await refusalOf(other)).toEqual({ status: 409, code: 'approval_changed' })
-    const { digest } = await doors.show()
-    expect((await decide(doors, { decision: 'approve', digest }, asConsole)).status).toBe(200)
+    const resume = [{ interruptId: doors.id, status: 'resolved', payload: { approved: true } }]
+    const input = { threadId: 't', runId: doors.ids.uuid(), messages: [], resume }
+    expect(await refusalOf(await doors.post('/', input, asConsole))).toEqual({ status: 400, code: 'invalid_request' })
+    const { digest } = await doors.show('', asConsole)
+    const decided = await decide(doors, { decision: 'approve', digest }, asConsole)
+    expect(await decided.json()).toMatchObject({ status: 'approved', decided_channel: 'console' })
+    expect(await doors.trail()).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'shown', surface: 'console', digest }),
+        expect.objectContaining({ kind: 'decision', channel: 'console', credential: 'token-of-a-browser' }),
+      ]),
+    )
   })
 
   const parts = Array.from({ length: 7 }, (_, i) => ({ name: `part${i}\u202e`, shown: i, total: 100 }))
