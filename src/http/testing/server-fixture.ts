@@ -42,6 +42,7 @@ export const eveToken = { ...knownToken('token-of-eve-in-these-tests', 'eve', 'o
 export const consoleToken = {
   ...knownToken('token-of-a-browser-in-these-tests', 'local_user', 'operator'),
   id: 'token-of-a-browser',
+  isConsole: true as const,
 }
 
 export interface TestServer extends AsyncDisposable {

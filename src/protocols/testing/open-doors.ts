@@ -2,7 +2,7 @@
 
 import type { RunEvent } from '../../domain/event.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import type { Request, Route } from '../../http/route.ts'
+import type { Route } from '../../http/route.ts'
 import {
   consoleToken,
   eveToken,
@@ -48,15 +48,11 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
       revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
     }),
     ...createEventRoutes(deps),
-    ...createInboxRoutes({
-      ...deps,
-      inbox: createInbox({ waits: store.waits, log, feed, clock }),
-      sessionTitles: async (ids) => ids.map((id) => ({ id, title: `Title of ${id}` })),
-    }),
+    ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ].filter((route) => !isReplaced(route))
-  const server = await startServer({ routes: [...routes, ...added].map(onDevice) })
+  const server = await startServer({ routes: [...routes, ...added] })
   const { url, lines } = server
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -87,23 +83,6 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
     },
   }
 }
-
-/** Requests with the browser's token come from a device. */
-const onDevice = (route: Route): Route => ({
-  ...route,
-  handle: (request, reply) => route.handle(isFromBrowser(request) ? fromDevice(request) : request, reply),
-})
-
-const isFromBrowser = ({ principal }: Request): boolean => principal.tokenId === consoleToken.id
-
-const fromDevice = (request: Request): Request =>
-  new Proxy(request, {
-    get(target, key) {
-      if (key === 'principal') return { ...target.principal, isConsole: true as const }
-      const value = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 
 /** The same operator in the console. */
 export const asConsole = { Authorization: `Bearer ${consoleToken.token}` }

@@ -67,7 +67,7 @@ describe('GET /inbox', () => {
       risk: 'high',
       tool: 'send',
       host: null,
-      session_title: `Title of ${done.items[0]?.session_id}`,
+      session_title: 'Go.',
       decided_by: 'operator',
       decided_channel: 'http',
       decided_at: expect.stringMatching(/^2/),

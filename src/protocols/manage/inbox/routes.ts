@@ -16,23 +16,21 @@ import { describeInbox, inboxKinds } from './describe.ts'
 import { itemView } from './item-view.ts'
 
 export interface InboxRoutesDeps {
-  engine: Pick<Engine, 'runs'>
+  engine: Pick<Engine, 'runs' | 'sessions'>
   feed: Feed
   inbox: Inbox
-  /** Titles of these sessions. Left out: they have none. */
-  sessionTitles?: (ids: readonly string[]) => Promise<readonly { id: string; title: string }[]>
 }
 
 const PAGE = { max: 100, fallback: 50 }
 
-export function createInboxRoutes({ engine, feed, inbox, sessionTitles = async () => [] }: InboxRoutesDeps): Route[] {
+export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
     const page = { limit, ...place, ...filterOf(request) }
     const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
     const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
-    const titles = await sessionTitles([...new Set(items.map(({ sessionId }) => sessionId))])
+    const titles = await engine.sessions.overview([...new Set(items.map(({ sessionId }) => sessionId))])
     const titleById = new Map(titles.map(({ id, title }) => [id, title]))
     const isMasked = isConsole(request)
     const views = items.map((item) => itemView(item, { sessionTitle: titleById.get(item.sessionId) || null, isMasked }))
