@@ -1,0 +1,186 @@
+// The rows of a diff as they are shown: one line below the other, or the old file beside the new one.
+
+import type { SeenPart } from '../seen/seen.ts'
+import { type Piece, piecesOf } from '../seen/text-pieces.ts'
+import type { DiffEntry, DiffFile, DiffLine } from './parse-diff.ts'
+
+export interface Half extends Piece {
+  line: DiffLine
+  /** The line on the other side that it was changed from or into. */
+  partner: DiffLine | null
+}
+
+export type DiffRow = {
+  key: string
+  /** Index of its file. */
+  file: number
+  /** Keys of the parts that are shown with it. */
+  covers: readonly string[]
+} & (
+  | { type: 'file' }
+  | { type: 'gap'; skipped: number; text: string }
+  | { type: 'fold'; count: number }
+  | { type: 'note'; text: string }
+  | { type: 'line'; half: Half }
+  | { type: 'pair'; left: Half | null; right: Half | null }
+)
+
+export interface DiffRows {
+  rows: readonly DiffRow[]
+  /** Indexes of the rows where a change begins. */
+  changes: readonly number[]
+}
+
+export interface DiffLook {
+  isSplit: boolean
+  /** Keys of the folded stretches that were opened. */
+  opened: ReadonlySet<string>
+  /** Indexes of the files that are closed because somebody has looked at them. */
+  closed: ReadonlySet<number>
+}
+
+/** Unchanged lines that stay before and after a change. */
+const AROUND = 3
+/** Fewer are not worth a press. */
+const FEWEST_FOLDED = 6
+
+type Block =
+  | { type: 'entry'; entry: Exclude<DiffEntry, DiffLine>; at: number }
+  | { type: 'same'; lines: DiffLine[]; at: number }
+  | { type: 'change'; removed: DiffLine[]; added: DiffLine[]; at: number }
+
+export function diffRows(files: readonly DiffFile[], look: DiffLook): DiffRows {
+  const rows: DiffRow[] = []
+  const changes: number[] = []
+  files.forEach((file, index) => {
+    const fileKey = `${index}`
+    rows.push({ type: 'file', key: fileKey, file: index, covers: [fileKey] })
+    if (look.closed.has(index)) return
+    const blocks = blocksOf(file.entries)
+    blocks.forEach((block, i) => {
+      if (block.type === 'entry') rows.push(...entryRows(block, index))
+      else if (block.type === 'same') {
+        const isEdge = { first: blocks[i - 1]?.type !== 'change', last: blocks[i + 1]?.type !== 'change' }
+        rows.push(...sameRows(block, isEdge, index, look))
+      } else {
+        changes.push(rows.length)
+        rows.push(...changeRows(block, index, look.isSplit))
+      }
+    })
+  })
+  return { rows, changes }
+}
+
+/** What has to be on the screen: every line that changes, every note, and at least the name of the file. */
+export function diffParts(files: readonly DiffFile[]): SeenPart[] {
+  return files.flatMap(({ entries }, index) => {
+    const parts = entries.flatMap((entry, at) => {
+      if (entry.type === 'same' || entry.type === 'stretch') return []
+      return piecesOf(entry.text).map(({ from, to }, piece) => ({
+        key: keyOf(index, at, piece),
+        size: to - from,
+        isEnd: false,
+      }))
+    })
+    const all = [{ key: `${index}`, size: 0, isEnd: false }, ...parts]
+    return all.map((part, i) => ({ ...part, isEnd: i === all.length - 1 }))
+  })
+}
+
+const keyOf = (file: number, entry: number, piece: number): string => `${file}.${entry}.${piece}`
+
+/** Removed lines and the added lines right after them belong together. */
+function blocksOf(entries: readonly DiffEntry[]): Block[] {
+  const blocks: Block[] = []
+  entries.forEach((entry, at) => {
+    const last = blocks.at(-1)
+    if (entry.type === 'stretch' || entry.type === 'note') blocks.push({ type: 'entry', entry, at })
+    else if (entry.type === 'same') {
+      if (last?.type === 'same') last.lines.push(entry)
+      else blocks.push({ type: 'same', lines: [entry], at })
+    } else if (entry.type === 'remove') {
+      if (last?.type === 'change' && last.added.length === 0) last.removed.push(entry)
+      else blocks.push({ type: 'change', removed: [entry], added: [], at })
+    } else if (last?.type === 'change') last.added.push(entry)
+    else blocks.push({ type: 'change', removed: [], added: [entry], at })
+  })
+  return blocks
+}
+
+function entryRows({ entry, at }: Extract<Block, { type: 'entry' }>, file: number): DiffRow[] {
+  if (entry.type === 'stretch') {
+    const { skipped, text } = entry
+    return [{ type: 'gap', key: `${file}.${at}.gap`, file, covers: [], skipped, text }]
+  }
+  return piecesOf(entry.text).map(({ from, to }, piece) => {
+    const key = keyOf(file, at, piece)
+    return { type: 'note', key, file, covers: [key], text: entry.text.slice(from, to) }
+  })
+}
+
+function sameRows(
+  { lines, at }: Extract<Block, { type: 'same' }>,
+  isEdge: { first: boolean; last: boolean },
+  file: number,
+  { isSplit, opened }: DiffLook,
+): DiffRow[] {
+  const rowsOf = (from: number, to: number): DiffRow[] =>
+    lines.slice(from, to).flatMap((line, i) => {
+      const half = { line, partner: null }
+      return pieceRows(half, isSplit ? half : null, file, at + from + i, at + from + i, isSplit)
+    })
+  const foldKey = `${file}.${at}.fold`
+  const [from, to] = [isEdge.first ? 0 : AROUND, lines.length - (isEdge.last ? 0 : AROUND)]
+  if (to - from < FEWEST_FOLDED || opened.has(foldKey)) return rowsOf(0, lines.length)
+  const fold: DiffRow = { type: 'fold', key: foldKey, file, covers: [], count: to - from }
+  return [...rowsOf(0, from), fold, ...rowsOf(to, lines.length)]
+}
+
+function changeRows(
+  { removed, added, at }: Extract<Block, { type: 'change' }>,
+  file: number,
+  isSplit: boolean,
+): DiffRow[] {
+  const gone = removed.map((line, i) => ({ line, partner: added[i] ?? null }))
+  const come = added.map((line, i) => ({ line, partner: removed[i] ?? null }))
+  if (!isSplit) {
+    return [...gone, ...come].flatMap((half, i) => pieceRows(half, null, file, at + i, at + i, false))
+  }
+  return Array.from({ length: Math.max(gone.length, come.length) }, (_, i) =>
+    pieceRows(gone[i] ?? null, come[i] ?? null, file, at + i, at + removed.length + i, true),
+  ).flat()
+}
+
+type WholeHalf = Omit<Half, keyof Piece>
+
+/** A long line is several rows. */
+function pieceRows(
+  left: WholeHalf | null,
+  right: WholeHalf | null,
+  file: number,
+  leftAt: number,
+  rightAt: number,
+  isSplit: boolean,
+): DiffRow[] {
+  const lefts = left === null ? [] : piecesOf(left.line.text)
+  const rights = right === null ? [] : piecesOf(right.line.text)
+  return Array.from({ length: Math.max(lefts.length, rights.length) }, (_, piece): DiffRow => {
+    const [from, to] = [lefts[piece], rights[piece]]
+    const covers = [
+      ...(from === undefined ? [] : [keyOf(file, leftAt, piece)]),
+      ...(to === undefined ? [] : [keyOf(file, rightAt, piece)]),
+    ]
+    const leftHalf = left === null || from === undefined ? null : { ...left, ...from }
+    if (!isSplit && leftHalf !== null) {
+      return { type: 'line', key: keyOf(file, leftAt, piece), file, covers, half: leftHalf }
+    }
+    const rightHalf = right === null || to === undefined ? null : { ...right, ...to }
+    return { type: 'pair', key: `${covers.join('+')}`, file, covers, left: leftHalf, right: rightHalf }
+  })
+}
+
+/** The row to go to: the first change after the row that one is at, or the last one before it. Null: there is none. */
+export function nextChange(changes: readonly number[], at: number, step: 1 | -1): number | null {
+  const found = step === 1 ? changes.find((index) => index > at) : changes.findLast((index) => index < at)
+  return found ?? null
+}
