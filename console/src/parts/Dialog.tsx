@@ -9,7 +9,7 @@ interface DialogProps {
   children: ReactNode
   /** The buttons, in a bar that stays in sight. */
   actions?: ReactNode
-  width?: 'narrow' | 'wide'
+  width?: 'narrow' | 'wide' | 'full'
 }
 
 /** A modal window of the browser itself: it holds the focus, closes with Escape, and gives the focus back. */

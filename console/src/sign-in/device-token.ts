@@ -46,6 +46,9 @@ export async function forgetToken(): Promise<void> {
   set({ token: null, isReady: true })
 }
 
+/** Null: this browser is not signed in. */
+export const currentToken = (): string | null => state.token
+
 export function useDeviceToken(): State & { forget: () => Promise<void> } {
   const current = useSyncExternalStore(
     (listener) => {

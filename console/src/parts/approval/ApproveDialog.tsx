@@ -1,0 +1,142 @@
+import type { ApproveOptions, LookedAt, ShownApproval } from 'quarterdeck/client'
+import { useState } from 'react'
+import { keyText, useKeys } from '../../app/Keys.tsx'
+import { byteWord } from '../../words.ts'
+import { RiskBadge } from '../Badge.tsx'
+import { Button } from '../Button.tsx'
+import { Dialog } from '../Dialog.tsx'
+import { VisibleText } from '../VisibleText.tsx'
+import styles from './ApproveDialog.module.css'
+import { whyNotRemember } from './approve-lock.ts'
+import { notSeenText } from './looked-at.ts'
+import { Notice } from './Notice.tsx'
+import { Problem } from './Problem.tsx'
+import { RememberFields } from './RememberFields.tsx'
+import { comparable, ONCE, rememberedAs } from './remember-choice.ts'
+import type { Decide } from './use-decide.ts'
+
+interface ApproveDialogProps {
+  approval: ShownApproval
+  lookedAt: LookedAt
+  decide: Decide
+  /** Why a yes is not possible now. */
+  lock: string | null
+  /** It was opened to choose what is remembered. */
+  wantsRemember: boolean
+  onClose: () => void
+}
+
+/** The last look before a yes: what exactly, and what it counts for. */
+export function ApproveDialog({ approval, lookedAt, decide, lock, wantsRemember, onClose }: ApproveDialogProps) {
+  const [choice, setChoice] = useState(ONCE)
+  const [force, setForce] = useState(false)
+  const cannotRemember = whyNotRemember(approval)
+  const notSeen = notSeenText(lookedAt)
+  const isSecret = (name: string) => approval.shown.arguments.some((one) => one.name === name && one.secret)
+  const names = comparable(approval.arguments, isSecret)
+
+  async function approve(): Promise<void> {
+    if (decide.isBusy || lock !== null) return
+    const options: ApproveOptions = {
+      looked_at: lookedAt,
+      ...rememberedAs(choice, approval.arguments),
+      ...(force ? { force } : {}),
+    }
+    if (await decide.approve(options)) onClose()
+  }
+  useKeys([{ keys: 'mod+Enter', name: 'Decide', group: 'Decision', run: () => void approve(), isGlobal: true }])
+
+  return (
+    <Dialog
+      title="Approve this?"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            hint={keyText('mod+Enter')}
+            isBusy={decide.isBusy}
+            disabled={lock !== null}
+            onClick={() => void approve()}
+          >
+            {choice.remember === 'once' ? 'Approve' : 'Approve and remember'}
+          </Button>
+        </>
+      }
+    >
+      <WhatRuns approval={approval} />
+      {notSeen !== null && <Notice tone="warn">{notSeen}</Notice>}
+      {approval.kind === 'diff' && (
+        <label className={styles.check}>
+          <input type="checkbox" checked={force} onChange={({ target }) => setForce(target.checked)} />
+          Also if the file has changed meanwhile
+        </label>
+      )}
+      {cannotRemember === null ? (
+        <RememberFields
+          choice={choice}
+          onChange={setChoice}
+          effect="run"
+          tool={approval.tool}
+          names={names}
+          hasFocus={wantsRemember}
+        />
+      ) : (
+        <p className={styles.note}>Counts once. {cannotRemember}</p>
+      )}
+      {lock !== null && <p className={styles.note}>{lock}</p>}
+      <Problem error={decide.problem} />
+    </Dialog>
+  )
+}
+
+/** More than this, and the dialog would hide the buttons: the page behind it has all of it. */
+const MOST_HERE = 1_500
+
+/** The call in short, or all of it if it is short. */
+export function WhatRuns({ approval }: { approval: ShownApproval }) {
+  const { shown, change, action, title, risk, tool } = approval
+  const size = shown.arguments.reduce((sum, { text }) => sum + text.length, 0)
+  const bytes = shown.arguments.reduce((sum, one) => sum + one.bytes, 0)
+  return (
+    <div className={styles.what}>
+      <p className={styles.action}>
+        <VisibleText
+          text={change === null ? (action ?? title) : `${changeWords[change.kind]} ${change.file_path}`}
+          inline
+        />
+      </p>
+      <p className={styles.facts}>
+        <RiskBadge risk={risk} />
+        {change !== null && (
+          <span>
+            +{change.added_lines.toLocaleString('en')} −{change.removed_lines.toLocaleString('en')} lines
+          </span>
+        )}
+        {change === null && <code>{tool}</code>}
+      </p>
+      {change === null && size > 0 && size <= MOST_HERE && (
+        <dl className={styles.arguments}>
+          {shown.arguments.map(({ name, text }) => (
+            <div key={name}>
+              <dt>
+                <VisibleText text={name} inline />
+              </dt>
+              <dd>
+                <VisibleText text={text} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {change === null && size > MOST_HERE && (
+        <p className={styles.note}>
+          With {shown.arguments.length} arguments of {byteWord(bytes)}, as the page behind this shows them.
+        </p>
+      )}
+    </div>
+  )
+}
+
+const changeWords = { create: 'Creates', modify: 'Changes', delete: 'Deletes' } as const

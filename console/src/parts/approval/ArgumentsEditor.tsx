@@ -1,0 +1,90 @@
+import type { ShownApproval } from 'quarterdeck/client'
+import { useState } from 'react'
+import { Button } from '../Button.tsx'
+import { TextArea } from '../Field.tsx'
+import styles from './ArgumentsEditor.module.css'
+import type { Edit } from './EditDialog.tsx'
+import { type ArgumentField, argumentFields, argumentsInJson, editedArguments } from './edited-arguments.ts'
+
+interface ArgumentsEditorProps {
+  approval: ShownApproval
+  takeEdit: { current: (() => Edit | null) | null }
+}
+
+type Draft = { mode: 'form'; fields: ArgumentField[] } | { mode: 'json'; text: string }
+
+const WHOLE = 'all arguments'
+
+/** A field for each argument, or all of them as JSON. A secret that stays masked keeps its value. */
+export function ArgumentsEditor({ approval, takeEdit }: ArgumentsEditorProps) {
+  const [draft, setDraft] = useState<Draft>(() => ({
+    mode: 'form',
+    fields: argumentFields(approval.edited_arguments ?? approval.arguments),
+  }))
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
+
+  function read(): Record<string, unknown> | null {
+    if (draft.mode === 'form') {
+      const read = editedArguments(draft.fields)
+      setProblems(read.ok ? {} : read.problems)
+      return read.ok ? read.arguments : null
+    }
+    const read = argumentsInJson(draft.text)
+    setProblems(read.ok ? {} : { [WHOLE]: read.problem })
+    return read.ok ? read.arguments : null
+  }
+  takeEdit.current = () => {
+    const args = read()
+    return args === null ? null : { arguments: args }
+  }
+  function flip(): void {
+    const args = read()
+    if (args === null) return
+    setDraft(
+      draft.mode === 'form'
+        ? { mode: 'json', text: JSON.stringify(args, null, 2) }
+        : { mode: 'form', fields: argumentFields(args) },
+    )
+  }
+  const hasSecret = approval.shown.arguments.some(({ secret }) => secret)
+  return (
+    <div className={styles.editor}>
+      <div className={styles.head}>
+        <p>
+          {hasSecret ? 'A secret that you leave masked stays what it is.' : 'The tool runs with what you write here.'}
+        </p>
+        <Button kind="quiet" onClick={flip}>
+          {draft.mode === 'form' ? 'Edit as JSON' : 'Edit field by field'}
+        </Button>
+      </div>
+      {draft.mode === 'json' ? (
+        <TextArea
+          label="All arguments"
+          spellCheck={false}
+          rows={16}
+          value={draft.text}
+          problem={problems[WHOLE] ?? null}
+          onChange={({ target }) => setDraft({ mode: 'json', text: target.value })}
+        />
+      ) : (
+        draft.fields.map((field, i) => (
+          <TextArea
+            key={field.name}
+            label={field.name}
+            {...(field.isJson ? { help: 'As JSON.' } : {})}
+            spellCheck={false}
+            rows={rowsFor(field.text)}
+            value={field.text}
+            problem={problems[field.name] ?? null}
+            onChange={({ target }) =>
+              setDraft({ mode: 'form', fields: draft.fields.with(i, { ...field, text: target.value }) })
+            }
+          />
+        ))
+      )}
+      {draft.mode === 'form' && draft.fields.length === 0 && <p>The call has no arguments. Add some as JSON.</p>}
+    </div>
+  )
+}
+
+const rowsFor = (text: string): number => Math.min(12, Math.max(1, text.slice(0, 5_000).split('\n').length))

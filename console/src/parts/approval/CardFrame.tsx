@@ -1,0 +1,93 @@
+import { type ReactNode, useId } from 'react'
+import { Link } from 'wouter'
+import { type Risk, RiskBadge } from '../Badge.tsx'
+import { Scroller } from '../seen/Scroller.tsx'
+import { Time } from '../Time.tsx'
+import { VisibleText } from '../VisibleText.tsx'
+import styles from './CardFrame.module.css'
+import { TimeLeft } from './TimeLeft.tsx'
+
+interface CardFrameProps {
+  /** What kind of thing it is. */
+  kind: string
+  icon: ReactNode
+  /** What it is about, with the server's marks. */
+  title: string
+  risk?: Risk | undefined
+  agent: string
+  host: string | null
+  owner: string | null
+  sessionId: string
+  createdAt: string
+  /** Null: it waits for as long as it takes, or it is over. */
+  expiresAt: string | null
+  /** It stands in a conversation and is no higher than it must be. */
+  docked: boolean
+  /** The last data, while the server is away. */
+  isOld: boolean
+  children: ReactNode
+  /** The buttons, which stay in sight. */
+  bar: ReactNode
+}
+
+/** What every card has: what it is, who waits, since when and how long, and a bar with the buttons below. */
+export function CardFrame(props: CardFrameProps) {
+  const titleId = useId()
+  return (
+    <article className={props.docked ? styles.docked : styles.card} aria-labelledby={titleId}>
+      <Scroller className={styles.scroller}>
+        <div className={`${styles.content} ${props.isOld ? styles.old : ''}`}>
+          <header className={styles.head}>
+            <p className={styles.kind}>
+              {props.icon}
+              {props.kind}
+              {props.risk !== undefined && <RiskBadge risk={props.risk} />}
+            </p>
+            <h2 id={titleId} className={styles.title} tabIndex={-1}>
+              <VisibleText text={props.title} inline />
+            </h2>
+            <p className={styles.facts}>
+              <bdi>{props.agent}</bdi>
+              {props.host !== null && props.host !== props.agent && <bdi>{props.host}</bdi>}
+              {props.owner !== null && (
+                <span>
+                  for <bdi>{props.owner}</bdi>
+                </span>
+              )}
+              <span>
+                asked <Time at={props.createdAt} />
+              </span>
+              {props.expiresAt !== null && <TimeLeft until={props.expiresAt} />}
+              {!props.docked && <Link href={`/sessions/${props.sessionId}`}>Open session</Link>}
+            </p>
+          </header>
+          {props.children}
+        </div>
+      </Scroller>
+      {props.bar}
+    </article>
+  )
+}
+
+/** A part of a card with a small heading. `apart`: words that are no evidence, such as the agent's own. */
+export function CardSection({
+  title,
+  actions,
+  apart = false,
+  children,
+}: {
+  title: ReactNode
+  actions?: ReactNode
+  apart?: boolean
+  children: ReactNode
+}) {
+  return (
+    <section className={apart ? styles.apart : styles.section}>
+      <div className={styles.sectionHead}>
+        <h3>{title}</h3>
+        {actions}
+      </div>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,184 @@
+import { useQuery } from '@tanstack/react-query'
+import type { EditCheck, ShownApproval } from 'quarterdeck/client'
+import { useRef, useState } from 'react'
+import { keyText, useKeys } from '../../app/Keys.tsx'
+import { useClient } from '../../data/server.tsx'
+import { Button } from '../Button.tsx'
+import { Dialog } from '../Dialog.tsx'
+import { Failed, Loading } from '../States.tsx'
+import { allSeen, NOTHING_SEEN, type Seen } from '../seen/seen.ts'
+import { ArgumentsEditor } from './ArgumentsEditor.tsx'
+import { lockReason } from './approve-lock.ts'
+import styles from './EditDialog.module.css'
+import { EditReview } from './EditReview.tsx'
+import { lookedAt } from './looked-at.ts'
+import { Problem } from './Problem.tsx'
+import type { Decide } from './use-decide.ts'
+import { useSettled } from './use-settled.ts'
+
+export type Edit = { arguments: Record<string, unknown> } | { content: string }
+
+interface EditDialogProps {
+  approval: ShownApproval
+  decide: Decide
+  isLive: boolean
+  onClose: () => void
+}
+
+/** First the edit, then the server's word about it, then the yes. Going back keeps what was typed. */
+export function EditDialog({ approval, decide, isLive, onClose }: EditDialogProps) {
+  const client = useClient()
+  const [checked, setChecked] = useState<{ edit: Edit; check: EditCheck } | null>(null)
+  const [isChecking, setChecking] = useState(false)
+  const [problem, setProblem] = useState<unknown>(null)
+  const takeEdit = useRef<(() => Edit | null) | null>(null)
+  const seen = useRef(new Map<string, Seen>())
+  const [seenAll, setSeenAll] = useState(NOTHING_SEEN)
+  const isSettled = useSettled(checked === null ? 'edit' : 'review')
+  const isFile = approval.kind === 'diff'
+
+  function onSeen(name: string, part: Seen): void {
+    seen.current.set(name, part)
+    setSeenAll(allSeen([...seen.current.values()]))
+  }
+  async function check(): Promise<void> {
+    const edit = takeEdit.current?.() ?? null
+    if (edit === null || isChecking) return
+    setChecking(true)
+    setProblem(null)
+    decide.clear()
+    try {
+      seen.current.clear()
+      setSeenAll(NOTHING_SEEN)
+      setChecked({ edit, check: await client.checkEdit(approval.approval_id, edit) })
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setChecking(false)
+    }
+  }
+
+  const differs = checked !== null && (checked.check.changes.length > 0 || checked.check.change !== null)
+  const lock =
+    checked === null
+      ? null
+      : !checked.check.ok
+        ? 'The server does not accept this edit.'
+        : !differs
+          ? 'Nothing is different.'
+          : lockReason({ risk: checked.check.risk, seen: seenAll, isSettled, isLive })
+
+  async function approve(): Promise<void> {
+    if (checked === null || lock !== null || decide.isBusy) return
+    const { edit, check } = checked
+    const looked = lookedAt([...seen.current].map(([name, part]) => ({ name, ...sizeOf(check), seen: part })))
+    const isDone =
+      'content' in edit
+        ? await decide.approveContent(edit.content, check.change?.digest ?? '', looked)
+        : await decide.approve({ arguments: edit.arguments, looked_at: looked })
+    if (isDone) onClose()
+  }
+  useKeys([
+    {
+      keys: 'mod+Enter',
+      name: checked === null ? 'Check the edit' : 'Approve the edit',
+      group: 'Decision',
+      run: () => void (checked === null ? check() : approve()),
+      isGlobal: true,
+    },
+  ])
+
+  return (
+    <Dialog
+      title={checked === null ? 'Edit, then approve' : 'Approve the edit?'}
+      width="full"
+      onClose={onClose}
+      actions={
+        checked === null ? (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              kind="primary"
+              hint={keyText('mod+Enter')}
+              isBusy={isChecking}
+              disabled={!isLive}
+              onClick={() => void check()}
+            >
+              Check the edit
+            </Button>
+          </>
+        ) : (
+          <>
+            {lock !== null && (
+              <p className={styles.lock} role="status">
+                {lock}
+              </p>
+            )}
+            <Button onClick={() => setChecked(null)}>Back to the edit</Button>
+            <Button
+              kind="primary"
+              hint={keyText('mod+Enter')}
+              isBusy={decide.isBusy}
+              disabled={lock !== null}
+              onClick={() => void approve()}
+            >
+              Approve the edit
+            </Button>
+          </>
+        )
+      }
+    >
+      {/* It stays in the page while one looks at the review, so that nothing typed is lost. */}
+      <div hidden={checked !== null}>
+        {isFile ? (
+          <FileEditor approvalId={approval.approval_id} takeEdit={takeEdit} />
+        ) : (
+          <ArgumentsEditor approval={approval} takeEdit={takeEdit} />
+        )}
+      </div>
+      {checked !== null && <EditReview check={checked.check} onSeen={onSeen} />}
+      <Problem error={problem ?? decide.problem} />
+    </Dialog>
+  )
+}
+
+/** Roughly: the audit trail wants to know how much of the difference was on the screen. */
+function sizeOf({ change, changes }: EditCheck): { bytes: number; loadedBytes: number } {
+  const bytes =
+    change === null
+      ? changes.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0)
+      : change.shown_diff.length
+  return { bytes, loadedBytes: bytes }
+}
+
+interface FileEditorProps {
+  approvalId: string
+  takeEdit: { current: (() => Edit | null) | null }
+}
+
+/** The whole file as it should be. */
+function FileEditor({ approvalId, takeEdit }: FileEditorProps) {
+  const client = useClient()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['approval', approvalId, 'content'],
+    queryFn: ({ signal }) => client.approval(approvalId, { signal, include: ['content'] }),
+    // What is being typed must not be taken away.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const [text, setText] = useState<string | null>(null)
+  const current = text ?? data?.content ?? null
+  takeEdit.current = () => (current === null ? null : { content: current })
+  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={1} height={320} />
+  return (
+    <textarea
+      className={styles.file}
+      aria-label="The whole file as it should be"
+      spellCheck={false}
+      autoCapitalize="off"
+      dir="ltr"
+      value={current ?? ''}
+      onChange={({ target }) => setText(target.value)}
+    />
+  )
+}

@@ -1,0 +1,81 @@
+import type { EditCheck } from 'quarterdeck/client'
+import { useEffect, useState } from 'react'
+import { RiskBadge } from '../Badge.tsx'
+import { DiffView } from '../diff/DiffView.tsx'
+import type { Seen } from '../seen/seen.ts'
+import { VisibleText } from '../VisibleText.tsx'
+import { CardSection } from './CardFrame.tsx'
+import type { Version } from './difference.ts'
+import styles from './EditReview.module.css'
+import { Notice } from './Notice.tsx'
+
+interface EditReviewProps {
+  check: EditCheck
+  onSeen: (name: string, seen: Seen) => void
+}
+
+/** What would come of an edit: the original, the edit and their difference. This is what one confirms. */
+export function EditReview({ check, onSeen }: EditReviewProps) {
+  const { change, changes, shown, problems, preview, risk } = check
+  return (
+    <div className={styles.review}>
+      {problems.length > 0 && (
+        <div role="alert">
+          <Notice tone="bad">
+            {problems.map((problem) => (
+              <p key={problem}>{problem}</p>
+            ))}
+          </Notice>
+        </div>
+      )}
+      <p className={styles.risk}>
+        With your edit: <RiskBadge risk={risk} />
+      </p>
+      {shown.warnings.length > 0 && (
+        <Notice tone="warn">
+          {shown.warnings.map((warning) => (
+            <p key={warning}>
+              <VisibleText text={warning} inline />
+            </p>
+          ))}
+        </Notice>
+      )}
+      {change !== null && change.edit_diff !== '' && (
+        <CardSection title="Your edit, against what the agent proposed">
+          <DiffView text={change.edit_diff} hasKeys={false} onSeen={(seen) => onSeen('edit', seen)} />
+        </CardSection>
+      )}
+      {change !== null && (
+        <CardSection title="What will be written, against the file">
+          <DiffView text={change.shown_diff} onSeen={(seen) => onSeen('diff', seen)} />
+        </CardSection>
+      )}
+      {change === null && changes.length > 0 && (
+        <CardSection title="What runs instead: the original, and your edit">
+          <Difference versions={changes} onSeen={(seen) => onSeen('edit', seen)} />
+        </CardSection>
+      )}
+      {change === null && changes.length === 0 && <p>Nothing is different from what the agent asked for.</p>}
+      {preview !== null && preview !== '' && (
+        <CardSection title="What the tool shows about it">
+          <pre className={styles.preview}>
+            <VisibleText text={preview} />
+          </pre>
+        </CardSection>
+      )}
+    </div>
+  )
+}
+
+/** The difference between the versions of some texts. */
+export function Difference({ versions, onSeen }: { versions: readonly Version[]; onSeen?: (seen: Seen) => void }) {
+  const [text, setText] = useState<string | null>(null)
+  useEffect(() => {
+    let isGone = false
+    void import('./difference.ts').then(({ differenceOf }) => isGone || setText(differenceOf(versions)))
+    return () => {
+      isGone = true
+    }
+  }, [versions])
+  return text === null ? null : <DiffView text={text} onSeen={onSeen} />
+}

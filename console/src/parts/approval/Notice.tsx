@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react'
+import { DoneIcon, WarningIcon } from '../icons.ts'
+import styles from './Notice.module.css'
+
+/** Something that one must not overlook, in a coloured frame. */
+export function Notice({ tone, children }: { tone: 'warn' | 'bad' | 'good' | 'neutral'; children: ReactNode }) {
+  return (
+    <div className={`${styles.notice} ${styles[tone]}`}>
+      {tone === 'good' || tone === 'neutral' ? <DoneIcon aria-hidden="true" /> : <WarningIcon aria-hidden="true" />}
+      <div className={styles.text}>{children}</div>
+    </div>
+  )
+}

@@ -1,0 +1,112 @@
+import type { ShownArgument, ShownCall } from 'quarterdeck/client'
+import { useEffect, useState } from 'react'
+import { useClient } from '../../data/server.tsx'
+import { byteWord } from '../../words.ts'
+import { Badge } from '../Badge.tsx'
+import { Button } from '../Button.tsx'
+import { count } from '../diff/DiffRow.tsx'
+import { HiddenIcon, RevealIcon } from '../icons.ts'
+import { SeenText } from '../seen/SeenText.tsx'
+import type { Seen } from '../seen/seen.ts'
+import { VisibleText } from '../VisibleText.tsx'
+import styles from './ShownArguments.module.css'
+
+interface ShownArgumentsProps {
+  approvalId: string
+  shown: ShownCall
+  onSeen: (name: string, seen: Seen) => void
+  /** Reads what was too long. Null: there is nothing more. */
+  onOpenAll: (() => void) | null
+  isOpening: boolean
+}
+
+/** Every argument, whole, as the server shows it. */
+export function ShownArguments({ approvalId, shown, onSeen, onOpenAll, isOpening }: ShownArgumentsProps) {
+  if (shown.arguments.length === 0) return <p className={styles.none}>The call has no arguments.</p>
+  return (
+    <dl className={styles.list}>
+      {shown.arguments.map((argument) => (
+        <Argument
+          key={argument.name}
+          approvalId={approvalId}
+          argument={argument}
+          onSeen={(seen) => onSeen(argument.name, seen)}
+          onOpenAll={onOpenAll}
+          isOpening={isOpening}
+        />
+      ))}
+    </dl>
+  )
+}
+
+interface ArgumentProps {
+  approvalId: string
+  argument: ShownArgument
+  onSeen: (seen: Seen) => void
+  onOpenAll: (() => void) | null
+  isOpening: boolean
+}
+
+const WORTH_A_SIZE = 1_000
+
+function Argument({ approvalId, argument, onSeen, onOpenAll, isOpening }: ArgumentProps) {
+  const { name, text, hidden, bytes, cut, secret } = argument
+  const { revealed, problem, isBusy, flip } = useReveal(approvalId, name, text)
+  return (
+    <div className={styles.argument}>
+      <dt className={styles.name}>
+        <VisibleText text={name} inline />
+        {hidden > 0 && <Badge tone="warn">{count(hidden, 'hidden character')}</Badge>}
+        {bytes >= WORTH_A_SIZE && <span className={styles.size}>{byteWord(bytes)}</span>}
+        {secret && (
+          <Button
+            kind="quiet"
+            className={styles.reveal}
+            icon={revealed === null ? <RevealIcon /> : <HiddenIcon />}
+            isBusy={isBusy}
+            onClick={flip}
+          >
+            {revealed === null ? 'Reveal' : 'Hide'}
+          </Button>
+        )}
+      </dt>
+      <dd className={styles.value}>
+        <SeenText text={revealed ?? text} label={name} onSeen={onSeen} />
+        {cut !== null && (
+          <p className={styles.cut}>
+            Only the first {byteWord(cut.shown_bytes)} of {byteWord(bytes)} are here. SHA-256 of all of it:{' '}
+            <code>{cut.sha256}</code>
+            {onOpenAll !== null && (
+              <Button isBusy={isOpening} onClick={onOpenAll}>
+                Open all
+              </Button>
+            )}
+          </p>
+        )}
+        {problem !== null && <p className={styles.problem}>{problem}</p>}
+      </dd>
+    </div>
+  )
+}
+
+/** The reveal is in the audit trail, so it happens on a press only, and ends when the value changes. */
+function useReveal(approvalId: string, name: string, masked: string) {
+  const client = useClient()
+  const [revealed, setRevealed] = useState<string | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another value is another secret
+  useEffect(() => setRevealed(null), [approvalId, masked])
+  async function reveal(): Promise<void> {
+    setBusy(true)
+    setProblem(null)
+    try {
+      setRevealed((await client.reveal(approvalId, name)).text)
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { revealed, problem, isBusy, flip: () => (revealed === null ? void reveal() : setRevealed(null)) }
+}

@@ -1,0 +1,54 @@
+// What would run, in parts: each has to be on the screen before a dangerous yes.
+
+import type { ShownApproval, ShownArgument } from 'quarterdeck/client'
+import { NOTHING_SEEN, type Seen } from '../seen/seen.ts'
+import type { Version } from './difference.ts'
+import type { LookedPart } from './looked-at.ts'
+
+export const DIFF = 'the diff'
+export const PREVIEW = 'the preview'
+export const QUESTION = 'the question'
+export const POLICY = 'the policy'
+
+type Part = Omit<LookedPart, 'seen'>
+
+const encoder = new TextEncoder()
+const whole = (name: string, text: string): Part => {
+  const bytes = encoder.encode(text).length
+  return { name, bytes, loadedBytes: bytes }
+}
+
+const argumentPart = ({ name, bytes, cut }: ShownArgument): Part => ({
+  name,
+  bytes,
+  loadedBytes: cut === null ? bytes : cut.shown_bytes,
+})
+
+/** A question shows the words of its tool, and no call: the call has begun. */
+export function partsOf(approval: ShownApproval): Part[] {
+  const { kind, shown, shown_diff, preview, description } = approval
+  if (kind === 'question') return [whole(QUESTION, description)]
+  const hasDiff = shown_diff !== undefined && shown_diff !== ''
+  return [
+    ...(showsArguments(approval) ? shown.arguments.map(argumentPart) : []),
+    ...(kind === 'policy' && description !== '' ? [whole(POLICY, description)] : []),
+    ...(hasDiff ? [whole(DIFF, shown_diff)] : []),
+    ...(preview !== null && preview !== '' ? [whole(PREVIEW, preview)] : []),
+  ]
+}
+
+/** A change is shown as a diff. Its arguments are only the way it was asked for. */
+export const showsArguments = ({ kind }: Pick<ShownApproval, 'kind'>): boolean =>
+  kind === 'tool_call' || kind === 'permission'
+
+export const withSeen = (parts: readonly Part[], seen: ReadonlyMap<string, Seen>): LookedPart[] =>
+  parts.map((part) => ({ ...part, seen: seen.get(part.name) ?? NOTHING_SEEN }))
+
+/** What is different between two questions about the same call. */
+export function changesSince(before: ShownApproval, after: ShownApproval): Version[] {
+  const texts = ({ shown }: ShownApproval) => new Map(shown.arguments.map(({ name, text }) => [name, text]))
+  const [old, now] = [texts(before), texts(after)]
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .map((name) => ({ name, before: old.get(name) ?? null, after: now.get(name) ?? null }))
+    .filter((version) => version.before !== version.after)
+}

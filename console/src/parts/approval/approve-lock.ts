@@ -1,0 +1,36 @@
+// When a yes is possible, and what may come with it.
+
+import type { Approval } from 'quarterdeck/client'
+import type { Seen } from '../seen/seen.ts'
+
+interface LockFacts {
+  risk: Approval['risk']
+  /** Of everything that would run. */
+  seen: Seen
+  /** Nothing has changed, and the window has had the focus, for a moment: no press was meant for something else. */
+  isSettled: boolean
+  isLive: boolean
+}
+
+/** Why the button does nothing yet. Null: it works. */
+export function lockReason({ risk, seen, isSettled, isLive }: LockFacts): string | null {
+  if (!isLive) return 'Not connected. You can decide when the server answers again.'
+  if (risk !== 'low' && !seen.hasEnd) return 'Scroll to the end first: a yes needs you to have seen all of it.'
+  if (!isSettled) return 'One moment: this has just come up.'
+  return null
+}
+
+type Rememberable = Pick<Approval, 'kind' | 'risk' | 'host' | 'quorum'>
+
+/** Why a yes cannot be remembered. Null: it can. */
+export function whyNotRemember({ kind, risk, host, quorum }: Rememberable): string | null {
+  if (kind !== 'tool_call') return 'Only calls of tools can be remembered.'
+  if (host !== null) return 'Agents elsewhere have a policy file for what needs no asking.'
+  if (risk === 'critical') return 'Critical calls need a yes each time.'
+  if (quorum > 1) return 'Where several people have to say yes, every call needs them.'
+  return null
+}
+
+/** A no can be remembered for critical calls and for several people too: in doubt it holds. */
+export const mayRememberNo = ({ kind, host }: Pick<Approval, 'kind' | 'host'>): boolean =>
+  kind === 'tool_call' && host === null

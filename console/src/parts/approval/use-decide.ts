@@ -1,0 +1,116 @@
+import { useQueryClient } from '@tanstack/react-query'
+import {
+  type Approval,
+  type Approvals,
+  type ApproveOptions,
+  ClientError,
+  type LookedAt,
+  type ShownApproval,
+} from 'quarterdeck/client'
+import { useState } from 'react'
+import { useClient } from '../../data/server.tsx'
+import { withProof } from '../../sign-in/step-up.ts'
+import { announce } from '../Announcer.tsx'
+
+type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
+
+export interface Decide {
+  isBusy: boolean
+  /** Why the last try did not work. */
+  problem: unknown
+  clear(): void
+  /** Each is true if there is nothing more to ask: it was decided, here or elsewhere, or there is something new to look at. */
+  approve(options: ApproveOptions): Promise<boolean>
+  /** The file as it should be. `digest` is that of the edit which was shown. */
+  approveContent(content: string, digest: string, looked_at: LookedAt): Promise<boolean>
+  reject(options: RejectOptions): Promise<boolean>
+  respond(result: unknown, looked_at: LookedAt): Promise<boolean>
+}
+
+/** Decides, and waits for the server's word. `onChanged`: it is another question now, with this id. */
+export function useDecide(shown: ShownApproval, onChanged: (id: string) => void): Decide {
+  const client = useClient()
+  const queries = useQueryClient()
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>(null)
+  const { approval_id, digest } = shown
+
+  const readAgain = async (): Promise<void> => {
+    void queries.invalidateQueries({ queryKey: ['inbox'] })
+    await queries.invalidateQueries({ queryKey: ['approval', approval_id] })
+  }
+
+  async function attempt(decide: () => Promise<Approval>): Promise<boolean> {
+    setBusy(true)
+    setProblem(null)
+    try {
+      const decided = await decide()
+      await readAgain()
+      announce(doneText(decided))
+      return true
+    } catch (error) {
+      const code = error instanceof ClientError ? error.code : null
+      if (code === 'approval_changed' && error instanceof ClientError) {
+        await readAgain()
+        const next = error.problem?.approval_id
+        onChanged(typeof next === 'string' ? next : approval_id)
+        return true
+      }
+      if (code === 'approval_decided' || code === 'approval_expired') {
+        await readAgain()
+        announce(error instanceof Error ? error.message : 'Somebody else has decided.')
+        return true
+      }
+      // Nobody knows whether it arrived: the page shows what the server says next.
+      if (code === 'unreachable') await readAgain()
+      setProblem(error)
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const approveOnce = (options: ApproveOptions, of = digest): Promise<Approval> =>
+    withProof(
+      {
+        kind: 'decision',
+        approval_id,
+        digest: of,
+        decision: 'approve',
+        ...(options.remember === undefined ? {} : { remember: options.remember }),
+      },
+      (passkey) =>
+        client.approve({ approval_id, digest: of }, { ...options, ...(passkey === undefined ? {} : { passkey }) }),
+    )
+
+  return {
+    isBusy,
+    problem,
+    clear: () => setProblem(null),
+    approve: (options) => attempt(() => approveOnce(options)),
+    approveContent: (content, editDigest, looked_at) =>
+      attempt(async () => {
+        try {
+          return await client.approve(shown, { content })
+        } catch (error) {
+          // The server keeps the edit and asks about it. If that is what was shown, this is the yes to it.
+          const isEdit =
+            error instanceof ClientError && error.code === 'approval_changed' && error.problem?.digest === editDigest
+          if (!isEdit) throw error
+          return approveOnce({ looked_at }, editDigest)
+        }
+      }),
+    reject: (options) => attempt(() => client.reject(shown, options)),
+    respond: (result, looked_at) =>
+      attempt(() =>
+        withProof({ kind: 'decision', approval_id, digest, decision: 'respond' }, (passkey) =>
+          client.respond(shown, result, { looked_at, ...(passkey === undefined ? {} : { passkey }) }),
+        ),
+      ),
+  }
+}
+
+function doneText({ status, quorum, decisions }: Approval): string {
+  if (status === 'pending') return `Your yes counts. ${quorum - decisions.length} more needed.`
+  return status === 'rejected' ? 'Rejected' : status === 'answered' ? 'Answered' : 'Approved'
+}
