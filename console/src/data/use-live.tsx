@@ -3,6 +3,9 @@ import { createContext, type ReactNode, useContext, useEffect, useState, useSync
 import { createLive, type Live } from './live.ts'
 import type { LiveState } from './live-types.ts'
 
+/** What changes within this time is read once. */
+const SETTLE_MS = 150
+
 const LiveContext = createContext<Live | null>(null)
 
 /** Keeps the data of the pages fresh: what the stream says has changed is read again. */
@@ -28,12 +31,23 @@ export function LiveProvider({
       wasLive = status === 'live'
     })
     made.onGone(() => void queries.invalidateQueries())
+    const stale = new Set<string>()
+    let timer: ReturnType<typeof setTimeout> | undefined
     made.onFeed(({ kind }) => {
-      void queries.invalidateQueries({ queryKey: ['sessions'] })
-      if (kind !== 'session' && kind !== 'run') void queries.invalidateQueries({ queryKey: ['inbox'] })
+      stale.add('sessions')
+      if (kind !== 'session' && kind !== 'run') stale.add('inbox')
+      // Each new read stops the one before. If every item began one, a busy server would never be read to the end.
+      timer ??= setTimeout(() => {
+        timer = undefined
+        for (const key of stale) void queries.invalidateQueries({ queryKey: [key] })
+        stale.clear()
+      }, SETTLE_MS)
     })
     setLive(made)
-    return () => made.close()
+    return () => {
+      clearTimeout(timer)
+      made.close()
+    }
   }, [token, queries, onRefused])
   if (live === null) return null
   return <LiveContext value={live}>{children}</LiveContext>
