@@ -15,6 +15,10 @@ interface VirtualRowsProps<T> {
   label: string
   /** Called when the last rows come into sight: there may be more. */
   onEnd?: (() => void) | undefined
+  /** Rows that come or go above do not move what is in sight. */
+  keepsPlace?: boolean
+  /** Called with the first and the last row in sight. */
+  onRange?: ((first: number, last: number) => void) | undefined
   ref?: Ref<RowsHandle>
   className?: string
 }
@@ -27,6 +31,8 @@ export function VirtualRows<T>({
   rowHeight,
   label,
   onEnd,
+  keepsPlace = false,
+  onRange,
   ref,
   className,
 }: VirtualRowsProps<T>) {
@@ -40,6 +46,7 @@ export function VirtualRows<T>({
       return item === undefined ? index : keyOf(item)
     },
     overscan: 8,
+    anchorTo: keepsPlace ? 'end' : 'start',
   })
   useImperativeHandle(ref, () => ({
     scrollToIndex: (index, align = 'auto') => rows.scrollToIndex(index, { align }),
@@ -49,6 +56,8 @@ export function VirtualRows<T>({
   useEffect(() => {
     if (last >= items.length - 5 && items.length > 0) onEnd?.()
   }, [last, items.length, onEnd])
+  const [firstInSight, lastInSight] = [rows.range?.startIndex ?? 0, rows.range?.endIndex ?? 0]
+  useEffect(() => onRange?.(firstInSight, lastInSight), [onRange, firstInSight, lastInSight])
   return (
     <div
       ref={box}
