@@ -1,12 +1,177 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { AlertCard } from '../../parts/approval/AlertCard.tsx'
+import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
+import { PromptCard } from '../../parts/approval/PromptCard.tsx'
+import { WaitCard } from '../../parts/approval/WaitCard.tsx'
+import { Select, TextField } from '../../parts/Field.tsx'
+import { BackIcon, InboxIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
-import { Loading } from '../../parts/States.tsx'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { InboxList } from './InboxList.tsx'
+import styles from './InboxPage.module.css'
+import type { InboxRow } from './inbox-rows.ts'
+import { useRecordKind } from './record-kind.ts'
+import type { InboxFilter } from './use-inbox-rows.ts'
 
+const kinds = ['approval', 'prompt', 'wait', 'alert'] as const
+const risks = ['low', 'high', 'critical'] as const
+
+/** Everything that waits for a person, and the item that is open beside it. */
 export default function InboxPage({ id }: { id: string | null }) {
   useTitle('Inbox')
+  const { filter, text, set } = useFilter()
+  const [openRow, setOpenRow] = useState<InboxRow | null>(null)
+  const onItem = useCallback((row: InboxRow | null) => setOpenRow(row), [])
+  const search = useSearch()
+  const [, go] = useLocation()
+  const back = `/inbox${search === '' ? '' : `?${search}`}`
+  const side = useRef<HTMLDivElement>(null)
+  useKeys([
+    {
+      keys: '/',
+      name: 'Filter',
+      group: 'Inbox',
+      run: () => side.current?.querySelector('input')?.focus(),
+    },
+    ...(id === null ? [] : [{ keys: 'Escape', name: 'Back to the list', group: 'Inbox', run: () => go(back) }]),
+  ])
   return (
-    <Page title="Inbox">
-      <Loading />
+    <Page title="Inbox" shape="fill">
+      <div className={styles.inbox} data-open={id === null ? undefined : ''}>
+        <div ref={side} className={styles.side}>
+          <div className={styles.filter}>
+            <Tabs isDone={filter.status === 'done'} />
+            <TextField
+              label="Filter by words, agent or owner"
+              isLabelHidden
+              placeholder="Words, agent or owner"
+              value={text}
+              onChange={({ target }) => set('text', target.value)}
+              onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+            />
+            <div className={styles.selects}>
+              <Select
+                label="Kind"
+                isLabelHidden
+                value={filter.kind ?? ''}
+                onChange={({ target }) => set('kind', target.value)}
+              >
+                <option value="">All kinds</option>
+                <option value="approval">Approvals</option>
+                <option value="prompt">Questions</option>
+                <option value="wait">Standing by</option>
+                <option value="alert">Silent agents</option>
+              </Select>
+              <Select
+                label="Risk"
+                isLabelHidden
+                value={filter.risk ?? ''}
+                onChange={({ target }) => set('risk', target.value)}
+              >
+                <option value="">All risks</option>
+                <option value="critical">Critical</option>
+                <option value="high">High risk</option>
+                <option value="low">Low risk</option>
+              </Select>
+            </div>
+          </div>
+          <div className={styles.rows}>
+            <InboxList key={JSON.stringify(filter)} filter={filter} text={text} openId={id} onItem={onItem} />
+          </div>
+        </div>
+        <div className={styles.item}>
+          {id === null ? (
+            <Empty title="Nothing is open" icon={<InboxIcon />}>
+              <p>
+                Choose something from the list. <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>Enter</kbd> opens.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <Link href={back} className={styles.back}>
+                <BackIcon aria-hidden="true" />
+                Inbox
+              </Link>
+              <div className={styles.card}>
+                <OpenItem key={id} id={id} row={openRow?.item.id === id ? openRow : null} />
+              </div>
+            </>
+          )}
+        </div>
+      </div>
     </Page>
   )
+}
+
+function Tabs({ isDone }: { isDone: boolean }) {
+  const [params] = useSearchParams()
+  const hrefTo = (tab: 'open' | 'done') => {
+    const next = new URLSearchParams(params)
+    if (tab === 'done') next.set('tab', 'done')
+    else next.delete('tab')
+    const query = next.toString()
+    return `/inbox${query === '' ? '' : `?${query}`}`
+  }
+  return (
+    <nav className={styles.tabs} aria-label="Inbox">
+      <Link href={hrefTo('open')} aria-current={isDone ? undefined : 'page'}>
+        Open
+      </Link>
+      <Link href={hrefTo('done')} aria-current={isDone ? 'page' : undefined}>
+        Done
+      </Link>
+    </nav>
+  )
+}
+
+/** The card of an item. Its heading gets the focus, so that keys and screen readers are there. */
+function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
+  const { kind, error, retry } = useRecordKind(id, row?.item.kind)
+  const place = useRef<HTMLDivElement>(null)
+  const [, go] = useLocation()
+  const search = useSearch()
+  const onMoved = useCallback(
+    (next: string) => go(`/inbox/${encodeURIComponent(next)}${search === '' ? '' : `?${search}`}`, { replace: true }),
+    [go, search],
+  )
+  useEffect(() => {
+    if (kind !== undefined) place.current?.focus({ preventScroll: true })
+  }, [kind])
+  if (error !== null) return <Failed error={error} onRetry={retry} />
+  if (kind === undefined) return <Loading rows={1} height={320} />
+  return (
+    <div ref={place} className={styles.place} tabIndex={-1}>
+      {kind === 'approval' && <ApprovalCard id={id} item={row?.item} onMoved={onMoved} />}
+      {kind === 'prompt' && <PromptCard id={id} />}
+      {kind === 'wait' && <WaitCard id={id} />}
+      {kind === 'alert' && <AlertCard id={id} />}
+    </div>
+  )
+}
+
+/** The filter lives in the address, so that it can be kept and shared. */
+function useFilter() {
+  const [params, setParams] = useSearchParams()
+  const kind = kinds.find((one) => one === params.get('kind'))
+  const risk = risks.find((one) => one === params.get('risk'))
+  const filter: InboxFilter = {
+    status: params.get('tab') === 'done' ? 'done' : 'waiting',
+    ...(kind === undefined ? {} : { kind }),
+    ...(risk === undefined ? {} : { risk }),
+  }
+  function set(name: 'kind' | 'risk' | 'text', value: string): void {
+    setParams(
+      (was) => {
+        const next = new URLSearchParams(was)
+        if (value === '') next.delete(name)
+        else next.set(name, value)
+        return next
+      },
+      { replace: true },
+    )
+  }
+  return { filter, text: params.get('text') ?? '', set }
 }

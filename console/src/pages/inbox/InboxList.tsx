@@ -1,0 +1,153 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useLocation, useSearch } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
+import styles from './InboxList.module.css'
+import { InboxRowView } from './InboxRowView.tsx'
+import { fits, type InboxRow } from './inbox-rows.ts'
+import { type InboxFilter, useInboxRows } from './use-inbox-rows.ts'
+
+interface InboxListProps {
+  filter: InboxFilter
+  /** Words that a row must have. */
+  text: string
+  openId: string | null
+  /** Tells about the open item, if it is in the list. */
+  onItem: (row: InboxRow | null) => void
+}
+
+const ROW = 64
+
+/** What waits, newest first. What comes does not move what one reads, and what is done stays until nobody looks. */
+export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
+  const { list, error, isLoading, readAt, retry, loadMore, tidy } = useInboxRows(filter)
+  const rows = useMemo(() => list.rows.filter((row) => fits(row, text)), [list.rows, text])
+  const isLive = useIsLive()
+  const handle = useRef<RowsHandle>(null)
+  const { newAbove, onRange } = useNewAbove(rows)
+  const [marked, setMarked] = useState<string | null>(null)
+  const pathTo = usePathTo()
+  const [, go] = useLocation()
+
+  const open = list.rows.find(({ item }) => item.id === openId) ?? null
+  useEffect(() => onItem(open), [open, onItem])
+
+  const at = rows.findIndex(({ item }) => item.id === (openId ?? marked))
+  function move(step: 1 | -1): void {
+    const next = at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))
+    const id = rows[next]?.item.id
+    if (id === undefined) return
+    setMarked(id)
+    handle.current?.scrollToIndex(next)
+    if (openId !== null) go(pathTo(id), { replace: true })
+  }
+  useKeys([
+    { keys: 'j', name: 'Next', group: 'Inbox', run: () => move(1) },
+    { keys: 'k', name: 'Previous', group: 'Inbox', run: () => move(-1) },
+    ...(openId === null && marked !== null
+      ? [{ keys: 'Enter', name: 'Open', group: 'Inbox', run: () => go(pathTo(marked)) }]
+      : []),
+  ])
+
+  if (isLoading) return error === null ? <Loading rows={8} height={ROW} /> : <Failed error={error} onRetry={retry} />
+  if (error !== null && rows.length === 0) return <Failed error={error} onRetry={retry} />
+  return (
+    <div className={styles.list} onPointerLeave={() => tidy(openId)}>
+      {!isLive && (
+        <p className={styles.old}>
+          As of <Time at={new Date(readAt).toISOString()} />
+        </p>
+      )}
+      {newAbove > 0 && (
+        <div className={styles.new}>
+          <Button icon={<PreviousIcon />} onClick={() => handle.current?.scrollToIndex(0, 'start')}>
+            {newAbove} new
+          </Button>
+        </div>
+      )}
+      {rows.length === 0 && list.next === null ? (
+        <Nothing isDone={filter.status === 'done'} isFiltered={isFiltered(filter, text)} />
+      ) : (
+        <VirtualRows
+          ref={handle}
+          className={isLive ? '' : (styles.dim ?? '')}
+          items={rows}
+          keyOf={({ item }) => item.id}
+          rowHeight={ROW}
+          keepsPlace
+          label={filter.status === 'done' ? 'Done' : 'Waiting'}
+          onEnd={list.next === null ? undefined : loadMore}
+          onRange={onRange}
+        >
+          {(row) => (
+            <InboxRowView
+              row={row}
+              href={pathTo(row.item.id)}
+              isOpen={row.item.id === openId}
+              isMarked={openId === null && row.item.id === marked}
+            />
+          )}
+        </VirtualRows>
+      )}
+      {error !== null && rows.length > 0 && (
+        <p className={styles.problem} role="alert">
+          {error instanceof Error ? error.message : String(error)} <Button onClick={retry}>Try again</Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+const isFiltered = ({ kind, risk }: InboxFilter, text: string): boolean =>
+  kind !== undefined || risk !== undefined || text !== ''
+
+function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="Nothing fits">Change the filter to see more.</Empty>
+  if (isDone) {
+    return (
+      <Empty title="Nothing is done yet" icon={<InboxIcon />}>
+        What you and others have decided is listed here.
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="Nothing waits" icon={<InboxIcon />}>
+      <p>
+        Risky calls of your agents, changes by coding agents, their questions and their silence come here and wait for
+        you.
+      </p>
+      <p>
+        Let a coding agent ask here: <code>npx quarterdeck connect claude</code>
+      </p>
+    </Empty>
+  )
+}
+
+/** How many rows have come above what is in sight and were not looked at yet. */
+function useNewAbove(rows: readonly InboxRow[]) {
+  const known = useRef<Set<string> | null>(null)
+  const [first, setFirst] = useState(0)
+  const onRange = useCallback((from: number) => setFirst(from), [])
+  const fresh = known.current
+  const above = fresh === null ? 0 : rows.slice(0, first).filter(({ item }) => !fresh.has(item.id)).length
+  useEffect(() => {
+    // Everything is known at first, and from then on what was in sight.
+    if (known.current === null) {
+      if (rows.length > 0) known.current = new Set(rows.map(({ item }) => item.id))
+      return
+    }
+    for (const { item } of rows.slice(first)) known.current.add(item.id)
+  }, [rows, first])
+  return { newAbove: above, onRange }
+}
+
+/** The address of an item, with the filter that is set. */
+function usePathTo(): (id: string) => string {
+  const search = useSearch()
+  return (id) => `/inbox/${encodeURIComponent(id)}${search === '' ? '' : `?${search}`}`
+}
