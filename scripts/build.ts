@@ -30,7 +30,7 @@ const PROGRAM = [
 /** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']
 /** Files that the program reads while it runs. */
-const PAGES = 'src/http/{pages/*,open-api}/*.{html,css,js}'
+const PAGES = 'src/http/pages/*/*.{html,css,js}'
 
 /** Not bundled: native packages, which npm chooses for the machine, and the reduced pdf.js of unpdf, because we ship the full one. */
 const EXTERNAL = ['sharp', '@napi-rs/canvas', '@napi-rs/keyring', 'unpdf/pdfjs']

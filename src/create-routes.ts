@@ -10,6 +10,7 @@ import type { FileKeys } from './http/auth/file-keys.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
 import { createConsoleRoutes } from './http/pages/console/routes.ts'
+import { createDocsRoutes } from './http/pages/docs/routes.ts'
 import { createHomeRoutes } from './http/pages/home/routes.ts'
 import { problemShape } from './http/problem.ts'
 import type { Route } from './http/route.ts'
@@ -75,9 +76,6 @@ export function createRoutes({
   basePath,
 }: RouteParts): Route[] {
   const documented = [
-    ...early,
-    ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
-    ...createConsoleRoutes({ isOpen: settings.console, basePath }),
     ...createAgUiRoutes(services),
     ...createCopilotKitRoutes(services),
     ...createSessionRoutes({ ...services, ids }),
@@ -104,6 +102,10 @@ export function createRoutes({
     ...createOpenAiRoutes({ ...services, ids }),
     ...createMcpRoutes({ door: services.mcp }),
     ...createHookRoutes({ desk: services.elsewhere.hooks, clock: services.clock }),
+    ...early,
+    ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
+    ...createConsoleRoutes({ isOpen: settings.console, basePath }),
+    ...createDocsRoutes(),
   ]
   return [
     ...documented,

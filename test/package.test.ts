@@ -85,7 +85,7 @@ test('the package has all files that it needs and no others, and works', { timeo
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
   const files = (pattern: string) => globSync(pattern, { cwd: checkout }).map((path) => path.replaceAll('\\', '/'))
-  const pages = files('src/http/{pages/*,open-api}/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
+  const pages = files('src/http/pages/*/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
   const expected = [
     'package.json',
     ...files('console/public/*').map((file) => file.replace('console/public', 'dist/console')),

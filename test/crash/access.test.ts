@@ -102,7 +102,7 @@ describe('without a credential', () => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
-    const pages = ['GET /', 'GET /console/*path']
+    const pages = ['GET /', 'GET /console/*path', 'GET /docs/*path']
     const signIn = 'POST /sign-in'
     const open = new Set([...pages, signIn, 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)

@@ -1,7 +1,7 @@
 // Describes one route as an OpenAPI operation.
 
 import type { z } from 'zod'
-import type { Route } from '../route.ts'
+import type { Door, Route } from '../route.ts'
 import type { ResponseDescription, RouteDescription } from '../route-description.ts'
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts'
 
@@ -11,6 +11,9 @@ export interface Operation {
   summary: string
   description?: string
   security?: unknown[]
+  /** For our own page: who may use it, and the door that it belongs to. */
+  'x-role': Route['role']
+  'x-door'?: Door
   parameters: unknown[]
   requestBody?: unknown
   responses: Record<string, OperationResponse>
@@ -32,6 +35,8 @@ export function operationOf(route: Route, describe: RouteDescription, components
     summary: route.summary,
     ...(description === undefined ? {} : { description }),
     ...(route.role === 'public' ? { security: [{}, { token: [] }] } : {}),
+    'x-role': route.role,
+    ...(route.door === null ? {} : { 'x-door': route.door }),
     parameters: parametersOf(route, describe, components),
     ...requestBodyOf(describe, operationId, components),
     responses: Object.fromEntries(

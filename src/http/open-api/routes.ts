@@ -1,8 +1,7 @@
-// GET /openapi.json describes all routes. GET /docs is a page to try them. The page loads nothing from other servers.
+// GET /openapi.json describes all routes.
 
 import { z } from 'zod'
-import { readBuiltInPage } from '../pages/built-in-page.ts'
-import type { Door, Reply, Request, Role, Route } from '../route.ts'
+import type { Door, Route } from '../route.ts'
 import type { RouteDescription } from '../route-description.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
 
@@ -15,10 +14,8 @@ interface OpenApiRoutesDeps extends DocumentOptions {
   doors?: readonly Door[]
 }
 
-const tag = 'Pages'
-
 const describeDocument: RouteDescription = {
-  tag,
+  tag: 'Pages',
   responses: {
     200: {
       description: 'This document.',
@@ -28,46 +25,23 @@ const describeDocument: RouteDescription = {
   errors: [],
 }
 
-const describePage: RouteDescription = {
-  tag,
-  responses: { 200: { description: 'The page.', content: { 'text/html; charset=utf-8': { schema: z.string() } } } },
-  errors: [],
-}
-
-/** Reads the page, which is next to this file in the source and in the published package. */
 export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: OpenApiRoutesDeps): Route[] {
-  const { html, policy } = readBuiltInPage(import.meta.url)
   const isOpen = (door: Door): boolean => doors === undefined || doors.includes(door)
-  const role: Role = publicDocs ? 'public' : 'user'
-  const shared = { method: 'GET', door: null, role, body: 'none' } as const
   // Made on the first request: a start should not wait for it, and most servers are never asked.
   let text: string | null = null
-
-  async function showDocument(_request: Request, reply: Reply): Promise<void> {
-    const open = routes.filter(({ door }) => door === null || isOpen(door))
-    text ??= JSON.stringify(openApiDocument([...open, ...own], options))
-    reply.text(200, text, 'application/json')
-  }
-
-  async function showPage(_request: Request, reply: Reply): Promise<void> {
-    reply.text(200, html, 'text/html; charset=utf-8', { 'Content-Security-Policy': policy })
-  }
-
-  const own: Route[] = [
-    {
-      ...shared,
-      path: '/openapi.json',
-      summary: 'This API as an OpenAPI 3.1 document',
-      describe: describeDocument,
-      handle: showDocument,
+  const own: Route = {
+    method: 'GET',
+    path: '/openapi.json',
+    door: null,
+    role: publicDocs ? 'public' : 'user',
+    body: 'none',
+    summary: 'This API as an OpenAPI 3.1 document',
+    describe: describeDocument,
+    async handle(_request, reply) {
+      const open = routes.filter(({ door }) => door === null || isOpen(door))
+      text ??= JSON.stringify(openApiDocument([...open, own], options))
+      reply.text(200, text, 'application/json')
     },
-    {
-      ...shared,
-      path: '/docs',
-      summary: 'For a browser: a page to try this API',
-      describe: describePage,
-      handle: showPage,
-    },
-  ]
-  return own
+  }
+  return [own]
 }
