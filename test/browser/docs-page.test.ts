@@ -1,5 +1,7 @@
 // The page of GET /docs in a real browser: it reads the document, sends requests, shows answers as text, and obeys its policy.
 
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
@@ -74,6 +76,15 @@ function complaintsOf(page: Page): string[] {
   return complaints
 }
 
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds wrong, in one theme. */
+async function barriersOf(page: Page, colorScheme: 'light' | 'dark'): Promise<unknown> {
+  await page.emulateMedia({ colorScheme })
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))')
+}
+
 test.skipIf(inject('browser') === null)(
   'a person finds a route, changes the example, sends it and reads the answer',
   { timeout: 120_000 },
@@ -117,6 +128,7 @@ test.skipIf(inject('browser') === null)(
       '404 Session not found. Door closed.',
     )
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect([await barriersOf(page, 'light'), await barriersOf(page, 'dark')]).toEqual([[], []])
     expect(complaints).toEqual([])
   },
 )

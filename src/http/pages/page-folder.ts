@@ -13,7 +13,7 @@ interface PageFolderOptions {
   folder: string
   /** Path of the first page, for example `/console`. */
   at: string
-  /** Whether the path below `at` is an address of the page. Everything else is a file. */
+  /** Whether a path below `at` that is not the name of a file is an address of the page. */
   isPage(path: string): boolean
 }
 
@@ -86,14 +86,14 @@ export function createPageFolder({ folder, at, isPage }: PageFolderOptions): Pag
       const found = await files()
       const index = found?.get(INDEX)
       if (found === null || index === undefined) return false
-      if (isPage(path)) {
-        const html = index.content.toString().replaceAll('="./', () => `="${wayBack(at, request.path)}`)
-        reply.text(200, html, index.type, HEADERS)
+      const file = path === INDEX ? undefined : found.get(path)
+      if (file !== undefined) {
+        await sendFile(path, file, request, reply)
         return true
       }
-      const file = path === INDEX ? undefined : found.get(path)
-      if (file === undefined) throw noSuchFile(at)
-      await sendFile(path, file, request, reply)
+      if (!isPage(path)) throw noSuchFile(at)
+      const html = index.content.toString().replaceAll('="./', () => `="${wayBack(at, request.path)}`)
+      reply.text(200, html, index.type, HEADERS)
       return true
     },
   }
@@ -123,7 +123,8 @@ interface PageFile {
 async function readFiles(folder: string): Promise<Files | null> {
   try {
     const names = await readdir(folder, { recursive: true })
-    const known = names.filter((name) => TYPES[extname(name)] !== undefined)
+    // A folder such as `.vite` has notes of the build.
+    const known = names.filter((name) => TYPES[extname(name)] !== undefined && !name.startsWith('.'))
     const files = await Promise.all(
       known.map(async (name): Promise<[string, PageFile]> => {
         const content = await readFile(join(folder, name))

@@ -23,6 +23,8 @@ beforeAll(() => {
   writeFileSync(join(built, 'service-worker.js'), '// worker')
   writeFileSync(join(built, 'manifest.webmanifest'), '{}')
   writeFileSync(join(built, 'icon.svg'), '<svg/>')
+  mkdirSync(join(built, 'icons'))
+  writeFileSync(join(built, 'icons/small.svg'), '<svg/>')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -136,6 +138,7 @@ describe('a file of the console', () => {
     expect((await ask(server, '/console/manifest.webmanifest')).headers.get('content-type')).toBe(
       'application/manifest+json',
     )
+    expect((await ask(server, '/console/icons/small.svg')).headers.get('content-type')).toBe('image/svg+xml')
     const head = await ask(server, '/console/icon.svg', {}, 'HEAD')
     expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '6', ''])
   })

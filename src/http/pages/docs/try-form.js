@@ -10,6 +10,8 @@ import { schemaTree } from './schema-tree.js'
 export function tryForm(operation, { resolve, base, token }) {
   const { id, parameters, body, answers } = operation
   const fields = parameters.map((parameter) => parameterRow(id, parameter, resolve))
+  const main = fields.filter(({ isRare }) => !isRare)
+  const rare = fields.filter(({ isRare }) => isRare)
   const bodyField = body === null ? null : bodyFields(id, body, resolve)
   const accepts = acceptsOf(answers)
   const accept = make('select', { id: `${id}-accept` }, ...accepts.map((type) => make('option', { text: type })))
@@ -27,10 +29,13 @@ export function tryForm(operation, { resolve, base, token }) {
   }
   const form = make(
     'form',
-    { novalidate: false, on: { input: showCurl, change: showCurl, focusin: showCurl } },
-    ...(fields.length === 0 ? [] : [make('h3', { text: 'Parameters' }), ...fields.map(({ row }) => row)]),
+    { on: { input: showCurl, change: showCurl, focusin: showCurl } },
+    ...(main.length === 0 ? [] : [make('h3', { text: 'Parameters' }), ...main.map(({ row }) => row)]),
     ...(bodyField?.rows ?? []),
     accepts.length > 1 ? labelled('Accept', accept) : null,
+    rare.length === 0
+      ? null
+      : make('details', {}, make('summary', { text: 'Optional headers' }), ...rare.map(({ row }) => row)),
     make('div', { class: 'row' }, make('button', { class: 'primary', text: 'Send' })),
     make(
       'details',
@@ -112,7 +117,7 @@ function parameterRow(id, { in: place, name, required = false, description = '',
       make('span', { class: 'quiet', text: `${description === '' ? '' : ' '}${choices === null ? notes : ''}` }),
     ),
   )
-  return { key, input, row }
+  return { key, input, row, isRare: place === 'header' && !required }
 }
 
 /** A body can be JSON or a form. The choice between them is shown only where there is one. */

@@ -35,7 +35,7 @@ export function createHomeRoutes({ hasConsole, doors }: HomeRoutesDeps): Route[]
 const PLACES: [door: Door, line: string][] = [
   ['ag-ui', 'POST /                       AG-UI; /copilotkit is the runtimeUrl of CopilotKit'],
   ['rest', 'POST /chat                   REST'],
-  ['threads', 'POST /threads                threads'],
+  ['threads', 'GET  /threads                threads; POST /chat with a thread_id talks to one'],
   ['openai', 'POST /v1/responses           OpenAI’s API; /v1 is the baseURL'],
   ['mcp', 'POST /mcp                    MCP, for coding agents that you supervise'],
 ]
