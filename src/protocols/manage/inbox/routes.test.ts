@@ -50,8 +50,8 @@ describe('GET /inbox', () => {
   })
 
   test('with status=done it lists what was decided, newest first, page by page', async () => {
-    const asking = calls(['send', 'bob'])
-    await using doors = await openGatedDoors({ answers: [asking, asking, asking, asking, says('Done.')] })
+    const [asks, ends] = [calls(['send', 'bob']), says('Done.')]
+    await using doors = await openGatedDoors({ answers: [asks, asks, asks, asks, ends, ends, ends] })
     for (const alias of ['a', 'b', 'c', 'd']) await ask(doors, alias)
     const { items } = await inboxOf(doors)
     const [d, c, b, a] = items.map(({ id }) => id)
