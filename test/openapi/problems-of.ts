@@ -76,6 +76,8 @@ const checks: Readonly<Record<string, (check: Check) => string[]>> = {
     isJson(value) ? Object.keys(value).flatMap((key) => below(key, asSchema(wanted), `/${key}`)) : [],
   items: ({ value, wanted, below }) =>
     Array.isArray(value) ? value.flatMap((item, i) => below(item, asSchema(wanted), `/${i}`)) : [],
+  prefixItems: ({ value, wanted, below }) =>
+    Array.isArray(value) ? schemasIn(wanted).flatMap((one, i) => below(value[i], one, `/${i}`)) : [],
   allOf: ({ value, wanted, below }) => schemasIn(wanted).flatMap((one) => below(value, one, '')),
   anyOf: someOf,
   oneOf: someOf,

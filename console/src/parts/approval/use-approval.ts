@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import type { FeedItem } from '../../data/live-types.ts'
 import { useClient } from '../../data/server.tsx'
 import { useLive } from '../../data/use-live.tsx'
 
@@ -15,6 +16,14 @@ export function useApproval(id: string, { isWhole }: { isWhole: boolean }) {
   })
 }
 
+/** The id of the record that an item of the feed is about. Null: it is about a session or a run. */
+function recordIdOf(item: FeedItem): string | null {
+  if (item.kind === 'approval') return item.approval_id
+  if (item.kind === 'prompt') return item.prompt_id
+  if (item.kind === 'wait') return item.wait_id
+  return item.kind === 'alert' ? item.alert_id : null
+}
+
 type RecordKind = 'approval' | 'prompt' | 'wait' | 'alert'
 
 /** Reads a record again when it changes. The feed says which one: nobody else's record is read for it. */
@@ -24,7 +33,7 @@ export function useFreshRecord(kind: RecordKind, id: string): void {
   useEffect(
     () =>
       live.onFeed((item) => {
-        if (item[`${kind}_id`] === id) void queries.invalidateQueries({ queryKey: [kind, id] })
+        if (item.kind === kind && recordIdOf(item) === id) void queries.invalidateQueries({ queryKey: [kind, id] })
       }),
     [live, queries, kind, id],
   )
