@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readTlsPair } from '../../server/tls-pair.ts'
 import { exchange, startServer, type TestServer, type TestServerOptions } from '../../testing/server-fixture.ts'
 import { createConsoleRoutes } from './routes.ts'
 
@@ -170,6 +172,21 @@ describe('at an address of this machine', () => {
     const { status, headers } = await ask(server, path, { Host: host.replace('PORT', port) })
 
     expect([status, headers.get('location')]).toEqual([307, location.replace('PORT', port)])
+  })
+
+  test('keeps https', async () => {
+    const pathOf = (name: string) => join(import.meta.dirname, '../../testing', name)
+    const tls = readTlsPair({ cert: pathOf('localhost-cert.pem'), key: pathOf('localhost-key.pem') })
+    await using server = await start({ tls })
+
+    const location = await new Promise((resolve, reject) => {
+      get(`${server.url}/console/inbox`, { ca: tls.cert, agent: false }, (answer) => {
+        answer.resume()
+        resolve(answer.headers.location)
+      }).on('error', reject)
+    })
+
+    expect(location).toBe(`https://localhost:${server.port}/console/inbox`)
   })
 
   test('stays where it is if a proxy or another port is in between', async () => {

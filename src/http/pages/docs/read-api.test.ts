@@ -84,6 +84,7 @@ describe('a schema', () => {
     [note, 'Note'],
     [{ type: 'array', items: note }, 'list of Note'],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string | null'],
+    [{ type: 'array', prefixItems: [{ type: 'integer' }, note] }, '[integer, Note]'],
     [{ anyOf: Array.from({ length: 9 }, (_, i) => ({ const: i })) }, 'one of 9'],
     [{ type: 'string', format: 'binary' }, 'file'],
     [{}, 'any'],

@@ -13,6 +13,7 @@ export function kindOf(resolve, given) {
     const kinds = [...new Set(options.map((option) => kindOf(resolve, option)))]
     return kinds.length > MOST_KINDS ? `one of ${options.length}` : kinds.join(' | ')
   }
+  if (schema.prefixItems !== undefined) return `[${schema.prefixItems.map((one) => kindOf(resolve, one)).join(', ')}]`
   if (schema.type === 'array') return `list of ${kindOf(resolve, schema.items)}`
   if (schema.type === 'object') return nameOf(given) ?? 'object'
   if (schema.format === 'binary') return 'file'
@@ -96,6 +97,7 @@ export function sampleOf(resolve, given, level = 0) {
     return sampleOf(resolve, first, level)
   }
   const [type] = [schema.type].flat()
+  if (schema.prefixItems !== undefined) return schema.prefixItems.map((one) => sampleOf(resolve, one, level + 1))
   if (type === 'array') return level >= MOST_LEVELS ? [] : [sampleOf(resolve, schema.items, level + 1)]
   if (type === 'object' || schema.properties !== undefined) {
     const shown = level >= MOST_LEVELS ? [] : Object.entries(schema.properties ?? {})
