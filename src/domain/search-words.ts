@@ -22,6 +22,8 @@ export const MAX_QUERY_CHARS = 200
 const RESULT_CHARS = 4 * 1024
 /** Longer words, such as encoded files, are searched by their beginning. */
 const MAX_WORD = 64
+/** Nearly every text has a word that begins with two given letters. */
+const SHORTEST_PREFIX = 3
 const EXCERPT_CHARS = 240
 /** So much of an excerpt stands before the first mark. */
 const LEAD_CHARS = 60
@@ -85,7 +87,7 @@ export function indexedText(text: string): string {
 
 /**
  * What a person wrote into a search field: words, "phrases", and beginnings of words (`quart*`). The last word may be a beginning
- * without the star, because people search while they type. All of it has to be found. No text is an error; without a word it asks for
+ * without the star, because people search while they type. A beginning has three letters or more. All of it has to be found. No text is an error; without a word it asks for
  * nothing.
  */
 export function parseSearch(query: string): SearchTerm[] {
@@ -96,8 +98,7 @@ export function parseSearch(query: string): SearchTerm[] {
     const last = words.at(-1)
     if (last === undefined) continue
     const isOpen = piece.endsWith('*') || index + piece.length === query.length
-    // Nearly every text has a word that begins with a given letter.
-    terms.push({ words, isPrefix: !isPhrase && isOpen && last.length > 1 })
+    terms.push({ words, isPrefix: !isPhrase && isOpen && last.length >= SHORTEST_PREFIX })
   }
   return terms
 }

@@ -281,12 +281,12 @@ const migrations: readonly string[] = [
   CREATE INDEX channel_notes_session ON channel_notes (session) WHERE session IS NOT NULL;
   `,
   // Search. A row of `search_words` is a message (its mid), or the title of an agent elsewhere (its sid, negative). It has the words,
-  // and in `place` one word each for the session and the owner. The texts themselves stay in their tables. `search_state` says how far
+  // and in `place` one word each for the session, the owner and the bucket of rows. The texts themselves stay in their tables. `search_state` says how far
   // the messages are indexed, `search_due` which titles are not.
   // The indexes of the lists get the columns that lists are filtered by.
   `
   CREATE VIRTUAL TABLE search_words USING fts5(
-    body, place, content='', contentless_delete=1, tokenize='ascii', prefix='2 3');
+    body, place, content='', contentless_delete=1, tokenize='ascii', prefix='3');
   CREATE TABLE search_state (only INTEGER PRIMARY KEY CHECK (only = 1), indexed_to INTEGER NOT NULL) STRICT;
   INSERT INTO search_state (only, indexed_to) VALUES (1, 0);
   CREATE TABLE search_due (sid INTEGER PRIMARY KEY) STRICT;

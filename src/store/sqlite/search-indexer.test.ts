@@ -2,11 +2,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { parseSearch } from '../../domain/search-words.ts'
 import { accept, finish, newMessage, newSession } from '../contract/samples.contract.ts'
+import type { SearchPage } from '../ports/search.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { createReads } from './rows/reads.ts'
+import { createSearchIndexRows } from './rows/search-table.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 
 function openIndexed() {
@@ -73,5 +75,31 @@ test('without room for the index, a search finds what was indexed before, and sa
 
   expect(ids).toEqual([id])
   expect([isComplete, errors.length > 0]).toEqual([false, true])
+  close()
+})
+
+test('a search goes through all buckets of rows, newest first', async () => {
+  const { db, reads, close } = openIndexed()
+  const insertSession = db.prepare(
+    `INSERT INTO sessions (id, owner, agent, status, created_at, last_activity, metadata, message_count, unlisted, seq_ceiling, compacted)
+     VALUES (?, 'ann', 'a', 'active', 1, 1, '{}', 1, 0, 0, 1)`,
+  )
+  const insertMessage = db.prepare(
+    "INSERT INTO messages (mid, sid, id, role, content, run_id, created_at) VALUES (?, ?, 'm', 'user', ?, 'r', ?)",
+  )
+  const rows = [1, 1_023, 1_024, 5_000, 300_000, 300_001]
+  for (const [i, mid] of rows.entries()) insertMessage.run(mid, insertSession.run(`s${i}`).lastInsertRowid, 'same', i)
+  const index = createSearchIndexRows(db)
+  while (index.step(1_000)) expect(db.isOpen).toBe(true)
+  const found: string[] = []
+  let before: string | null | undefined
+  do {
+    const place = before == null ? {} : { before }
+    const page: SearchPage = await reads.search.find({ terms: parseSearch('same'), owner: 'ann', limit: 2, ...place })
+    found.push(...page.found.map(({ session }) => session.id))
+    before = page.next
+  } while (before !== null)
+
+  expect(found).toEqual(['s5', 's4', 's3', 's2', 's1', 's0'])
   close()
 })

@@ -28,8 +28,12 @@ const CATCH_UP_MS = 300
 /** FTS5 found that its own tables do not fit together. The texts are not affected, so the index is made again. */
 const SQLITE_CORRUPT_VTAB = 267
 
-/** Calls `failed` with errors of the database. */
-export function createSearchIndexer(db: DatabaseSync, failed: (error: unknown) => void): SearchIndexer {
+/** Calls `failed` with errors of the database, and `written` after each step. */
+export function createSearchIndexer(
+  db: DatabaseSync,
+  failed: (error: unknown) => void,
+  written: () => void = () => {},
+): SearchIndexer {
   const rows = createSearchIndexRows(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -43,6 +47,7 @@ export function createSearchIndexer(db: DatabaseSync, failed: (error: unknown) =
     try {
       const result = work()
       commit.run()
+      written()
       return result
     } catch (error) {
       if (db.isTransaction) rollback.run()

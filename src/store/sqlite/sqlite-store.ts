@@ -63,7 +63,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
   const state = createLiveState()
   const { db, sync, writer, apply, reads, begin, commit, rollback, probe } = openDatabase(path, state, fatal, disk)
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
-  const indexer = createSearchIndexer(db, failed)
+  const indexer = createSearchIndexer(db, failed, () => writeback?.noticeCommit())
 
   return {
     ...wrapReads({ ...reads, search: indexer.searched(reads.search) }, guarded),

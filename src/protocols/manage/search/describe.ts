@@ -37,7 +37,7 @@ export const describeSearch: RouteDescription = {
       .string()
       .max(MAX_QUERY_CHARS)
       .describe(
-        'Words, "phrases" and beginnings of words (`quart*`); the last word may be a beginning without the star. All of them must be in one text. Case and accents do not matter.',
+        'Words, "phrases" and beginnings of words (`quart*`); the last word may be a beginning without the star. A beginning has three letters or more. All of them must be in one text. Case and accents do not matter.',
       ),
     owner: z
       .string()

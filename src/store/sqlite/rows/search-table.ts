@@ -19,11 +19,18 @@ import {
   type SearchQuery,
   type SearchReads,
 } from '../../ports/search.ts'
-import { prepareSessions, readSession, toMessage } from './rows.ts'
+import { prepareSessions, type Row, readSession, toMessage } from './rows.ts'
 
-/** A look at the index goes over so many rows at first. It grows while looks are quick. So no look is long, whatever is asked. */
-const FIRST_WINDOW = 5_000
-const QUICK_MS = 4
+/**
+ * Rows are indexed with the number of their bucket. FTS5 looks for the next match however far away it is, whatever range of rows is asked
+ * for. It stops at the end of a bucket, because a bucket is a word that must be there too. So no look is long, whatever is asked.
+ */
+const BUCKET_ROWS = 1_024
+/** A look goes over two buckets at first, over more while looks are quick, and over fewer when they are not. */
+const FIRST_BUCKETS = 2
+const MOST_BUCKETS = 64
+const QUICK_MS = 3
+const LONG_MS = 12
 /** The most rows that one look finds. */
 const MOST_ROWS = 500
 /** The longest time that one search takes. A page ends there, and the next one goes on. */
@@ -54,13 +61,13 @@ export function createSearchReads(db: DatabaseSync): SearchReads {
       if (start === null || query.terms.length === 0) return { found, next: null, isComplete }
       const until = performance.now() + SEARCH_MS
       let next: string | null = null
-      for (const { sid, after } of findSessions(rows, query, start)) {
+      for (const { sid, known, after } of findSessions(rows, query, start)) {
         const isFull = found.length === query.limit
         if (isFull && sid !== null) return { found, next, isComplete }
         if (!isFull) next = `${after.source === 'titles' ? 't' : 'm'}${after.below}`
         const row = sid === null ? undefined : sessionBySid.get(sid)
         if (sid !== null && row !== undefined)
-          found.push({ session: readSession(row).session, hits: rows.hits(query, sid) })
+          found.push({ session: readSession(row).session, hits: rows.hits(query, sid, known) })
         if (performance.now() > until) return { found, next, isComplete }
         await nextTurn()
       }
@@ -75,39 +82,54 @@ function placeOf(before: string | undefined): Place | null {
   return source === undefined ? null : { source: source === 't' ? 'titles' : 'messages', below: Number(below) }
 }
 
-/** Gives each session once, with the place where the search goes on after it. `sid` is null when a look has found no other. */
-function* findSessions(
-  rows: FoundRows,
-  query: SearchQuery,
-  start: Place,
-): Generator<{ sid: number | null; after: Place }> {
+interface Step {
+  /** Null: this look has found no other session. */
+  sid: number | null
+  /** Messages of the session that this look has found, newest first. */
+  known: readonly number[]
+  /** Where the search goes on after it. */
+  after: Place
+}
+
+/** Gives each session once. */
+function* findSessions(rows: FoundRows, query: SearchQuery, start: Place): Generator<Step> {
   const seen = new Set<number>()
-  /** On this page or an earlier one. */
-  function isNew(source: Source, sid: number): boolean {
-    if (seen.has(sid)) return false
-    seen.add(sid)
-    if (source === 'titles') return true
-    const earlier = start.source === 'messages' ? start.below : Number.MAX_SAFE_INTEGER
-    const isShown =
-      rows.titles(query, { above: sid, below: sid + 1, sid }, 1).length > 0 ||
-      rows.messages(query, { above: earlier, below: Number.MAX_SAFE_INTEGER, sid }, 1).length > 0
-    return !isShown
-  }
+  /** Whether an earlier page has shown it. Titles come before messages, and only agents elsewhere have them. */
+  const wasShown = (source: Source, { sid, isElsewhere }: FoundRow): boolean =>
+    source === 'messages' &&
+    ((isElsewhere && rows.titles(query, { above: sid, below: sid + 1, sid }, 1).length > 0) ||
+      (start.source === 'messages' &&
+        rows.messages(query, { above: start.below, below: Number.MAX_SAFE_INTEGER, sid }, 1).length > 0))
 
   for (const source of ['titles', 'messages'] as const) {
     if (source === 'titles' && start.source === 'messages') continue
     let below = Math.min(rows.last(source) + 1, source === start.source ? start.below : Number.MAX_SAFE_INTEGER)
-    let window = FIRST_WINDOW
+    let buckets = FIRST_BUCKETS
     while (below > 1) {
       const begun = performance.now()
-      const above = Math.max(1, below - window)
+      const above = Math.max(1, (bucketOf(below - 1) - buckets + 1) * BUCKET_ROWS)
       const found = rows[source](query, { above, below }, MOST_ROWS)
-      if (performance.now() - begun < QUICK_MS) window *= 4
-      for (const { row, sid } of found) if (isNew(source, sid)) yield { sid, after: { source, below: row } }
+      const took = performance.now() - begun
+      if (took < QUICK_MS) buckets = Math.min(MOST_BUCKETS, buckets * 2)
+      else if (took > LONG_MS) buckets = Math.max(1, buckets >> 1)
+      for (const one of found) {
+        if (seen.has(one.sid)) continue
+        seen.add(one.sid)
+        if (wasShown(source, one)) continue
+        const known = source === 'titles' ? [] : found.filter(({ sid }) => sid === one.sid).map(({ row }) => row)
+        yield { sid: one.sid, known, after: { source, below: one.row } }
+      }
       below = found.length < MOST_ROWS ? above : (found.at(-1)?.row ?? above)
-      yield { sid: null, after: { source, below } }
+      yield { sid: null, known: [], after: { source, below } }
     }
   }
+}
+
+interface FoundRow {
+  /** The message's number, or the session's for a title. */
+  row: number
+  sid: number
+  isElsewhere: boolean
 }
 
 interface Range {
@@ -121,9 +143,10 @@ interface Range {
 interface FoundRows {
   /** The highest number of a row. */
   last(source: Source): number
-  titles(query: SearchQuery, range: Range, limit: number): { row: number; sid: number }[]
-  messages(query: SearchQuery, range: Range, limit: number): { row: number; sid: number }[]
-  hits(query: SearchQuery, sid: number): SearchHit[]
+  titles(query: SearchQuery, range: Range, limit: number): FoundRow[]
+  messages(query: SearchQuery, range: Range, limit: number): FoundRow[]
+  /** The title and the newest messages of a session. `known` are messages that were found already. */
+  hits(query: SearchQuery, sid: number, known: readonly number[]): SearchHit[]
 }
 
 function createFoundRows(db: DatabaseSync): FoundRows {
@@ -131,13 +154,13 @@ function createFoundRows(db: DatabaseSync): FoundRows {
      AND (?5 IS NULL OR sessions.agent = ?5)`
   // CROSS: the index comes first, and then the rows that it names.
   const titles = db.prepare(
-    `SELECT sessions.sid AS number, sessions.sid FROM search_words CROSS JOIN sessions ON sessions.sid = -search_words.rowid
+    `SELECT sessions.sid AS number, sessions.sid, 1 AS elsewhere FROM search_words CROSS JOIN sessions ON sessions.sid = -search_words.rowid
      WHERE search_words MATCH ?1 AND search_words.rowid <= -?2 AND search_words.rowid > -?3 AND ${visible}
      AND (?6 IS NULL OR sessions.created_at >= ?6) AND (?7 IS NULL OR sessions.created_at <= ?7)
      ORDER BY search_words.rowid LIMIT ?8`,
   )
   const messages = db.prepare(
-    `SELECT messages.mid AS number, messages.sid FROM search_words CROSS JOIN messages ON messages.mid = search_words.rowid
+    `SELECT messages.mid AS number, messages.sid, sessions.supervised_status IS NOT NULL AS elsewhere FROM search_words CROSS JOIN messages ON messages.mid = search_words.rowid
      CROSS JOIN sessions ON sessions.sid = messages.sid
      WHERE search_words MATCH ?1 AND search_words.rowid >= ?2 AND search_words.rowid < ?3 AND ${visible}
      AND messages.superseded_by IS NULL AND (?6 IS NULL OR messages.created_at >= ?6) AND (?7 IS NULL OR messages.created_at <= ?7)
@@ -148,28 +171,48 @@ function createFoundRows(db: DatabaseSync): FoundRows {
   const message = db.prepare('SELECT * FROM messages WHERE mid = ?')
   const session = db.prepare('SELECT created_at, supervision FROM sessions WHERE sid = ?')
 
-  const read =
-    (statement: typeof titles) =>
-    (query: SearchQuery, { above, below, sid }: Range, limit: number) => {
-      const { terms, owner = null, agent = null, since = null, until = null } = query
-      const found = statement.all(matching(terms, { owner, sid }), above, below, owner, agent, since, until, limit)
-      return found.map((row) => ({ row: Number(row.number), sid: Number(row.sid) }))
-    }
+  const read = (source: Source, statement: typeof titles) => (query: SearchQuery, range: Range, limit: number) => {
+    const { above, below } = range
+    const { terms, owner = null, agent = null, since = null, until = null } = query
+    const found = statement.all(
+      matching(terms, placesIn(source, range, owner)),
+      above,
+      below,
+      owner,
+      agent,
+      since,
+      until,
+      limit,
+    )
+    return found.map((row) => ({
+      row: Number(row.number),
+      sid: Number(row.sid),
+      isElsewhere: row.elsewhere === 1,
+    }))
+  }
 
-  const found: Pick<FoundRows, Source> = { titles: read(titles), messages: read(messages) }
+  const found: Pick<FoundRows, Source> = {
+    titles: read('titles', titles),
+    messages: read('messages', messages),
+  }
   return {
     ...found,
     last: (source) => Number((source === 'titles' ? lastSession : lastMessage).get()?.last ?? 0),
-    hits(query, sid) {
+    hits(query, sid, known) {
       const { terms } = query
-      const ofTitle = found.titles(query, { above: sid, below: sid + 1, sid }, 1).flatMap((): SearchHit[] => {
-        const row = session.get(sid)
+      const row = session.get(sid)
+      const titles = row?.supervision == null ? [] : found.titles(query, { above: sid, below: sid + 1, sid }, 1)
+      const ofTitle = titles.flatMap((): SearchHit[] => {
         if (row?.supervision == null) return []
         const text = searchedSupervision(JSON.parse(String(row.supervision)) as Supervision)
         return [{ messageId: null, role: null, at: Number(row.created_at), ...excerptOf(terms, text) }]
       })
       const all = { above: 1, below: Number.MAX_SAFE_INTEGER, sid }
-      const ofMessages = found.messages(query, all, HITS_OF_A_SESSION).flatMap(({ row }): SearchHit[] => {
+      const newest =
+        known.length >= HITS_OF_A_SESSION
+          ? known.slice(0, HITS_OF_A_SESSION)
+          : found.messages(query, all, HITS_OF_A_SESSION).map(({ row }) => row)
+      const ofMessages = newest.flatMap((row): SearchHit[] => {
         const stored = message.get(row)
         if (stored === undefined) return []
         const { id, role, createdAt, ...rest } = toMessage(stored)
@@ -180,17 +223,28 @@ function createFoundRows(db: DatabaseSync): FoundRows {
   }
 }
 
+const bucketOf = (row: number): number => Math.floor(row / BUCKET_ROWS)
+
 const wordOfSession = (sid: number): string => `s${sid}`
 const wordOfOwner = (owner: string): string => `o${createHash('sha256').update(owner).digest('hex').slice(0, 16)}`
+const wordOfBucket = (source: Source, bucket: number): string => `${source === 'titles' ? 't' : 'm'}${bucket}`
+
+/** Of each list, one word must be in the place of a row. */
+function placesIn(source: Source, { above, below, sid }: Range, owner: string | null): string[][] {
+  const owners = owner === null ? [] : [[wordOfOwner(owner)]]
+  // A session bounds the look by itself.
+  if (sid !== undefined) return [...owners, [wordOfSession(sid)]]
+  const [first, last] = [bucketOf(above), bucketOf(below - 1)]
+  return [...owners, Array.from({ length: last - first + 1 }, (_, i) => wordOfBucket(source, first + i))]
+}
 
 /** The query in the words of FTS5. Words are letters and digits, so nothing in them can be its syntax. */
-function matching(
-  terms: readonly SearchTerm[],
-  { owner, sid }: { owner: string | null; sid: number | undefined },
-): string {
+function matching(terms: readonly SearchTerm[], places: readonly (readonly string[])[]): string {
   const body = terms.map(({ words, isPrefix }) => `"${words.join(' ')}"${isPrefix ? ' *' : ''}`).join(' AND ')
-  const places = [...(owner === null ? [] : [wordOfOwner(owner)]), ...(sid === undefined ? [] : [wordOfSession(sid)])]
-  return [`body : (${body})`, ...places.map((place) => `place : "${place}"`)].join(' AND ')
+  return [
+    ...places.map((words) => `place : (${words.map((word) => `"${word}"`).join(' OR ')})`),
+    `body : (${body})`,
+  ].join(' AND ')
 }
 
 /** Brings the index up to date, step by step. */
@@ -217,21 +271,22 @@ export function createSearchIndexRows(db: DatabaseSync): SearchIndexRows {
   return {
     step(chars) {
       let left = chars
-      function put(row: number, text: string | null, sid: number, owner: string): void {
+      function put(source: Source, row: number, text: string | null, { sid, owner }: Row): void {
         left -= 100 + (text?.length ?? 0)
         if (text === null || text === '') return
-        add.run(row, indexedText(text), `${wordOfSession(sid)} ${wordOfOwner(owner)}`)
+        const words = [wordOfSession(Number(sid)), wordOfOwner(String(owner)), wordOfBucket(source, bucketOf(row))]
+        add.run(source === 'titles' ? -row : row, indexedText(text), words.join(' '))
       }
-      for (const { sid, owner, supervision } of dueTitles.all()) {
-        const text = searchedSupervision(JSON.parse(String(supervision)) as Supervision)
-        forget.run(-Number(sid))
-        put(-Number(sid), text, Number(sid), String(owner))
-        settle.run(sid ?? null)
+      for (const row of dueTitles.all()) {
+        const text = searchedSupervision(JSON.parse(String(row.supervision)) as Supervision)
+        forget.run(-Number(row.sid))
+        put('titles', Number(row.sid), text, row)
+        settle.run(row.sid ?? null)
         if (left <= 0) return true
       }
       const found = dueMessages.all()
       for (const row of found) {
-        put(Number(row.mid), searchedText(toMessage(row)), Number(row.sid), String(row.owner))
+        put('messages', Number(row.mid), searchedText(toMessage(row)), row)
         indexedTo.run(row.mid ?? null)
         if (left <= 0) return true
       }
