@@ -13,7 +13,7 @@ const HitSchema = z.strictObject({
   at: z.iso.datetime(),
   text: z.string().describe('The part of the text around what was found. Hidden characters are marked, as `<U+202E>`.'),
   marks: z
-    .array(z.tuple([z.int().min(0), z.int().min(0)]))
+    .array(z.array(z.int().min(0)).length(2))
     .describe('Where in `text` it was found: from and to, counted in UTF-16 units as JavaScript does.'),
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ulidOf } from '../../../domain/ids.ts'
 import { compactEntries } from '../../../log/compact.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
-import { asAda, asEve, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
+import { asAda, asConsole, asEve, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
 
 type Doors = Awaited<ReturnType<typeof openDoors>>
@@ -182,6 +182,30 @@ describe('GET /sessions/{id}/export', () => {
     ])
     expect(body.runs?.length).toBe(2)
     expect(body.approvals).toEqual([])
+  })
+
+  test('masks the secrets in arguments for a console token', async () => {
+    await using doors = await openTalk()
+    const { store, sessionId } = doors
+    const session = (await store.sessions.get(sessionId)) ?? expect.fail('no session')
+    const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+    const called = (args: string) => ({
+      id: 'c',
+      type: 'function' as const,
+      function: { name: 'log_in', arguments: args },
+    })
+    const toolCalls = [called('{"user":"ada","password":"hunter2"}'), called('password: hunter2')]
+    const messages = [{ id: 'm', role: 'assistant' as const, content: '', runId: 'r', createdAt: 1, toolCalls }]
+    await store.commit([
+      { type: 'import_session', session: { ...session, id, alias: 'log-in' }, runs: [], messages, entries: [] },
+    ])
+    const read = async (headers: Record<string, string>) => (await doors.get(`/sessions/${id}/export`, headers)).text()
+
+    expect(await read(asOperator)).toContain('hunter2')
+    const masked = await read(asConsole)
+    expect(masked).toContain('log_in')
+    expect(masked).toContain('ada')
+    expect(masked).not.toContain('hunter2')
   })
 
   test('has every message of a long session once, in order', async () => {

@@ -4,11 +4,13 @@ import { type Clock, isoTime } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import { sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { type StoredMessage, textOf } from '../../../domain/message.ts'
+import { maskEntries } from '../../../domain/secret-name.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Approval } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { parseCursor } from '../../shared/events/event-id.ts'
@@ -89,9 +91,10 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       },
     }
     yield JSON.stringify(head).slice(0, -1)
-    yield* listPieces('messages', messagePages(session.id), messageView)
+    const isMasked = isConsole(request)
+    yield* listPieces('messages', messagePages(session.id), (message) => messageView(message, isMasked))
     yield* listPieces('runs', runPages(session.id), (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
-    yield* listPieces('approvals', approvalPages(request, session.id), approvalView)
+    yield* listPieces('approvals', approvalPages(request, session.id), (one) => approvalView(one, { isMasked }))
     yield '}'
   }
 
@@ -174,7 +177,7 @@ function eventView({ seq, data }: Entry, sessionUlid: string) {
   return { id: `${sessionUlid}.${seq}`, seq, at, event }
 }
 
-const messageView = (message: StoredMessage) => ({
+const messageView = (message: StoredMessage, isMasked: boolean) => ({
   message_id: message.id,
   role: message.role,
   content: textOf(message.content),
@@ -184,11 +187,21 @@ const messageView = (message: StoredMessage) => ({
   tool_calls: (message.toolCalls ?? []).map(({ id, function: called }) => ({
     id,
     name: called.name,
-    arguments: called.arguments,
+    arguments: isMasked ? maskedArguments(called.arguments) : called.arguments,
   })),
   tool_call_id: message.toolCallId ?? null,
   error: message.error ?? null,
 })
+
+/** A model may write arguments that are not JSON. They could hold a secret anywhere. */
+function maskedArguments(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text)
+    return JSON.stringify(isRecord(value) ? maskEntries(value) : {})
+  } catch {
+    return '{}'
+  }
+}
 
 function placeIn(query: URLSearchParams, sessionId: string): { after: number } | { before: number } {
   const [after, before] = [query.get('after'), query.get('before')]
