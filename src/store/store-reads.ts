@@ -1,7 +1,7 @@
 import type { Store } from './store.ts'
 
 /** Everything that can be read from a store. */
-export type StoreReads = Omit<Store, 'commit' | 'check' | 'rest' | 'close'>
+export type StoreReads = Omit<Store, 'commit' | 'check' | 'figures' | 'rest' | 'close'>
 
 /** A store that another process writes to. */
 export interface ReadOnlyStore {

@@ -26,6 +26,7 @@ import { describeSearch } from './contract/search.contract.ts'
 import { describeSessions } from './contract/session.contract.ts'
 import { describeSessionLists } from './contract/session-list.contract.ts'
 import { describeSupervision } from './contract/supervise.contract.ts'
+import { describeUsage } from './contract/usage.contract.ts'
 import { describeWaits } from './contract/wait.contract.ts'
 import { describeWaitingSessions } from './contract/waiting-session.contract.ts'
 
@@ -49,6 +50,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeQuorum(open)
     describeFiles(open)
     describeAudit(open)
+    describeUsage(open)
     describeFeed(open)
     describeOutbox(open)
     describeMessages(open)

@@ -8,6 +8,7 @@ import type { RunReads } from './ports/runs.ts'
 import type { SearchReads } from './ports/search.ts'
 import type { SessionReads } from './ports/sessions.ts'
 import type { SupervisedReads } from './ports/supervised.ts'
+import type { UsageReads } from './ports/usage.ts'
 import type { GrantReads, WaitReads } from './ports/waits.ts'
 
 /**
@@ -25,13 +26,26 @@ export interface Store extends Journal {
   supervised: SupervisedReads
   files: FileReads
   audit: AuditReads
+  usage: UsageReads
   feed: FeedReads
   outbox: OutboxReads
   search: SearchReads
 
   /** Checks that the store can read and write. Throws `storage_failed` if not. */
   check(): Promise<void>
+  /** A few numbers for operators. Cheap enough to ask every few seconds. */
+  figures(): Promise<StoreFigures>
   /** Frees memory while the server is idle. The next call gets back what it needs. */
   rest(): void
   close(): Promise<void>
+}
+
+export interface StoreFigures {
+  /** Size of the database, and of the log of changes in front of it. */
+  bytes: number
+  walBytes: number
+  /** Runs that wait for a person or a client. */
+  waitingRuns: number
+  /** What waits for a person: approvals, prompts, instructions and alerts. */
+  inbox: number
 }

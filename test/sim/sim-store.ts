@@ -52,6 +52,7 @@ export function createSimStore({ inner, process, random, callMs, fails, onShowab
     ...wrapReads(inner, far),
     commit: (commands) => far(() => commit(commands)),
     check: () => far(() => inner.check()),
+    figures: () => far(() => inner.figures()),
     rest: () => inner.rest(),
     close: () => far(() => inner.close()),
   }

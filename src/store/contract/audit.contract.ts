@@ -21,6 +21,19 @@ import {
 
 export function describeAudit(open: OpenStore): void {
   describe('the audit trail', () => {
+    test('is read from its end, too', async () => {
+      const { store } = await openForTest(open)
+      expect(await store.audit.newest(null, 10)).toEqual([])
+      await done(store, { type: 'add_audit', audit: ['a', 'b', 'c', 'd'].map((by) => newAudit(by)) })
+      const numbers = async (n: number | null, limit: number) =>
+        (await store.audit.newest(n, limit)).map((entry) => entry.n)
+
+      expect(await numbers(null, 3)).toEqual([4, 3, 2])
+      expect(await numbers(3, 10)).toEqual([2, 1])
+      expect(await numbers(1, 10)).toEqual([])
+      expect(await store.audit.newest(null, 10, 'other')).toEqual([])
+    })
+
     test('is one chain of all sessions, in order, that continues after a restart', async () => {
       const { store, reopen } = await openForTest(open)
       const one = await acceptedRun(store, accept(newSession()))

@@ -8,6 +8,8 @@ export interface AuditReads {
   chains(): Promise<string[]>
   /** At most `limit` entries after entry `n` of a chain, in order. The default is the main chain. */
   entries(n: number, limit: number, chain?: string): Promise<AuditEntry[]>
+  /** At most `limit` entries before entry `n` of a chain, newest first. Null: from the end. The default is the main chain. */
+  newest(n: number | null, limit: number, chain?: string): Promise<AuditEntry[]>
 }
 
 /** Synced. For decisions that change nothing else in the store. Other commands carry their own records. */

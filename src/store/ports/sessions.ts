@@ -64,7 +64,7 @@ export interface DeleteSession {
 /**
  * Synced. Removes sessions without an open run that were idle or terminated before `before` (unlisted ones: `unlistedBefore`).
  * Also removes expired idempotency keys and grants, files that were uploaded before `unsentBefore` and never sent, and old
- * items of the feed.
+ * items of the feed and of the usage.
  */
 export interface PurgeSessions {
   type: 'purge_sessions'

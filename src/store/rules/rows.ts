@@ -17,6 +17,7 @@ import type { Approval, SupervisedWait, Wait } from '../../domain/wait.ts'
 import type { Result } from '../ports/command.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
+import type { UsageRow } from '../ports/usage.ts'
 
 /**
  * Rows as the previous command left them. If several processes write, reading a session or one of its rows must lock the session
@@ -125,6 +126,7 @@ export type Change =
   /** Inserts it, or replaces the one with its channel and key. */
   | { write: 'put_note'; note: ChannelNote }
   | { write: 'remove_note'; channel: string; key: string }
+  | { write: 'add_usage'; rows: readonly UsageRow[] }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
   | { write: 'renew_lease'; owner: string; until: number }
   /** Ends the leases of all owners but this one. */

@@ -17,6 +17,7 @@ import type {
 } from '../ports/runs.ts'
 import { findRun, findSession, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule, type SessionPatch } from './rows.ts'
+import { usageRows } from './usage-rows.ts'
 import {
   brokenOffRecords,
   consumeApprovals,
@@ -252,6 +253,8 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
   ]
   if (records.length > 0) changes.push({ write: 'add_audit', records })
   changes.push({ write: 'update_run', before: run, run: ended })
+  // A run that waited ends a second time, with the same usage.
+  if (run.usage.length === 0 && usage.length > 0) changes.push({ write: 'add_usage', rows: usageRows(ended, now) })
   return { result: { ok: true, firstSeq, run: ended }, changes }
 }
 

@@ -3,7 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { parseSearch } from '../../domain/search-words.ts'
 import { verifyChain } from '../audit-chain.ts'
-import { addFile, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
+import { addFile, NOW, newAudit, newFile, newMessage, newSession } from '../contract/samples.contract.ts'
+import { dayOf } from '../ports/usage.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState } from './live-sessions.ts'
@@ -160,4 +161,29 @@ test('what an older version stored is counted, and indexed for search in the bac
   const { found, isComplete } = await reads.search.find(query)
   expect([found.map((one) => one.session.id), isComplete]).toEqual([[session.id], true])
   db.close()
+})
+
+test('usage begins with what the runs of an older version used', async () => {
+  const { db, session } = databaseOf(12)
+  const addRun = db.prepare(
+    `INSERT INTO runs (id, sid, owner, agent, wire_id, status, origin, input, created_at, finished_at, usage, cancel_requested, fence)
+     SELECT ?1, sid, 'ann', 'clerk', ?1, 'completed', 'reader', '{}', 0, ?2, ?3, 0, 0 FROM sessions`,
+  )
+  const two = { provider: 'openai', model: 'mini', inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 }
+  addRun.run('a', NOW, JSON.stringify([two, { ...two, model: 'large' }]))
+  addRun.run('b', NOW, JSON.stringify([two]))
+  addRun.run('c', null, JSON.stringify([two]))
+  addRun.run('d', NOW, 'broken')
+  addRun.run('e', NOW, '[{"inputTokens":"x"}]')
+
+  migrate(db)
+
+  const { reads } = open(db)
+  const sums = { provider: 'openai', cacheWrite: 0, reasoning: 0 }
+  const day = dayOf(NOW)
+  expect(await reads.usage.sums({ from: day, to: day, by: 'session', limit: 10 })).toEqual([
+    { ...sums, key: session.id, provider: '', model: '', runs: 1, input: 0, output: 0, cachedInput: 0 },
+    { ...sums, key: session.id, model: 'large', runs: 0, input: 10, output: 2, cachedInput: 4 },
+    { ...sums, key: session.id, model: 'mini', runs: 2, input: 20, output: 4, cachedInput: 8 },
+  ])
 })

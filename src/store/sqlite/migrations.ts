@@ -307,6 +307,34 @@ const migrations: readonly string[] = [
     FROM runs, json_each(runs.usage) WHERE runs.sid + 0 = sessions.sid), 0)
     WHERE EXISTS (SELECT 1 FROM runs WHERE runs.sid + 0 = sessions.sid AND runs.usage <> '[]');
   `,
+  // What runs used of models, by day. It has no reference to sessions: costs stay when a session is deleted. A run that used several
+  // models counts as `runs` at the first of them, and as `model_runs` at each.
+  `
+  CREATE TABLE usage (
+    day INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    model_runs INTEGER NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    cached_input INTEGER NOT NULL,
+    cache_write INTEGER NOT NULL,
+    reasoning INTEGER NOT NULL,
+    PRIMARY KEY (day, session_id, owner, agent, provider, model)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO usage
+    SELECT runs.finished_at / 86400000, sessions.id, runs.owner, runs.agent,
+      coalesce(used.value ->> 'provider', ''), coalesce(used.value ->> 'model', ''), sum(used.key = 0), count(DISTINCT runs.rid),
+      CAST(total(used.value ->> 'inputTokens') AS INTEGER), CAST(total(used.value ->> 'outputTokens') AS INTEGER),
+      CAST(total(used.value ->> 'cachedInputTokens') AS INTEGER), CAST(total(used.value ->> 'cacheWriteInputTokens') AS INTEGER),
+      CAST(total(used.value ->> 'reasoningTokens') AS INTEGER)
+    FROM runs JOIN sessions USING (sid), json_each(CASE WHEN json_valid(runs.usage) THEN runs.usage ELSE '[]' END) AS used
+    WHERE runs.finished_at IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

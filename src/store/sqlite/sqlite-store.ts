@@ -18,6 +18,7 @@ import { createLiveState, type LiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { cannotOpen, examineDatabase } from './read-only-store.ts'
 import { createReads } from './rows/reads.ts'
+import { OPEN } from './rows/rows.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 
 export interface SqliteOptions {
@@ -61,7 +62,12 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     }
   }
   const state = createLiveState()
-  const { db, sync, writer, apply, reads, begin, commit, rollback, probe } = openDatabase(path, state, fatal, disk)
+  const { db, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(
+    path,
+    state,
+    fatal,
+    disk,
+  )
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
   const indexer = createSearchIndexer(db, failed, () => writeback?.noticeCommit())
 
@@ -116,6 +122,21 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
       }
     },
 
+    async figures() {
+      const walBytes = inMemory ? 0 : bytesOf(`${path}-wal`)
+      try {
+        const { pages = 0, page_size = 0, waiting = 0, inbox = 0 } = figures.get() ?? {}
+        return {
+          bytes: Number(pages) * Number(page_size),
+          walBytes,
+          waitingRuns: Number(waiting),
+          inbox: Number(inbox),
+        }
+      } catch (error) {
+        throw failed(error)
+      }
+    },
+
     rest() {
       // Frees the page cache. Pages are read from the file again.
       db.exec('PRAGMA shrink_memory')
@@ -155,6 +176,13 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),
       rollback: db.prepare('ROLLBACK'),
+      // The first condition is the one of the index `runs_open`.
+      figures: db.prepare(
+        `SELECT page_count AS pages, page_size, (SELECT count(*) FROM runs WHERE ${OPEN} AND status = 'waiting') AS waiting,
+           (SELECT count(*) FROM waits WHERE kind IN ('approval', 'prompt', 'instruction', 'alert') AND status = 'pending') +
+           (SELECT count(*) FROM waits WHERE kind = 'alert' AND status IN ('nudged', 'escalated')) AS inbox
+         FROM pragma_page_count, pragma_page_size`,
+      ),
       // A lease that ran out long ago. Writing it has no effect.
       probe: db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)"),
     }

@@ -28,6 +28,7 @@ import {
   nameOf,
   openRunsOf,
 } from './memory-state.ts'
+import { memoryUsage } from './memory-usage.ts'
 
 /** The same reads without promises. */
 type AtOnce<Port> = {
@@ -298,10 +299,19 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       },
     },
 
+    usage: {
+      sums: (query) => memoryUsage(state.usage).sums(query),
+      totals: (range) => memoryUsage(state.usage).totals(range),
+    },
+
     audit: {
       chains: () => [MAIN_CHAIN],
       // Entry n has index n - 1.
       entries: (n, limit, chain = MAIN_CHAIN) => (chain === MAIN_CHAIN ? state.audit.slice(n, n + limit) : []),
+      newest(n, limit, chain = MAIN_CHAIN) {
+        const before = chain === MAIN_CHAIN ? state.audit.slice(0, n === null ? undefined : n - 1) : []
+        return before.slice(-limit).reverse()
+      },
     },
   }
 }

@@ -11,6 +11,7 @@ import { isSupervised, isWaiting } from '../../../src/domain/wait.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'
+import { dayOf, USAGE_DAYS } from '../../../src/store/ports/usage.ts'
 import type { Change, RowReads } from '../../../src/store/rules/rows.ts'
 import { patched } from '../../../src/store/rules/run-rules.ts'
 import {
@@ -254,6 +255,9 @@ export function writeRow(state: MemoryState, change: Change): void {
         state.audit.push(nextEntry(end, JSON.stringify(record)))
       }
       return
+    case 'add_usage':
+      state.usage.push(...change.rows)
+      return
     case 'renew_lease':
       state.leases.set(change.owner, change.until)
       return
@@ -368,6 +372,7 @@ function removeExpired(state: MemoryState, { now, unsentBefore }: Extract<Change
   for (const [id, { sessionId, createdAt }] of state.files) {
     if (sessionId === null && createdAt < unsentBefore) state.files.delete(id)
   }
+  state.usage = state.usage.filter(({ day }) => day >= dayOf(now) - USAGE_DAYS)
   // The newest item stays, because the next number follows it.
   const young = state.feed.findIndex(({ item }) => item.at >= now - FEED_MS)
   const old = Math.max(young < 0 ? state.feed.length : young, state.feed.length - FEED_ITEMS)

@@ -13,6 +13,7 @@ import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../../src/
 import type { Wait } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import type { InstructionQuery } from '../../../src/store/ports/supervised.ts'
+import type { UsageRow } from '../../../src/store/ports/usage.ts'
 
 // Ids and names come from clients. Maps, not objects: "__proto__" must be an ordinary key.
 export interface MemoryState {
@@ -37,6 +38,7 @@ export interface MemoryState {
   /** By workspace. */
   pins: Map<string, PolicyPin>
   audit: AuditEntry[]
+  usage: UsageRow[]
   /** How many batches of the disk the state includes. */
   batches: number
   /** Each item with the number of its batch. */
@@ -78,6 +80,7 @@ export const createMemoryState = (): MemoryState => ({
   checkpoints: new Map(),
   pins: new Map(),
   audit: [],
+  usage: [],
   batches: 0,
   feed: [],
   outboxes: new Map(),

@@ -2,6 +2,7 @@
 
 import { type Clock, sleep } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
+import { isWaiting } from '../../../src/domain/wait.ts'
 import { type Command, needsSync, type Result } from '../../../src/store/ports/command.ts'
 import type { Committed } from '../../../src/store/ports/journal.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -147,6 +148,13 @@ export function createMemoryStore({
         throw new ServerError('storage_failed', 'The store cannot be written to.', { cause })
       }
     },
+    figures: () =>
+      answer(() => ({
+        bytes: 0,
+        walBytes: 0,
+        waitingRuns: [...state.runs.values()].filter(({ status }) => status === 'waiting').length,
+        inbox: [...state.waits.values()].filter((wait) => wait.wait !== 'client_call' && isWaiting(wait)).length,
+      })),
     rest() {},
     async close() {
       closed = true

@@ -40,6 +40,11 @@ const readsOf = (trail: readonly AuditEntry[]): AuditReads => ({
   chains: async () => [...new Set([MAIN_CHAIN, ...trail.map(({ chain }) => chain)])],
   entries: async (after, limit, wanted = MAIN_CHAIN) =>
     trail.filter(({ chain, n }) => chain === wanted && n > after).slice(0, limit),
+  newest: async (before, limit, wanted = MAIN_CHAIN) =>
+    trail
+      .filter(({ chain, n }) => chain === wanted && n < (before ?? trail.length + 1))
+      .reverse()
+      .slice(0, limit),
 })
 
 async function verify(entries: readonly AuditEntry[], options: Parameters<typeof verifyAudit>[1] = {}) {

@@ -8,7 +8,7 @@ import type { Io } from '../../terminal/io.ts'
 const PAGE = 500
 
 /** Reads a chain of the trail from its start, page by page. */
-export async function* auditPages(trail: AuditReads, chain: string): AsyncGenerator<AuditEntry[]> {
+export async function* auditPages(trail: Pick<AuditReads, 'entries'>, chain: string): AsyncGenerator<AuditEntry[]> {
   let n = 0
   for (;;) {
     const page = await trail.entries(n, PAGE, chain)

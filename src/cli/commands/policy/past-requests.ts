@@ -94,7 +94,7 @@ function relativeTo(root: string | null, path: string | null): string | null {
 }
 
 async function* autoApprovedSince(stored: Pick<ReadOnlyStore, 'read'>, since: number): AsyncGenerator<PastRequest> {
-  const trail: AuditReads = {
+  const trail: Pick<AuditReads, 'chains' | 'entries'> = {
     chains: () => stored.read((store) => store.audit.chains()),
     entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
   }

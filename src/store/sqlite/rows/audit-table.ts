@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type AuditRecord, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { type AuditEntry, type AuditRecord, MAIN_CHAIN } from '../../../domain/audit.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../audit-chain.ts'
 import type { AuditReads } from '../../ports/audit.ts'
 
@@ -22,15 +22,20 @@ export function createAuditTable(db: DatabaseSync): (records: readonly AuditReco
 
 export function createAuditReads(db: DatabaseSync): AuditReads {
   const entriesAfter = db.prepare('SELECT chain, n, text, hash FROM audit WHERE n > ? AND chain = ? ORDER BY n LIMIT ?')
+  const entriesBefore = db.prepare(
+    'SELECT chain, n, text, hash FROM audit WHERE n < ? AND chain = ? ORDER BY n DESC LIMIT ?',
+  )
   return {
     chains: async () => [MAIN_CHAIN],
-    async entries(after, limit, chain = MAIN_CHAIN) {
-      return entriesAfter.all(after, chain, limit).map((row) => ({
-        chain: String(row.chain),
-        n: Number(row.n),
-        text: String(row.text),
-        hash: String(row.hash),
-      }))
-    },
+    entries: async (after, limit, chain = MAIN_CHAIN) => entriesAfter.all(after, chain, limit).map(toEntry),
+    newest: async (before, limit, chain = MAIN_CHAIN) =>
+      entriesBefore.all(before ?? Number.MAX_SAFE_INTEGER, chain, limit).map(toEntry),
   }
 }
+
+const toEntry = (row: Record<string, unknown>): AuditEntry => ({
+  chain: String(row.chain),
+  n: Number(row.n),
+  text: String(row.text),
+  hash: String(row.hash),
+})

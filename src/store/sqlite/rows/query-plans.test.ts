@@ -43,6 +43,12 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     'SELECT checkpoints.*, sessions.id AS session_id FROM checkpo': ['SCAN checkpoints USING INDEX checkpoints_newest'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
     'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
+    // The sums of a range of days, which is found by the primary key.
+    ...Object.fromEntries(
+      ['agent AS key, provider', "provider || '/' || mod", 'session_id AS key, pro', 'owner AS key, provider'].map(
+        (key) => [`WITH counted AS MATERIALIZED ( SELECT ${key}`, ['SCAN counted', 'SCAN largest']],
+      ),
+    ),
   })
 })
 

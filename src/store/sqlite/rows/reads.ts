@@ -15,6 +15,7 @@ import { createRunReads } from './run-table.ts'
 import { createSearchReads } from './search-table.ts'
 import { createSessionIds, createSessionReads, type SessionIds } from './session-table.ts'
 import { createSupervisedReads } from './supervised-table.ts'
+import { createUsageReads } from './usage-table.ts'
 import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
@@ -39,6 +40,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
     },
     audit: createAuditReads(db),
     search: createSearchReads(db),
+    usage: createUsageReads(db),
   }
 }
 

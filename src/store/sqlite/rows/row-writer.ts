@@ -21,6 +21,7 @@ import { createRunRows } from './run-table.ts'
 import type { CommandSession } from './session-table.ts'
 import { createSessionRows } from './session-table.ts'
 import { createSupervisedRows } from './supervised-table.ts'
+import { createUsageRows } from './usage-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
@@ -30,6 +31,7 @@ export function createRowWriter(
 ): (change: Change) => void {
   const sessions = createSessionRows(db)
   const runs = createRunRows(db, state, writer)
+  const usage = createUsageRows(db)
   const messages = createMessageRows(db)
   const addAudit = createAuditTable(db)
   const outbox = createOutboxTable(db)
@@ -171,6 +173,9 @@ export function createRowWriter(
       case 'add_audit':
         addAudit(change.records)
         return
+      case 'add_usage':
+        usage.add(change.rows)
+        return
       case 'renew_lease':
         leases.renew(change.owner, change.until)
         return
@@ -185,6 +190,7 @@ export function createRowWriter(
         grants.removeExpired(change.now)
         files.removeUnsent(change.unsentBefore)
         feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
+        usage.removeOld(change.now)
         return
       default:
         unreachable(change)

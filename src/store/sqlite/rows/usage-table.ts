@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { dayOf, USAGE_DAYS, type UsageGroup, type UsageReads, type UsageRow, type UsageSum } from '../../ports/usage.ts'
+
+export function createUsageRows(db: DatabaseSync) {
+  const add = db.prepare(
+    `INSERT INTO usage (day, session_id, owner, agent, provider, model, runs, model_runs, input, output, cached_input, cache_write, reasoning)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, model_runs = model_runs + excluded.model_runs,
+       input = input + excluded.input, output = output + excluded.output, cached_input = cached_input + excluded.cached_input,
+       cache_write = cache_write + excluded.cache_write, reasoning = reasoning + excluded.reasoning`,
+  )
+  const removeOld = db.prepare('DELETE FROM usage WHERE day < ?')
+
+  return {
+    add(rows: readonly UsageRow[]): void {
+      for (const row of rows) {
+        const place = [row.day, row.sessionId, row.owner, row.agent, row.provider, row.model] as const
+        const { runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning } = row
+        add.run(...place, runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning)
+      }
+    },
+    removeOld: (now: number): void => void removeOld.run(dayOf(now) - USAGE_DAYS),
+  }
+}
+
+const KEYS: Readonly<Record<UsageGroup, string>> = {
+  day: 'day',
+  agent: 'agent',
+  model: "provider || '/' || model",
+  session: 'session_id',
+  owner: 'owner',
+}
+
+const SUMS = `sum(input) AS input, sum(output) AS output, sum(cached_input) AS cached_input, sum(cache_write) AS cache_write,
+  sum(reasoning) AS reasoning`
+
+export function createUsageReads(db: DatabaseSync): UsageReads {
+  const totals = db.prepare(
+    `SELECT '' AS key, provider, model, sum(runs) AS runs, ${SUMS} FROM usage WHERE day BETWEEN ? AND ?
+     GROUP BY provider, model ORDER BY provider, model`,
+  )
+  const days = db.prepare(
+    `SELECT day AS key, provider, model, sum(runs) AS runs, ${SUMS} FROM usage WHERE day BETWEEN ? AND ?
+     GROUP BY day, provider, model ORDER BY day, provider, model`,
+  )
+  const groups = (by: UsageGroup) =>
+    db.prepare(
+      `WITH counted AS MATERIALIZED (
+         SELECT ${KEYS[by]} AS key, provider, model, sum(${by === 'model' ? 'model_runs' : 'runs'}) AS runs, ${SUMS}
+         FROM usage WHERE day BETWEEN ?1 AND ?2 GROUP BY 1, 2, 3),
+       largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ?3)
+       SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`,
+    )
+  const byGroup = {
+    agent: groups('agent'),
+    model: groups('model'),
+    session: groups('session'),
+    owner: groups('owner'),
+  }
+
+  return {
+    async sums({ from, to, by, limit }) {
+      return (by === 'day' ? days.all(from, to) : byGroup[by].all(from, to, limit)).map(toSum)
+    },
+    totals: async ({ from, to }) => totals.all(from, to).map(toSum),
+  }
+}
+
+const toSum = (row: Record<string, unknown>): UsageSum => ({
+  key: String(row.key),
+  provider: String(row.provider),
+  model: String(row.model),
+  runs: Number(row.runs),
+  input: Number(row.input),
+  output: Number(row.output),
+  cachedInput: Number(row.cached_input),
+  cacheWrite: Number(row.cache_write),
+  reasoning: Number(row.reasoning),
+})

@@ -1,0 +1,51 @@
+import type { UsageGroup, UsageQuery, UsageRow, UsageSum } from '../../../src/store/ports/usage.ts'
+
+const keyOf: Readonly<Record<UsageGroup, (row: UsageRow) => string>> = {
+  day: ({ day }) => String(day),
+  agent: ({ agent }) => agent,
+  model: ({ provider, model }) => `${provider}/${model}`,
+  session: ({ sessionId }) => sessionId,
+  owner: ({ owner }) => owner,
+}
+
+export function memoryUsage(rows: readonly UsageRow[]) {
+  const within = ({ from, to }: Pick<UsageQuery, 'from' | 'to'>) => rows.filter(({ day }) => day >= from && day <= to)
+
+  return {
+    totals: (range: Pick<UsageQuery, 'from' | 'to'>): UsageSum[] =>
+      added(within(range), () => '', 'runs').sort(
+        (a, b) => compare(a.provider, b.provider) || compare(a.model, b.model),
+      ),
+    sums(query: UsageQuery): UsageSum[] {
+      const { by, limit } = query
+      const sums = added(within(query), keyOf[by], by === 'model' ? 'modelRuns' : 'runs')
+      const byModel = (a: UsageSum, b: UsageSum) => compare(a.provider, b.provider) || compare(a.model, b.model)
+      if (by === 'day') return sums.sort((a, b) => Number(a.key) - Number(b.key) || byModel(a, b))
+      const tokens = new Map<string, number>()
+      for (const { key, input, output } of sums) tokens.set(key, (tokens.get(key) ?? 0) + input + output)
+      const keys = [...tokens].sort(([a, m], [b, n]) => n - m || compare(a, b)).map(([key]) => key)
+      return keys.slice(0, limit).flatMap((key) => sums.filter((one) => one.key === key).sort(byModel))
+    },
+  }
+}
+
+function added(rows: readonly UsageRow[], keyIn: (row: UsageRow) => string, counted: 'runs' | 'modelRuns'): UsageSum[] {
+  const sums = new Map<string, UsageSum>()
+  for (const row of rows) {
+    const { provider, model } = row
+    const key = keyIn(row)
+    const name = JSON.stringify([key, provider, model])
+    const none = { input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0 }
+    const sum = sums.get(name) ?? { key, provider, model, runs: 0, ...none }
+    sum.runs += row[counted]
+    sum.input += row.input
+    sum.output += row.output
+    sum.cachedInput += row.cachedInput
+    sum.cacheWrite += row.cacheWrite
+    sum.reasoning += row.reasoning
+    sums.set(name, sum)
+  }
+  return [...sums.values()]
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
