@@ -23,6 +23,10 @@ export interface AgentDefinition {
   sessions: SessionSettings
   approval: ApprovalSettings
   testCases: TestCase[]
+  /** First messages for somebody who does not know the agent. Left out: none. */
+  suggestions?: readonly string[]
+  /** The file, with secrets masked and variables as written. Left out: the agent comes from code or from the environment. */
+  source?: { path: string; text: string }
   /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
 }

@@ -63,6 +63,7 @@ describe('a correct agent file', () => {
       context: { maxMessages: 200 },
       sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
       approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
+      source: { path: '/a/agent.yaml', text: minimal },
       testCases: [],
       judge: null,
     })
@@ -106,6 +107,7 @@ limits:
 context: { max_messages: 6 }
 sessions: { ttl: 1d, on_expiry: close, retention_days: 0, on_busy: interrupt }
 approval: { default: never, by: owner, expires: 10m }
+suggestions: [ Hello?, ' What now? ' ]
 judge: { provider: demo }
 `,
       {},
@@ -166,6 +168,8 @@ judge: { provider: demo }
       context: { maxMessages: 6 },
       sessions: { ttlSeconds: 86_400, onExpiry: 'close', retentionDays: 0, onBusy: 'interrupt' },
       approval: { default: { ask: 'never' }, policy: [], by: 'owner', expiresSeconds: 600 },
+      suggestions: ['Hello?', 'What now?'],
+      source: { path: '/a/agent.yaml', text: expect.stringContaining('  api_key: [masked]\n') },
       testCases: [],
       judge: { provider: 'demo', name: 'demo', ...timeouts },
     })
@@ -288,7 +292,7 @@ instructions: \${NUMBER}`,
     ).toEqual([
       'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env next to this file, or write ${NAME:-default} ($${NAME} for the literal text).',
       'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env next to this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
-      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
+      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, suggestions, test_cases.',
     ])
   })
 
@@ -506,7 +510,7 @@ describe('a wrong value', () => {
     ],
     [
       '__proto__: { a: 1 }',
-      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, test_cases.',
+      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, suggestions, test_cases.',
     ],
   ])('%s is explained', (line, expected) => {
     const key = line.slice(0, line.indexOf(':'))

@@ -131,6 +131,12 @@ export const agentYaml = z
       provider: 'openai',
       name: 'gpt-5-mini',
     }),
+    suggestions: key(
+      z.array(z.string().trim().min(1).max(120)).max(6).default([]),
+      'First messages that a page offers to somebody who does not know the agent: at most 6, of at most 120 characters.',
+      ['What can you do?'],
+      'a list of at most 6 texts of at most 120 characters',
+    ),
     test_cases: key(
       testCases.default([]),
       'Test cases for `quarterdeck test`: what the user says, and what must be true of the answer.',

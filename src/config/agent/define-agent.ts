@@ -53,6 +53,7 @@ export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinit
       ...approvalQuorum(yaml.approval, context),
     },
     testCases: defineTestCases(yaml, context),
+    ...(yaml.suggestions.length === 0 ? {} : { suggestions: yaml.suggestions }),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
 }

@@ -12,6 +12,7 @@ import { type AgentDefaults, agentDefaults } from '../source/load-context.ts'
 import { readYamlConfig } from '../source/yaml-config.ts'
 import { type AgentYaml, agentYaml, starterAgent } from './agent-yaml.ts'
 import { defineAgent } from './define-agent.ts'
+import { maskedSource, secretKeys } from './masked-source.ts'
 
 export interface LoadOptions {
   env: Environment
@@ -56,7 +57,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
     schema: agentYaml,
     env,
     starter: starterAgent,
-    secrets: ['api_key', 'headers', 'env', 'proxy'],
+    secrets: secretKeys,
   })
   issues.push(...config.issues)
   const { source, value } = config
@@ -64,7 +65,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
   const issueAt = (at: Path, message: string) => source.issueAt(at, 'value', message)
   if (value === null) return { file, yaml: null, agent: null, issues, issueAt }
 
-  const agent = defineAgent(value, {
+  const defined = defineAgent(value, {
     directory: dirname(resolve(file)),
     env,
     files,
@@ -73,6 +74,7 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
     written: config.written,
   })
   const isRight = issues.length === 0
+  const agent = isRight ? { ...defined, source: { path: resolve(file), text: maskedSource(content.text) } } : defined
   if (isRight) options.located?.(agent.name, issueAt)
   if (isRight)
     for (const { at, message } of ineffectiveConditions(value, agent.tools)) options.warn?.(issueAt(at, message))

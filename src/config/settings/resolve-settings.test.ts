@@ -108,6 +108,7 @@ describe('settings', () => {
         open: false,
         supervision: noSupervision,
         channels: noChannels,
+        prices: { currency: 'USD', models: {} },
       },
       warnings: [],
     })
@@ -142,6 +143,7 @@ public_docs: true
 console: false
 tls: { cert: tls/cert.pem, key: /abs/key.pem }
 open: true
+prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_input: 0 } } }
 `
     expect(resolve({ yaml, env: { TEAM_TOKEN: '0123456789abcdef' } })).toEqual({
       settings: {
@@ -177,6 +179,7 @@ open: true
         open: true,
         supervision: noSupervision,
         channels: noChannels,
+        prices: { currency: 'EUR', models: { 'openai/*': { input: 1, output: 2.5, cachedInput: 0 } } },
       },
       warnings: [],
     })

@@ -7,6 +7,7 @@ import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type Environment, proxyVariables } from '../source/env-file.ts'
 import { assembleChannels } from './channel-settings.ts'
+import { assemblePrices } from './price-settings.ts'
 import type { ServerSettings } from './server-settings.ts'
 import { createSourceFinder, readSetting, type SettingSource, type SettingSources } from './setting-source.ts'
 import { type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
@@ -122,6 +123,7 @@ function assemble(
     open: read('open'),
     supervision: assembleSupervision(read, LOCAL_USER),
     channels: assembleChannels(read),
+    prices: assemblePrices(read),
   }
 }
 

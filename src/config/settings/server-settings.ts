@@ -1,4 +1,5 @@
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
+import type { PriceSettings } from '../../domain/prices.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import type { LogLevel, Protocol } from './setting-values.ts'
 
@@ -72,4 +73,5 @@ export interface ServerSettings {
   open: boolean
   supervision: SupervisionSettings
   channels: ChannelSettings
+  prices: PriceSettings
 }

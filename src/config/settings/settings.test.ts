@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { validationSchema } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
+import { priceTable } from './price-settings.ts'
 import { flagName } from './setting.ts'
 import { settingKeys, settings } from './settings.ts'
 import { supervisionTable } from './supervision-settings.ts'
@@ -17,6 +18,7 @@ const onlyInFile = [
   'slack.channel_id',
   'slack.channels',
   ...Object.keys(channelTable),
+  ...Object.keys(priceTable),
 ]
 
 describe('the table of settings', () => {
@@ -40,10 +42,12 @@ describe('the table of settings', () => {
     expect(settingKeys.filter((key) => settings[key].env.length === 0)).toEqual(onlyInFile)
   })
 
-  test('gives every setting a flag, except the secrets and those about agents elsewhere and their operators', () => {
+  test('gives every setting a flag, except the secrets, the prices and those about agents elsewhere and their operators', () => {
     expect(settingKeys.filter((key) => settings[key].flag === null)).toEqual(
       settingKeys.filter(
-        (key) => settings[key].secret || Object.hasOwn(supervisionTable, key) || Object.hasOwn(channelTable, key),
+        (key) =>
+          settings[key].secret ||
+          [supervisionTable, channelTable, priceTable].some((table) => Object.hasOwn(table, key)),
       ),
     )
   })

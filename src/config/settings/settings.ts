@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { durationExpectation } from '../source/duration.ts'
 import { count } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
+import { priceTable } from './price-settings.ts'
 import { type Setting, setting } from './setting.ts'
 import {
   hostAddress,
@@ -371,6 +372,7 @@ const table = {
   }),
   ...supervisionTable,
   ...channelTable,
+  ...priceTable,
 }
 
 /** The value of each setting, by its key in quarterdeck.yaml. */

@@ -1,0 +1,58 @@
+// What models cost, for the page that shows usage.
+
+import { z } from 'zod'
+import type { ModelPrice, PriceSettings } from '../../domain/prices.ts'
+import { key } from '../source/schema-key.ts'
+import { setting } from './setting.ts'
+import type { SettingKey, SettingValues } from './settings.ts'
+
+const price = () => z.number().min(0).max(1_000_000)
+
+const modelPrice = () =>
+  z
+    .strictObject({
+      input: key(price(), 'Price per million input tokens.', 0.25),
+      output: key(price(), 'Price per million output tokens.', 2),
+      cached_input: key(price().optional(), 'Price per million input tokens from the provider’s cache.', 0.025),
+      cache_write: key(price().optional(), 'Price per million input tokens that go into the provider’s cache.', 0.3),
+    })
+    .transform(
+      ({ input, output, cached_input: cachedInput, cache_write: cacheWrite }): ModelPrice => ({
+        input,
+        output,
+        ...(cachedInput === undefined ? {} : { cachedInput }),
+        ...(cacheWrite === undefined ? {} : { cacheWrite }),
+      }),
+    )
+
+export const priceTable = {
+  'prices.currency': setting<string>({
+    schema: z.string().regex(/^[A-Z]{3}$/),
+    description: 'Currency of `prices.models`.',
+    expected: 'three capital letters, such as USD',
+    example: 'EUR',
+    default: 'USD',
+    flag: null,
+    env: [],
+  }),
+  'prices.models': setting<Readonly<Record<string, ModelPrice>>>({
+    schema: z
+      .record(z.string().regex(/^[^/]+\/.+$/), modelPrice())
+      .transform((value): Readonly<Record<string, ModelPrice>> => value),
+    description:
+      'What models cost, per million tokens: `input`, `output`, and, if they differ from `input`, `cached_input` and `cache_write`. By provider/model, which may be a glob (`openai/*`). An exact name wins, then the first glob that matches. `GET /usage` shows no cost for a model without a price.',
+    expected: 'provider/model names with prices',
+    example: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025 } },
+    default: {},
+    defaultText: 'none',
+    flag: null,
+    env: [],
+  }),
+}
+
+type Read = <K extends SettingKey>(key: K) => SettingValues[K]
+
+export const assemblePrices = (read: Read): PriceSettings => ({
+  currency: read('prices.currency'),
+  models: read('prices.models'),
+})
