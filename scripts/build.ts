@@ -23,6 +23,7 @@ const PROGRAM = [
   'index',
   'cli/main',
   'cli/commands/hook/main',
+  'config/agent/agent-text-worker',
   'files/reader/child/main',
   'store/sqlite/disk/wal-writeback-worker',
   'supervision/checkpoints/checkpoint-worker',
