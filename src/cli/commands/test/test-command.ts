@@ -4,6 +4,7 @@ import { variable } from '../../../config/source/env-file.ts'
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
 import { runCases } from '../../../evaluation/run-cases.ts'
+import { openTestEngine } from '../../../start/test-engine.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../load-config.ts'
@@ -13,7 +14,6 @@ import { createServerLog } from '../serve/server-log.ts'
 import { createTestProgress } from './progress.ts'
 import { jsonReport, junitReport, openTestReport } from './report.ts'
 import { testTable } from './table-report.ts'
-import { openTestEngine } from './test-engine.ts'
 
 interface TestOptions {
   filter?: string
@@ -130,7 +130,19 @@ async function runUntilStopped(
     io.stderr.write('Stopping.\n')
   })
   const run = async (): Promise<CaseResult[]> => {
-    await using target = await openTestEngine(config, version, createServerLog(config, io), io)
+    await using target = await openTestEngine({
+      ...{
+        agents: config.agents,
+        settings: config.settings,
+        version,
+        log: createServerLog(config, io),
+        clock: io.clock,
+      },
+      exit(code) {
+        io.exit(code)
+        throw new Error(`the process did not end with ${code}`)
+      },
+    })
     return await runCases(cases, target, {
       parallel,
       stop: stop.signal,
