@@ -11,6 +11,7 @@ import type { ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { LOCAL_USER } from './domain/session.ts'
 import type { Engine } from './engine/engine.ts'
+import { createTestRuns } from './evaluation/test-runs.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
 import { createChallenges } from './http/auth/console/challenges.ts'
 import { createProofs } from './http/auth/console/proofs.ts'
@@ -31,6 +32,8 @@ import { openLog } from './start/open-log.ts'
 import { openOwnFolders } from './start/open-own-folders.ts'
 import { openServer } from './start/open-server.ts'
 import { type Prepared, prepareApp } from './start/prepare-app.ts'
+import { createReadStats } from './start/read-stats.ts'
+import { openTestEngine } from './start/test-engine.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createLateReach } from './supervision/reach.ts'
@@ -205,10 +208,12 @@ async function startApp(
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
   channels = opened.list
   reach.open(opened.reach)
+  const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays }), clock })
   const routes = guardDecisions(
     createRoutes({
-      ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs },
+      ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests },
       signIn: { ...signIn, proofs, audit, operators, base, agent: prepared.answering.definition.name },
+      readStats: createReadStats({ engine, store, http: http.stats, clock }, undo),
     }),
     createRequirePassphrase(passphrase),
   )
@@ -246,6 +251,7 @@ async function startApp(
     address,
     async end(drainMs, crashed) {
       janitor.stop()
+      tests.close()
       // New work is refused from here on. Open answers go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
       // The store may be what has crashed.

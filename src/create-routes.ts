@@ -1,11 +1,13 @@
 // The table of all routes. A new protocol is a folder in `protocols/` and one line here.
 
+import { createCheckAgentText } from './config/agent/check-agent-text.ts'
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Channels } from './create-channels.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
 import type { StepUp } from './domain/step-up.ts'
+import type { TestRuns } from './evaluation/test-runs.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
@@ -21,18 +23,23 @@ import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
 import { chatErrorShape } from './protocols/chat/error-shape.ts'
 import { createChatRoutes } from './protocols/chat/routes.ts'
 import { createHookRoutes } from './protocols/hooks/routes.ts'
+import { createManagedAgentRoutes } from './protocols/manage/agents/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
+import { createAuditRoutes } from './protocols/manage/audit/routes.ts'
 import { createChannelRoutes } from './protocols/manage/channels/routes.ts'
 import { createDeviceRoutes, type DeviceRoutesDeps } from './protocols/manage/devices/routes.ts'
 import { createEventRoutes } from './protocols/manage/events/routes.ts'
 import { createFileRoutes } from './protocols/manage/files/routes.ts'
 import { createInboxRoutes } from './protocols/manage/inbox/routes.ts'
+import { createPolicyRoutes } from './protocols/manage/policy/routes.ts'
 import { createPushRoutes } from './protocols/manage/push/routes.ts'
 import { createSearchRoutes } from './protocols/manage/search/routes.ts'
 import { createSessionRoutes } from './protocols/manage/sessions/routes.ts'
+import { createStatsRoutes, type ServerStats } from './protocols/manage/stats/routes.ts'
 import { createSupervisionRoutes } from './protocols/manage/supervision/routes.ts'
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from './protocols/manage/tools/routes.ts'
+import { createUsageRoutes } from './protocols/manage/usage/routes.ts'
 import { McpErrorSchema } from './protocols/mcp/describe.ts'
 import { mcpErrorShape } from './protocols/mcp/error-shape.ts'
 import { createMcpRoutes } from './protocols/mcp/routes.ts'
@@ -42,6 +49,7 @@ import { createOpenAiRoutes } from './protocols/openai/routes.ts'
 import { joinChatRoutes } from './protocols/shared/chat-route/join-chat-routes.ts'
 import { threadErrorShape } from './protocols/threads/error-shape.ts'
 import { createThreadRoutes } from './protocols/threads/routes.ts'
+import type { Workspaces } from './supervision/workspace/allowed-workspace.ts'
 
 interface RouteParts {
   services: Services
@@ -53,6 +61,9 @@ interface RouteParts {
   tokens: Tokens
   stepUp: StepUp
   signIn: Omit<DeviceRoutesDeps, 'about' | 'clock' | 'publicUrl'> & { agent: string }
+  workspaces: Workspaces
+  tests: TestRuns
+  readStats: () => Promise<ServerStats>
   fileKeys: FileKeys
   dataDir: string
   ids: Ids
@@ -69,6 +80,9 @@ export function createRoutes({
   tokens,
   stepUp,
   signIn,
+  workspaces,
+  tests,
+  readStats,
   fileKeys,
   dataDir,
   ids,
@@ -92,6 +106,11 @@ export function createRoutes({
       ...{ ...signIn, clock: services.clock, publicUrl: settings.channels.publicUrl },
       about: { version, agent: signIn.agent, operators: settings.supervision.operators.map(({ name }) => name) },
     }),
+    ...createManagedAgentRoutes({ ...services, tests, checkAgentText: createCheckAgentText(services) }),
+    ...createAuditRoutes(services),
+    ...createUsageRoutes(services),
+    ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces }),
+    ...createStatsRoutes({ ...services, readStats }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
     ...createAgentRoutes({ ...services, ids }),
     ...createAgentCoreRoutes(services),

@@ -28,6 +28,7 @@ import type { McpDoor, McpDoorOptions } from './protocols/mcp/mcp-door.ts'
 import { createRoomResource } from './protocols/mcp/room-resource.ts'
 import { type Attachments, createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from './protocols/shared/request/file-links.ts'
+import { type ChainCheck, createChainCheck } from './store/chain-check.ts'
 import type { Store } from './store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from './supervision/agents-elsewhere.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
@@ -38,7 +39,9 @@ import { createNoteShown, type NoteShown } from './supervision/approvals/note-sh
 import { createReadDiff, type ReadDiff } from './supervision/approvals/read-diff.ts'
 import { createRevealSecret, type RevealSecret } from './supervision/approvals/reveal-secret.ts'
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
+import { type AuditTrail, createAuditTrail } from './supervision/oversight/audit-trail.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
+import { createReadUsage, type ReadUsage } from './supervision/oversight/usage-report.ts'
 import type { Reach } from './supervision/reach.ts'
 import { configuredOperators } from './supervision/sessions/configured-operators.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
@@ -54,6 +57,9 @@ export interface Services {
   revealSecret: RevealSecret
   noteShown: NoteShown
   oversight: Oversight
+  trail: AuditTrail
+  chain: ChainCheck['state']
+  readUsage: ReadUsage
   mcp: McpDoor
   elsewhere: AgentsElsewhere
   janitor: Janitor
@@ -189,6 +195,9 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     mcp,
     elsewhere,
     oversight: createOversight({ engine, store, log: sessionLog, clock }),
+    trail: createAuditTrail({ reads: store.audit, log: sessionLog, clock }),
+    chain: createChainCheck({ reads: store.audit, clock }).state,
+    readUsage: createReadUsage({ usage: store.usage, sessions: store.sessions, prices: settings.prices }),
     janitor,
     keeper,
     attachments,

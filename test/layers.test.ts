@@ -32,7 +32,16 @@ const allowed: Record<string, readonly string[]> = {
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
   operators: ['domain', 'json', 'supervision', 'engine', 'log/session-log.ts', 'store/ports', 'tools/http/service'],
   http: ['domain', 'json'],
-  protocols: ['domain', 'json', 'engine', 'supervision', 'http', 'files/file-keeper.ts', 'protocols/shared'],
+  protocols: [
+    'domain',
+    'json',
+    'engine',
+    'supervision',
+    'evaluation',
+    'http',
+    'files/file-keeper.ts',
+    'protocols/shared',
+  ],
 }
 
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })

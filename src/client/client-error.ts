@@ -56,7 +56,7 @@ export async function errorOfResponse(response: Response): Promise<ClientError> 
   return new ClientError(
     'unexpected_answer',
     `${response.url || 'The server'} answered ${status}, and not like a Quarterdeck server. Check the address.`,
-    { status },
+    { status, problem },
   )
 }
 

@@ -3,6 +3,7 @@
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { type Call, createConnection, sleep } from './connection.ts'
+import { createOversightClient, type OversightClient } from './oversight.ts'
 import type { SseMessage } from './read-sse.ts'
 import { resumingStream } from './resuming-stream.ts'
 import {
@@ -29,6 +30,8 @@ import type {
 export type * from './ag-ui-event.ts'
 export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
+export type { AuditOptions, OversightClient, UsageOptions } from './oversight.ts'
+export type * from './oversight-types.ts'
 export type {
   FeedEvent,
   FeedOptions,
@@ -96,7 +99,7 @@ export interface ChatOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
-export interface Client extends Approvals, SupervisionClient, SignInClient {
+export interface Client extends Approvals, SupervisionClient, SignInClient, OversightClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -175,6 +178,7 @@ export function createClient(options: ClientOptions): Client {
     sessions: { ...supervision.sessions, ...createSessionReads({ json, page, listPage }) },
     search: createSearch(page),
     ...createSignIn({ json, jsonOnce, empty }),
+    ...createOversightClient({ json, page, once: connection.once }),
 
     async *feed({ sessions = [], after, signal } = {}) {
       const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')

@@ -21,6 +21,7 @@ import { createAskOperator } from './desk/ask-operator.ts'
 import { createAskedApprovals } from './desk/asked-approvals.ts'
 import { createAutoApproved } from './desk/auto-approved.ts'
 import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
+import { workspacePath } from './desk/host-tools.ts'
 import { createWorkJudge } from './desk/judge-work.ts'
 import { createRecoverState } from './desk/recover-state.ts'
 import { createReports } from './desk/report.ts'
@@ -46,6 +47,7 @@ import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
+import { createTryRequest, type TryRequest } from './workspace-policy/try-request.ts'
 import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
 
 export interface AgentsElsewhere {
@@ -63,6 +65,8 @@ export interface AgentsElsewhere {
   approvals: ElsewhereApprovals
   /** What the MCP door's tools call. */
   desk: AgentDesk
+  /** What the policy of a workspace says about a request. */
+  tryRequest: TryRequest
   /** What the hooks of hosts call. */
   hooks: HookDesk
   /** Ends what nobody answered in time. */
@@ -180,6 +184,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createRecoverState(asking),
       ...createReports({ ...asking, stallsEnabled: enabled, reach }),
     },
+    tryRequest: createTryRequest({ store, policies, limits, confined: workspacePath }),
     hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),
     async expire(wait) {
       if (wait.wait === 'approval') await approvals.expire(wait)

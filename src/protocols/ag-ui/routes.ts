@@ -2,10 +2,10 @@
 
 import { type ErrorShape, problemShape } from '../../http/problem.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { capabilitiesOf } from '../shared/capabilities.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { idempotencyOf } from '../shared/request/start-headers.ts'
 import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
-import { capabilitiesOf } from './wire/capabilities.ts'
 import { decodeRunAgentInput } from './wire/decode-input.ts'
 import { type RunInputDeps, runInput } from './wire/run-input.ts'
 

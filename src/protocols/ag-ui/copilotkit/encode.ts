@@ -3,7 +3,7 @@ import type { Entry } from '../../../domain/entry.ts'
 import { type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
-import { capabilitiesOf } from '../wire/capabilities.ts'
+import { capabilitiesOf } from '../../shared/capabilities.ts'
 
 /** The answer to a stop request. */
 export type StopAnswer =

@@ -1,0 +1,148 @@
+// Types for the answers of the routes with which operators look after a server. Names are as on the wire.
+
+/** Details and names have hidden characters marked. */
+export interface AuditEntry {
+  seq: number
+  /** Null if the entry is damaged. */
+  at: string | null
+  kind: string
+  by: string
+  session_id: string | null
+  run_id: string | null
+  agent: string
+  tool: string
+  call_id: string | null
+  details: Record<string, unknown>
+  hash: string
+}
+
+export interface AuditChain {
+  status: 'whole' | 'broken' | 'checking'
+  /** So many entries from the first one on are whole. */
+  checked: number
+  entries: number
+  head: { seq: number; hash: string } | null
+  broken_at: number | null
+  checked_at: string | null
+}
+
+export type UsageGroup = 'day' | 'agent' | 'model' | 'session' | 'owner'
+
+export interface UsageCounts {
+  runs: number
+  input_tokens: number
+  output_tokens: number
+  cached_input_tokens: number
+  reasoning_tokens: number
+  /** Null: a model without a price was used. */
+  cost: number | null
+}
+
+export interface Usage {
+  from: string
+  to: string
+  by: UsageGroup
+  rows: (UsageCounts & { key: string; label: string })[]
+  /** Of the whole range, also of rows beyond the limit. */
+  total: UsageCounts
+  currency: string
+  /** `provider/model` of models without a price. */
+  unpriced: string[]
+}
+
+export interface AgentTool {
+  name: string
+  description: string
+  effect: 'read' | 'idempotent' | 'once'
+  risk: 'low' | 'high' | 'critical'
+  /** When a person is asked, in a sentence. */
+  approval: string
+  execution_location: 'server' | 'client'
+  /** A JSON Schema. */
+  parameters: Record<string, unknown>
+}
+
+export interface Agent {
+  name: string
+  description: string
+  is_default: boolean
+  model: { provider: string; name: string }
+  tools: AgentTool[]
+  /** As AG-UI describes them. */
+  capabilities: Record<string, unknown>
+  /** Only for operators, and only in `agents.get`. */
+  source: { path: string; text: string } | null
+  /** How many test cases its file has. */
+  tests: number
+  /** First messages for somebody who does not know the agent. */
+  suggestions: string[]
+}
+
+export interface AgentTests {
+  agent: string
+  running: boolean
+  cases: { name: string; turns: string[]; tools: string[]; checks: string[]; timeout_seconds: number }[]
+}
+
+export interface TestCaseEvent {
+  type: 'case'
+  name: string
+  outcome: 'running' | 'passed' | 'failed' | 'error' | 'stopped'
+  findings: { check: string; expected: string; found: string }[]
+  duration_ms: number
+  tokens: { input: number; output: number }
+  answer: string
+  calls: { name: string; arguments: Record<string, unknown> | null }[]
+}
+
+export interface TestsDone {
+  type: 'done'
+  total: number
+  passed: number
+  failed: number
+  errors: number
+  stopped: number
+  duration_ms: number
+}
+
+export interface ValidatedAgent {
+  ok: boolean
+  problems: { line: number; column: number; path: string; message: string }[]
+}
+
+export type TriedPolicy = {
+  tool_name: string
+  file_path?: string
+  command?: string
+  risk_level?: AgentTool['risk']
+} & ({ workspace: string } | { session_id: string })
+
+export interface PolicyVerdict {
+  auto_approved: boolean
+  matched_rule: string | null
+  why: string[]
+}
+
+export interface Stats {
+  at: string
+  uptime_seconds: number
+  runs: { active: number; queued: number; waiting: number }
+  streams: number
+  connections: number
+  memory: { rss: number; heap_used: number }
+  loop_delay_ms: { p50: number; p99: number; max: number }
+  store: { bytes: number; wal_bytes: number }
+  inbox: number
+}
+
+/** Without a token where one is needed, only `status` is there. */
+export interface Health {
+  status: 'healthy' | 'degraded' | 'unhealthy'
+  version?: string
+  uptime_seconds?: number
+  agent_name?: string
+  agent_ready?: boolean
+  active_sessions?: number
+  checks?: Record<string, { status: 'up' | 'down'; latency_ms?: number; error?: string }>
+  insecure?: true
+}

@@ -1,0 +1,144 @@
+// What operators look at: the audit trail, usage, agents and their tests, and how the server is doing.
+
+import { queryOf } from './approvals.ts'
+import { ClientError, jsonObject } from './client-error.ts'
+import { brokenBy, type Call } from './connection.ts'
+import type {
+  Agent,
+  AgentTests,
+  AuditChain,
+  AuditEntry,
+  Health,
+  PolicyVerdict,
+  Stats,
+  TestCaseEvent,
+  TestsDone,
+  TriedPolicy,
+  Usage,
+  UsageGroup,
+  ValidatedAgent,
+} from './oversight-types.ts'
+import { readSse } from './read-sse.ts'
+
+interface Signalled {
+  signal?: AbortSignal
+}
+
+export interface AuditOptions extends Signalled {
+  kind?: string
+  by?: string
+  session?: string
+  /** ISO 8601. */
+  since?: string
+  until?: string
+  limit?: number
+  /** `next` of the page before. */
+  before?: string
+}
+
+export interface UsageOptions extends Signalled {
+  /** Days like 2026-11-15. */
+  from?: string
+  to?: string
+  by?: UsageGroup
+  limit?: number
+}
+
+export interface OversightClient {
+  audit: {
+    /** Newest first. A page may be short or empty although there are more: `next` is null only on the last one. */
+    list(options?: AuditOptions): Promise<{ entries: AuditEntry[]; next: string | null }>
+    chain(options?: Signalled): Promise<AuditChain>
+  }
+  usage(options?: UsageOptions): Promise<Usage>
+  agents: {
+    list(options?: Signalled): Promise<Agent[]>
+    get(name: string, options?: Signalled): Promise<Agent>
+    tests(name: string, options?: Signalled): Promise<AgentTests>
+    /** Runs the test cases, or some of them by name. Leaving the loop stops them. A connection that breaks is not resumed. */
+    runTests(
+      name: string,
+      options?: Signalled & { cases?: readonly string[] },
+    ): AsyncGenerator<TestCaseEvent | TestsDone, void, undefined>
+  }
+  /** Checks the text of an agent file against the schema alone. */
+  validateAgent(text: string, options?: Signalled): Promise<ValidatedAgent>
+  /** What the policy of a workspace would say about a request. */
+  tryPolicy(request: TriedPolicy, options?: Signalled): Promise<PolicyVerdict>
+  stats(options?: Signalled): Promise<Stats>
+  /** Also answers for a server that is unhealthy. */
+  health(options?: Signalled): Promise<Health>
+}
+
+interface OversightDeps {
+  /** Retries if that can help. */
+  json: <T>(call: Call) => Promise<T>
+  /** Like `json`, with the Link header of the answer. */
+  page: <T>(call: Call) => Promise<{ body: T; link: string | null }>
+  /** Tries once. Throws `ClientError` if the server refuses. */
+  once: (call: Call) => Promise<Response>
+}
+
+/** The server sends something at least every 15 s. */
+const SILENCE_MS = 45_000
+
+export function createOversightClient({ json, page, once }: OversightDeps): OversightClient {
+  const get = <T>(path: string, { signal }: Signalled = {}): Promise<T> => json({ method: 'GET', path, signal })
+  const post = <T>(path: string, body: object, { signal }: Signalled = {}): Promise<T> =>
+    json({ method: 'POST', path, body, signal })
+  const agentAt = (name: string, rest = ''): string => `/agents/${encodeURIComponent(name)}${rest}`
+
+  return {
+    audit: {
+      async list({ signal, ...query } = {}) {
+        const call = { method: 'GET' as const, path: `/audit${queryOf({ ...query })}`, signal }
+        const { body, link } = await page<{ entries: AuditEntry[] }>(call)
+        const before = /[?&]before=([^&>]+)/.exec(link ?? '')?.[1]
+        return { ...body, next: before === undefined ? null : decodeURIComponent(before) }
+      },
+      chain: (options) => get('/audit/chain', options),
+    },
+    usage: ({ signal, ...query } = {}) => get(`/usage${queryOf({ ...query })}`, signal === undefined ? {} : { signal }),
+    agents: {
+      list: async (options) => (await get<{ agents: Agent[] }>('/agents', options)).agents,
+      get: (name, options) => get(agentAt(name), options),
+      tests: (name, options) => get(agentAt(name, '/tests'), options),
+      async *runTests(name, { signal, cases } = {}) {
+        const headers = { Accept: 'text/event-stream' }
+        const body = cases === undefined ? {} : { cases }
+        const call: Call = { method: 'POST', path: agentAt(name, '/tests/run'), headers, body, signal }
+        try {
+          const response = await once(call)
+          if (response.body === null) throw new ClientError('unexpected_answer', 'The answer has no body.')
+          for await (const { event, data } of readSse(response.body, { silenceMs: SILENCE_MS })) {
+            const value = jsonObject(data)
+            if (value === null) throw new ClientError('unexpected_answer', 'An event is not a JSON object.')
+            if (event === 'case') yield { ...value, type: 'case' } as TestCaseEvent
+            if (event !== 'done') continue
+            yield { ...value, type: 'done' } as TestsDone
+            return
+          }
+          throw new ClientError('unreachable', 'The connection broke before the tests had ended.')
+        } catch (error) {
+          throw brokenBy(error, signal)
+        }
+      },
+    },
+    validateAgent: (text, options) => post('/validate/agent', { text }, options),
+    tryPolicy: (request, options) => post('/policy/try', request, options),
+    stats: (options) => get('/stats', options),
+    async health({ signal } = {}) {
+      const call: Call = { method: 'GET', path: '/health', signal }
+      // An unhealthy server answers 503 with the same body.
+      const body = await once(call).then(
+        async (response) => jsonObject(await response.text()),
+        (error: unknown) => {
+          if (error instanceof ClientError && error.problem?.status !== undefined) return error.problem
+          throw error
+        },
+      )
+      if (typeof body?.status === 'string') return body as unknown as Health
+      throw new ClientError('unexpected_answer', 'The answer of /health is not a health. Check the address.')
+    },
+  }
+}

@@ -1,0 +1,112 @@
+// The audit trail, for operators.
+
+import { isoTime } from '../../../domain/clock.ts'
+import { parseUuid } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { visibleText } from '../../../domain/visible-text.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { AuditQuery, AuditTrail, ReadEntry } from '../../../supervision/oversight/audit-trail.ts'
+import { callerOf } from '../../shared/request/caller.ts'
+import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { timeIn } from '../../shared/request/query-time.ts'
+import { describeAudit, describeChain } from './describe.ts'
+
+export interface AuditRoutesDeps {
+  trail: AuditTrail
+  /** The state of the chain. Waits a short time for a check that is under way. */
+  chain(waitMs: number): Promise<AuditChainState>
+}
+
+export interface AuditChainState {
+  status: 'whole' | 'broken' | 'checking'
+  checked: number
+  entries: number
+  head: { seq: number; hash: string } | null
+  brokenAt: number | null
+  checkedAt: number | null
+}
+
+const PAGE = { max: 500, fallback: 100 }
+const WAIT_MS = 200
+
+export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
+  async function list(request: Request, reply: Reply): Promise<void> {
+    const { entries, next } = await trail.list(callerOf(request.principal), queryIn(request))
+    const link = nextLink('/audit', request.query, next === null ? null : String(next))
+    await reply.jsonPieces(200, { entries: entries.map(entryView) }, link)
+  }
+
+  async function showChain(_request: Request, reply: Reply): Promise<void> {
+    const { brokenAt, checkedAt, ...state } = await chain(WAIT_MS)
+    reply.json(200, {
+      ...state,
+      broken_at: brokenAt,
+      checked_at: checkedAt === null ? null : isoTime(checkedAt),
+    })
+  }
+
+  const shared = { method: 'GET', door: null, role: 'operator', body: 'none' } as const
+  return [
+    { ...shared, path: '/audit', summary: 'The audit trail, newest first', describe: describeAudit, handle: list },
+    {
+      ...shared,
+      path: '/audit/chain',
+      summary: 'Whether the audit trail is whole',
+      describe: describeChain,
+      handle: showChain,
+    },
+  ]
+}
+
+function queryIn(request: Request): AuditQuery {
+  const { query } = request
+  const { limit, before } = decodePage(request, PAGE)
+  const [kind, by, session] = [query.get('kind'), query.get('by'), query.get('session')]
+  const [since, until] = [timeIn(query, 'since'), timeIn(query, 'until')]
+  const id = session === null ? undefined : parseUuid(session)
+  if (id === null) throw queryProblem({ pointer: 'session', detail: 'Send the id of a session: a UUID or a ULID.' })
+  return {
+    limit,
+    ...(kind === null ? {} : { kind }),
+    ...(by === null ? {} : { by }),
+    ...(id === undefined ? {} : { session: id }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(before === undefined ? {} : { before: seqIn(before) }),
+  }
+}
+
+function seqIn(before: string): number {
+  const seq = /^\d{1,15}$/.test(before) ? Number(before) : 0
+  if (seq > 0) return seq
+  throw queryProblem({ pointer: 'before', detail: 'Send what came in the Link header of the page before.' })
+}
+
+/** Names come from agents and their clients, so hidden characters are marked. */
+function entryView({ seq, hash, record }: ReadEntry) {
+  const details = isRecord(record.details) ? record.details : {}
+  return {
+    seq,
+    at: timeOf(record.at),
+    kind: textOf(record.kind),
+    by: textOf(record.by),
+    session_id: nameOf(record.session),
+    run_id: nameOf(record.run),
+    agent: textOf(record.agent),
+    tool: textOf(record.tool),
+    call_id: nameOf(record.call),
+    details: Object.fromEntries(
+      Object.entries(details).map(([name, value]) => [
+        visibleText(name),
+        typeof value === 'string' ? visibleText(value) : value,
+      ]),
+    ),
+    hash,
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? visibleText(value) : '')
+const nameOf = (value: unknown): string | null => (typeof value === 'string' ? visibleText(value) : null)
+
+const timeOf = (at: unknown): string | null =>
+  typeof at === 'number' && Number.isFinite(new Date(at).getTime()) ? isoTime(at) : null

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { createReadUsage } from '../../../supervision/oversight/usage-report.ts'
+import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
+import { createUsageRoutes } from './routes.ts'
+
+const answer = { parts: [{ text: 'Hello.' }, { usage: { input: 1_000, output: 200, cached: 400 } }] }
+const today = () => new Date().toISOString().slice(0, 10)
+
+async function openUsage(models: Record<string, { input: number; output: number; cachedInput?: number }> = {}) {
+  const doors = await openDoors({ answers: [answer, answer] }, ({ store, oversight, clock }) =>
+    createUsageRoutes({
+      readUsage: createReadUsage({ usage: store.usage, sessions: store.sessions, prices: { currency: 'EUR', models } }),
+      oversight,
+      clock,
+    }),
+  )
+  for (const owner of ['ada', 'bob']) await doors.events(await doors.start('Hi', { owner }))
+  return doors
+}
+
+const counts = { input_tokens: 2_000, output_tokens: 400, cached_input_tokens: 800, reasoning_tokens: 0 }
+
+describe('GET /usage', () => {
+  test('adds up tokens and cost by day', async () => {
+    await using doors = await openUsage({ 'scripted/*': { input: 10, output: 100, cachedInput: 1 } })
+    const sums = { runs: 2, ...counts, cost: 0.0528 }
+
+    expect(await (await doors.get(`/usage?to=${today()}`, asOperator)).json()).toEqual({
+      from: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+      to: today(),
+      by: 'day',
+      rows: [{ key: today(), label: today(), ...sums }],
+      total: sums,
+      currency: 'EUR',
+      unpriced: [],
+    })
+  })
+
+  test('counts our own models as free, and groups by owner, which is on record', async () => {
+    await using doors = await openUsage()
+    const { rows, total } = (await (await doors.get('/usage?by=owner&limit=1', asOperator)).json()) as {
+      rows: { key: string }[]
+      total: object
+    }
+    expect([rows.map(({ key }) => key), total]).toEqual([['ada'], { runs: 2, ...counts, cost: 0 }])
+    const [newest] = await doors.store.audit.newest(null, 1)
+    expect(JSON.parse(newest?.text ?? '')).toMatchObject({ kind: 'operator_list', details: { owner: '*' } })
+  })
+
+  test('is empty on a day without runs', async () => {
+    await using doors = await openUsage()
+    const none = { runs: 0, input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0, cost: 0 }
+    expect(await (await doors.get('/usage?from=2020-02-29&to=2020-03-01&by=model', asOperator)).json()).toMatchObject({
+      from: '2020-02-29',
+      to: '2020-03-01',
+      rows: [],
+      total: none,
+    })
+  })
+
+  test.each([
+    ['from=2026-02-30', 'from'],
+    ['from=2026-02-02&to=2026-02-01', 'from'],
+    ['from=2025-01-01&to=2026-02-05', 'from'],
+    ['to=today', 'to'],
+    ['by=cost', 'by'],
+    ['limit=0', 'limit'],
+  ])('refuses %s', async (query, pointer) => {
+    await using doors = await openDoors({}, ({ store, oversight, clock }) =>
+      createUsageRoutes({
+        readUsage: createReadUsage({ ...store, prices: { currency: 'USD', models: {} } }),
+        oversight,
+        clock,
+      }),
+    )
+    const response = await doors.get(`/usage?${query}`, asOperator)
+    expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ pointer }] }])
+    expect(await refusalOf(await doors.get('/usage', asAda))).toEqual({ status: 403, code: 'forbidden' })
+  })
+})
+
+test('a model without a price has no cost and is named', async () => {
+  const sum = {
+    provider: 'openai',
+    model: 'x',
+    runs: 1,
+    input: 1,
+    output: 1,
+    cachedInput: 0,
+    cacheWrite: 0,
+    reasoning: 0,
+  }
+  const demo = { ...sum, provider: 'demo', model: 'demo' }
+  const read = createReadUsage({
+    usage: {
+      sums: async () => [
+        { key: 's1', ...sum },
+        { key: 's1', ...demo },
+        { key: 's2', ...demo },
+      ],
+      totals: async () => [
+        { key: '', ...sum },
+        { key: '', ...demo },
+      ],
+    },
+    sessions: { get: async () => null },
+    prices: { currency: 'USD', models: {} },
+  })
+  const { rows, total, unpriced } = await read({ from: 0, to: 1, by: 'session', limit: 5 })
+
+  expect(rows.map(({ key, label, cost }) => [key, label, cost])).toEqual([
+    ['s1', 's1', null],
+    ['s2', 's2', 0],
+  ])
+  expect([total.cost, unpriced]).toEqual([null, ['openai/x']])
+})

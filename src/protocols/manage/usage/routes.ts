@@ -1,0 +1,169 @@
+// Tokens and cost, for operators.
+
+import { z } from 'zod'
+import type { Clock } from '../../../domain/clock.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Oversight } from '../../../supervision/oversight/oversight.ts'
+import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
+import { viewerOf } from '../../shared/request/caller.ts'
+import { decodePage, queryProblem } from '../../shared/request/page.ts'
+
+export interface UsageRoutesDeps {
+  readUsage: ReadUsage
+  oversight: Pick<Oversight, 'listing'>
+  clock: Pick<Clock, 'now'>
+}
+
+const groups = ['day', 'agent', 'model', 'session', 'owner'] as const
+const MOST_DAYS = 400
+const USUAL_DAYS = 30
+const DAY_MS = 86_400_000
+const PAGE = { max: 1_000, fallback: 100 }
+
+const counts = {
+  runs: z.int().min(0).describe('Runs that used a model.'),
+  input_tokens: z.int().min(0).describe('All input, also what came from a cache.'),
+  output_tokens: z.int().min(0),
+  cached_input_tokens: z.int().min(0),
+  reasoning_tokens: z.int().min(0).describe('A part of the output.'),
+  cost: z.number().min(0).nullable().describe('Null: a model without a price was used.'),
+}
+
+const UsageSchema = z
+  .strictObject({
+    from: z.iso.date(),
+    to: z.iso.date(),
+    by: z.enum(groups),
+    rows: z.array(
+      z.strictObject({
+        key: z.string().describe('A date, the name of an agent, `provider/model`, the id of a session, or an owner.'),
+        label: z.string().describe('The key, or the title of a session.'),
+        ...counts,
+      }),
+    ),
+    total: z.strictObject(counts).describe('Of the whole range, also of rows beyond the limit.'),
+    currency: z.string(),
+    unpriced: z.array(z.string()).describe('Models without a price in `prices.models`.'),
+  })
+  .meta({ id: 'Usage' })
+
+const exampleCounts = {
+  runs: 12,
+  input_tokens: 40_000,
+  output_tokens: 9_000,
+  cached_input_tokens: 12_000,
+  reasoning_tokens: 3_000,
+  cost: 0.0253,
+}
+
+const describe: RouteDescription = {
+  tag: 'Usage',
+  description:
+    'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
+  query: {
+    from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
+    to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
+    by: z.enum(groups).optional().describe('Default: day.'),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(PAGE.max)
+      .optional()
+      .describe('Most rows but for days; 100 when left out.'),
+  },
+  responses: {
+    200: {
+      description: 'Tokens and cost.',
+      content: {
+        'application/json': {
+          schema: UsageSchema,
+          example: {
+            from: '2026-11-15',
+            to: '2026-11-15',
+            by: 'model',
+            rows: [{ key: 'openai/gpt-5-mini', label: 'openai/gpt-5-mini', ...exampleCounts }],
+            total: exampleCounts,
+            currency: 'USD',
+            unpriced: [],
+          },
+        },
+      },
+    },
+  },
+  errors: ['invalid_request', 'storage_full', 'storage_failed'],
+}
+
+export function createUsageRoutes({ readUsage, oversight, clock }: UsageRoutesDeps): Route[] {
+  async function show(request: Request, reply: Reply): Promise<void> {
+    const { from, to } = rangeIn(request.query, clock.now())
+    const by = groupIn(request.query)
+    const { limit } = decodePage(request, PAGE)
+    // These name sessions and people, so it is a list of what others do.
+    if (by === 'session' || by === 'owner') await oversight.listing(viewerOf(request.principal), '*')
+    const { rows, total, currency, unpriced } = await readUsage({ from, to, by, limit })
+    reply.json(200, {
+      from: dateOf(from),
+      to: dateOf(to),
+      by,
+      rows: rows.map(({ key, label, ...sums }) => ({ key, label, ...countsView(sums) })),
+      total: countsView(total),
+      currency,
+      unpriced,
+    })
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/usage',
+      door: null,
+      role: 'operator',
+      body: 'none',
+      summary: 'Tokens and cost by day, agent, model, session or owner',
+      describe,
+      handle: show,
+    },
+  ]
+}
+
+const countsView = ({ runs, input, output, cachedInput, reasoning, cost }: UsageReport['total']) => ({
+  runs,
+  input_tokens: input,
+  output_tokens: output,
+  cached_input_tokens: cachedInput,
+  reasoning_tokens: reasoning,
+  // Sums of fractions would show the limits of floating point.
+  cost: cost === null ? null : Number(cost.toFixed(9)),
+})
+
+const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
+
+function rangeIn(query: URLSearchParams, now: number): { from: number; to: number } {
+  const to = dayIn(query, 'to') ?? Math.floor(now / DAY_MS)
+  const from = dayIn(query, 'from') ?? to - USUAL_DAYS + 1
+  if (from > to) throw queryProblem({ pointer: 'from', detail: 'Send a day that is not after `to`.' })
+  if (to - from >= MOST_DAYS) {
+    throw queryProblem({ pointer: 'from', detail: `Send a range of at most ${MOST_DAYS} days.` })
+  }
+  return { from, to }
+}
+
+function dayIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  // 2026-02-30 would become another day.
+  if (Number.isNaN(time) || dateOf(time / DAY_MS) !== text) {
+    throw queryProblem({ pointer: name, detail: 'Send a day like 2026-11-15.' })
+  }
+  return time / DAY_MS
+}
+
+function groupIn(query: URLSearchParams): (typeof groups)[number] {
+  const text = query.get('by') ?? 'day'
+  const by = groups.find((one) => one === text)
+  if (by === undefined) throw queryProblem({ pointer: 'by', detail: `Send one of ${groups.join(', ')}.` })
+  return by
+}

@@ -1,0 +1,73 @@
+// What agents used of models, and what it cost.
+
+import { costOf, type PriceSettings, priceOf } from '../../domain/prices.ts'
+import type { SessionReads } from '../../store/ports/sessions.ts'
+import type { TokenSums, UsageQuery, UsageReads, UsageSum } from '../../store/ports/usage.ts'
+
+export interface UsageLine extends Omit<TokenSums, 'cacheWrite'> {
+  key: string
+  /** For people. A session that is gone has only its id. */
+  label: string
+  runs: number
+  /** Null: it used a model without a price. */
+  cost: number | null
+}
+
+export interface UsageReport {
+  rows: UsageLine[]
+  /** Of all groups, also those beyond the limit. */
+  total: Omit<UsageLine, 'key' | 'label'>
+  currency: string
+  /** `provider/model` of the models without a price that were used. */
+  unpriced: string[]
+}
+
+export type ReadUsage = (query: UsageQuery) => Promise<UsageReport>
+
+interface UsageDeps {
+  usage: UsageReads
+  sessions: Pick<SessionReads, 'get'>
+  prices: PriceSettings
+}
+
+const DAY_MS = 86_400_000
+
+export function createReadUsage({ usage, sessions, prices }: UsageDeps): ReadUsage {
+  async function labelOf(by: UsageQuery['by'], key: string): Promise<string> {
+    if (by !== 'session') return key
+    const session = await sessions.get(key)
+    const title = session?.supervision?.title ?? ''
+    return title === '' ? key : title
+  }
+
+  return async (query) => {
+    const totals = await usage.totals(query)
+    const groups = Map.groupBy(await usage.sums(query), ({ key }) => key)
+    const rows: UsageLine[] = []
+    for (const [raw, sums] of groups) {
+      const key = query.by === 'day' ? new Date(Number(raw) * DAY_MS).toISOString().slice(0, 10) : raw
+      rows.push({ key, label: await labelOf(query.by, key), ...addedUp(sums, prices) })
+    }
+    const unpriced = totals.filter(({ provider, model }) => priceOf(prices, provider, model) === null)
+    return {
+      rows,
+      total: addedUp(totals, prices),
+      currency: prices.currency,
+      unpriced: unpriced.map(({ provider, model }) => `${provider}/${model}`).sort(),
+    }
+  }
+}
+
+function addedUp(sums: readonly UsageSum[], prices: PriceSettings): UsageReport['total'] {
+  const total: UsageReport['total'] = { runs: 0, input: 0, output: 0, cachedInput: 0, reasoning: 0, cost: 0 }
+  for (const sum of sums) {
+    total.runs += sum.runs
+    total.input += sum.input
+    total.output += sum.output
+    total.cachedInput += sum.cachedInput
+    total.reasoning += sum.reasoning
+    const price = priceOf(prices, sum.provider, sum.model)
+    total.cost = price === null || total.cost === null ? null : total.cost + costOf(price, sum)
+  }
+  return total
+}

@@ -1,0 +1,63 @@
+// What the policy of a workspace would say about a request, for operators who wonder. It grants nothing and asks nobody.
+
+import type { Risk } from '../../domain/tool-settings.ts'
+import type { SupervisedReads } from '../../store/ports/supervised.ts'
+import { type EffectivePolicy, judgeEffective } from './effective-policy.ts'
+import type { PolicyLimits } from './judge-request.ts'
+import type { PolicyWatch } from './watch-policy.ts'
+
+export interface TriedRequest {
+  toolName: string
+  /** Absolute, or relative to the workspace. */
+  filePath: string | null
+  command: string | null
+  riskLevel: Risk
+}
+
+export interface TriedVerdict {
+  autoApproved: boolean
+  matchedRule: string | null
+  /** What counts in this workspace, then why the request passes or does not. */
+  why: string[]
+}
+
+/** `workspaceRoot` is a real path. */
+export type TryRequest = (workspaceRoot: string, request: TriedRequest) => Promise<TriedVerdict>
+
+interface TryDeps {
+  store: { supervised: Pick<SupervisedReads, 'pin'> }
+  policies: Pick<PolicyWatch, 'effective'>
+  limits: PolicyLimits
+  /** A path relative to the workspace, with links followed; null if it leads to no file there. */
+  confined(workspaceRoot: string, path: string): Promise<string | null>
+}
+
+export function createTryRequest({ store, policies, limits, confined }: TryDeps): TryRequest {
+  return async (workspaceRoot, { filePath, ...request }) => {
+    const effective = policies.effective(workspaceRoot, await store.supervised.pin(workspaceRoot))
+    const state = stateWords(effective)
+    const path = filePath === null ? null : await confined(workspaceRoot, filePath)
+    if (filePath !== null && path === null) {
+      return {
+        autoApproved: false,
+        matchedRule: null,
+        why: [...state, 'The path does not lead to a file of the workspace.'],
+      }
+    }
+    const { autoApproved, matchedRule, why } = judgeEffective(effective, { ...request, filePath: path }, limits)
+    return { autoApproved, matchedRule, why: [...state, why] }
+  }
+}
+
+/** Nothing where the verdict itself says it. */
+function stateWords(effective: EffectivePolicy): string[] {
+  if (effective.state !== 'pinned') return []
+  const { file, change } = effective
+  const accepted = `An operator has accepted ${file}.`
+  if (change.change === 'same') return [accepted]
+  return [
+    change.change === 'wider'
+      ? `${accepted} It was changed since and allows more now, which does not count yet.`
+      : `${accepted} It was changed since and allows less now, which counts at once.`,
+  ]
+}
