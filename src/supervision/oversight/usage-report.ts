@@ -26,27 +26,26 @@ export type ReadUsage = (query: UsageQuery) => Promise<UsageReport>
 
 interface UsageDeps {
   usage: UsageReads
-  sessions: Pick<SessionReads, 'get'>
+  sessions: Pick<SessionReads, 'overview'>
   prices: PriceSettings
 }
 
 const DAY_MS = 86_400_000
 
 export function createReadUsage({ usage, sessions, prices }: UsageDeps): ReadUsage {
-  async function labelOf(by: UsageQuery['by'], key: string): Promise<string> {
-    if (by !== 'session') return key
-    const session = await sessions.get(key)
-    const title = session?.supervision?.title ?? ''
-    return title === '' ? key : title
+  async function titlesOf(keys: readonly string[]): Promise<Map<string, string>> {
+    const found = await sessions.overview(keys)
+    return new Map(found.flatMap(({ id, title }) => (title === '' ? [] : [[id, title] as const])))
   }
 
   return async (query) => {
     const totals = await usage.totals(query)
     const groups = Map.groupBy(await usage.sums(query), ({ key }) => key)
+    const titles = query.by === 'session' ? await titlesOf([...groups.keys()]) : null
     const rows: UsageLine[] = []
     for (const [raw, sums] of groups) {
       const key = query.by === 'day' ? new Date(Number(raw) * DAY_MS).toISOString().slice(0, 10) : raw
-      rows.push({ key, label: await labelOf(query.by, key), ...addedUp(sums, prices) })
+      rows.push({ key, label: titles?.get(key) ?? key, ...addedUp(sums, prices) })
     }
     const unpriced = totals.filter(({ provider, model }) => priceOf(prices, provider, model) === null)
     return {

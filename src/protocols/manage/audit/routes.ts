@@ -7,8 +7,7 @@ import { visibleText } from '../../../domain/visible-text.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { AuditQuery, AuditTrail, ReadEntry } from '../../../supervision/oversight/audit-trail.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { timeIn } from '../../shared/request/query-time.ts'
+import { decodePage, nextLink, queryProblem, timeIn } from '../../shared/request/page.ts'
 import { describeAudit, describeChain } from './describe.ts'
 
 export interface AuditRoutesDeps {

@@ -103,7 +103,7 @@ test('a model without a price has no cost and is named', async () => {
         { key: '', ...demo },
       ],
     },
-    sessions: { get: async () => null },
+    sessions: { overview: async () => [] },
     prices: { currency: 'USD', models: {} },
   })
   const { rows, total, unpriced } = await read({ from: 0, to: 1, by: 'session', limit: 5 })

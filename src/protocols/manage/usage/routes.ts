@@ -7,7 +7,7 @@ import type { RouteDescription } from '../../../http/route-description.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, queryProblem } from '../../shared/request/page.ts'
+import { decodePage, queryProblem, wordIn } from '../../shared/request/page.ts'
 
 export interface UsageRoutesDeps {
   readUsage: ReadUsage
@@ -98,7 +98,7 @@ const describe: RouteDescription = {
 export function createUsageRoutes({ readUsage, oversight, clock }: UsageRoutesDeps): Route[] {
   async function show(request: Request, reply: Reply): Promise<void> {
     const { from, to } = rangeIn(request.query, clock.now())
-    const by = groupIn(request.query)
+    const by = wordIn(request.query, 'by', groups) ?? 'day'
     const { limit } = decodePage(request, PAGE)
     // These name sessions and people, so it is a list of what others do.
     if (by === 'session' || by === 'owner') await oversight.listing(viewerOf(request.principal), '*')
@@ -159,11 +159,4 @@ function dayIn(query: URLSearchParams, name: string): number | undefined {
     throw queryProblem({ pointer: name, detail: 'Send a day like 2026-11-15.' })
   }
   return time / DAY_MS
-}
-
-function groupIn(query: URLSearchParams): (typeof groups)[number] {
-  const text = query.get('by') ?? 'day'
-  const by = groups.find((one) => one === text)
-  if (by === undefined) throw queryProblem({ pointer: 'by', detail: `Send one of ${groups.join(', ')}.` })
-  return by
 }
