@@ -12,6 +12,8 @@ interface DialogProps {
   width?: 'narrow' | 'wide' | 'full'
 }
 
+const FIRST_FIELD = '[data-focus], textarea, input:not([type="checkbox"], [type="radio"])'
+
 /** A modal window of the browser itself: it holds the focus, closes with Escape, and gives the focus back. */
 export function Dialog({ title, onClose, children, actions, width = 'narrow' }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -19,6 +21,8 @@ export function Dialog({ title, onClose, children, actions, width = 'narrow' }: 
   useEffect(() => {
     const opener = document.activeElement
     dialog.current?.showModal()
+    // The browser would choose the button that closes. Who opens a dialog with a field wants to type.
+    dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }

@@ -1,5 +1,6 @@
 import type { InboxItem } from 'quarterdeck/client'
 import { Link } from 'wouter'
+import { approvalGist, approvalTitle } from '../../parts/approval/approval-title.ts'
 import { TimeLeft } from '../../parts/approval/TimeLeft.tsx'
 import { Badge, RiskShape } from '../../parts/Badge.tsx'
 import { AlertIcon, PromptIcon, WaitIcon } from '../../parts/icons.ts'
@@ -32,7 +33,7 @@ export function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: 
         <Sign item={item} />
       </span>
       <span className={styles.title}>
-        <VisibleText text={item.title} inline />
+        <Title item={item} />
       </span>
       <span className={styles.age}>
         <Time at={item.decided_at ?? item.created_at} />
@@ -44,12 +45,28 @@ export function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: 
       </span>
       <span className={styles.left}>
         {isWaiting ? (
-          item.expires_at !== null && <TimeLeft until={item.expires_at} />
+          item.expires_at !== null && <TimeLeft until={item.expires_at} coarse />
         ) : (
           <Badge tone={isGone ? 'neutral' : statusTone(item.status)}>{isGone ? 'Done' : statusWord(item.status)}</Badge>
         )}
       </span>
     </Link>
+  )
+}
+
+function Title({ item }: { item: InboxItem }) {
+  if (item.kind !== 'approval') return <VisibleText text={item.title} inline />
+  const gist = approvalGist(item.approval)
+  return (
+    <>
+      <VisibleText text={approvalTitle(item.approval)} inline />
+      {gist !== '' && (
+        <span className={styles.gist}>
+          {' '}
+          <VisibleText text={gist} inline />
+        </span>
+      )}
+    </>
   )
 }
 

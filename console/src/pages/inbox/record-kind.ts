@@ -1,14 +1,18 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Client, ClientError, type InboxItem } from 'quarterdeck/client'
 import { useClient } from '../../data/server.tsx'
+import { useInbox } from '../../data/waiting.ts'
 
 /** Which card an id needs, for a link that knows nothing but the id. */
-export function useRecordKind(id: string, known: InboxItem['kind'] | undefined) {
+export function useRecordKind(id: string, listed: InboxItem['kind'] | undefined) {
   const client = useClient()
   const queries = useQueryClient()
+  // Most links lead to something that waits, so the inbox knows.
+  const inbox = useInbox()
+  const known = listed ?? inbox.data?.items.find((item) => item.id === id)?.kind
   const { data, error, refetch } = useQuery({
     queryKey: ['kind-of-record', id],
-    enabled: known === undefined,
+    enabled: known === undefined && !inbox.isPending,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => kindOf(client, queries, id, signal),
   })

@@ -11,6 +11,7 @@ import { Time } from '../Time.tsx'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
+import { approvalTitle } from './approval-title.ts'
 import { lockReason } from './approve-lock.ts'
 import { CardFrame } from './CardFrame.tsx'
 import { DecisionBar } from './DecisionBar.tsx'
@@ -127,7 +128,7 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
       <CardFrame
         kind={kindWord(approval.kind)}
         icon={kindIcons[approval.kind]}
-        title={titleOf(approval)}
+        title={approvalTitle(approval)}
         risk={approval.risk}
         agent={approval.agent}
         host={approval.host}
@@ -224,15 +225,6 @@ const kindIcons = {
   permission: <ApprovalIcon aria-hidden="true" />,
   policy: <PolicyIcon aria-hidden="true" />,
 } as const
-
-const verbs = { create: 'Create', modify: 'Change', delete: 'Delete' } as const
-
-/** Made by the server. The title of a change is the agent's, so its file takes its place. */
-function titleOf({ kind, change, title, action, tool }: ShownApproval): string {
-  if (change !== null) return `${verbs[change.kind]} ${change.file_path}`
-  if (kind === 'question') return `${tool} asks`
-  return kind === 'tool_call' ? (action ?? title) : title
-}
 
 /** `1 of 2 yeses: ada 5m ago`. */
 function Yeses({ approval: { quorum, decisions, status } }: { approval: ShownApproval }) {

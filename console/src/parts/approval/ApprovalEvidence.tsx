@@ -5,7 +5,16 @@ import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './ApprovalEvidence.module.css'
-import { changesSince, DIFF, POLICY, PREVIEW, QUESTION, showsArguments } from './approval-parts.ts'
+import {
+  answerRules,
+  changesSince,
+  DIFF,
+  POLICY,
+  PREVIEW,
+  QUESTION,
+  questionText,
+  showsArguments,
+} from './approval-parts.ts'
 import { CardSection } from './CardFrame.tsx'
 import { Difference } from './EditReview.tsx'
 import { Notice } from './Notice.tsx'
@@ -44,13 +53,24 @@ export function ApprovalEvidence({ approval, changedFrom, onSeen, onOpenAll, isO
       {kind === 'question' && (
         <CardSection title="What the tool asks, in its own words">
           <div className={styles.box}>
-            <SeenText text={description} label="The question" onSeen={(seen) => onSeen(QUESTION, seen)} />
+            <SeenText text={questionText(approval)} label="The question" onSeen={(seen) => onSeen(QUESTION, seen)} />
           </div>
         </CardSection>
       )}
       {form !== null && question !== null && <QuestionForm {...form} schema={question.schema} />}
+      {kind === 'question' && answerRules(approval) !== '' && (
+        <details className={styles.rules}>
+          <summary>What the answer may be</summary>
+          <VisibleText text={answerRules(approval)} />
+        </details>
+      )}
       {showsArguments(approval) && (
-        <CardSection title={kind === 'permission' ? 'The call' : `What runs: ${approval.tool}`}>
+        <CardSection title="What runs">
+          {approval.action !== null && (
+            <p className={styles.action}>
+              <VisibleText text={approval.action} inline />
+            </p>
+          )}
           <ShownArguments
             approvalId={approval.approval_id}
             shown={shown}

@@ -56,7 +56,6 @@ export function RejectDialog({ approval, lookedAt, decide, isLive, onClose }: Re
       <TextArea
         label="Reason"
         help="The agent reads it. You can leave it out."
-        autoFocus
         maxLength={LONGEST_REASON}
         value={reason}
         onChange={({ target }) => setReason(target.value)}

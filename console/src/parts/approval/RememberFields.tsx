@@ -24,7 +24,7 @@ export function RememberFields({ choice, onChange, effect, tool, names, hasFocus
         <Select
           label="Remember"
           value={remember}
-          autoFocus={hasFocus}
+          data-focus={hasFocus || undefined}
           onChange={({ target }) => {
             const next = target.value as RememberChoice['remember']
             onChange(

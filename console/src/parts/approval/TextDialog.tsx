@@ -56,7 +56,6 @@ export function TextDialog(props: TextDialogProps) {
         <TextArea
           label={label}
           {...(props.help === null ? {} : { help: props.help })}
-          autoFocus
           maxLength={LONGEST}
           value={text}
           onChange={({ target }) => setText(target.value)}

@@ -27,7 +27,7 @@ const argumentPart = ({ name, bytes, cut }: ShownArgument): Part => ({
 /** A question shows the words of its tool, and no call: the call has begun. */
 export function partsOf(approval: ShownApproval): Part[] {
   const { kind, shown, shown_diff, preview, description } = approval
-  if (kind === 'question') return [whole(QUESTION, description)]
+  if (kind === 'question') return [whole(QUESTION, questionText(approval))]
   const hasDiff = shown_diff !== undefined && shown_diff !== ''
   return [
     ...(showsArguments(approval) ? shown.arguments.map(argumentPart) : []),
@@ -36,6 +36,16 @@ export function partsOf(approval: ShownApproval): Part[] {
     ...(preview !== null && preview !== '' ? [whole(PREVIEW, preview)] : []),
   ]
 }
+
+/** The description of a question is what the tool asks, line by line and with marks, and then what the answer may be. */
+const questionLines = ({ question }: ShownApproval): number =>
+  question?.message.split('\n').length ?? Number.MAX_SAFE_INTEGER
+
+export const questionText = (approval: ShownApproval): string =>
+  approval.description.split('\n').slice(0, questionLines(approval)).join('\n')
+
+export const answerRules = (approval: ShownApproval): string =>
+  approval.description.split('\n').slice(questionLines(approval)).join('\n')
 
 /** A change is shown as a diff. Its arguments are only the way it was asked for. */
 export const showsArguments = ({ kind }: Pick<ShownApproval, 'kind'>): boolean =>

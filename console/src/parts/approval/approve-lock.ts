@@ -24,8 +24,8 @@ type Rememberable = Pick<Approval, 'kind' | 'risk' | 'host' | 'quorum'>
 
 /** Why a yes cannot be remembered. Null: it can. */
 export function whyNotRemember({ kind, risk, host, quorum }: Rememberable): string | null {
-  if (kind !== 'tool_call') return 'Only calls of tools can be remembered.'
   if (host !== null) return 'Agents elsewhere have a policy file for what needs no asking.'
+  if (kind !== 'tool_call') return 'Only calls of tools can be remembered.'
   if (risk === 'critical') return 'Critical calls need a yes each time.'
   if (quorum > 1) return 'Where several people have to say yes, every call needs them.'
   return null

@@ -1,4 +1,4 @@
-import { memo, useEffect, useState } from 'react'
+import { memo, useEffect, useMemo, useState } from 'react'
 import { Button } from '../Button.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import type { ChangedWords } from './changed-words.ts'
@@ -120,8 +120,8 @@ function LineText({ half }: { half: Half }) {
   const { line, from, to } = half
   const words = useChangedWords(half)
   const changed = line.type === 'remove' ? words?.before : words?.after
-  const segments = segmentsOf(line.text, changed ?? [])
-  const isWhole = from === 0 && to === line.text.length
+  // Only lines of one piece are compared word by word, and only the piece in sight is looked at: the line may be a megabyte.
+  const segments = useMemo(() => segmentsOf(line.text.slice(from, to), changed ?? []), [line, from, to, changed])
   return (
     <>
       <span className={`${styles.sign} ${styles[line.type]}`} aria-hidden="true">
@@ -129,25 +129,12 @@ function LineText({ half }: { half: Half }) {
       </span>
       <code className={`${styles.text} ${styles[line.type]}`} dir="ltr">
         {line.type !== 'same' && <span className="unseen">{signNames[line.type]}</span>}
-        {isWhole
-          ? segments.map(({ text, isMark, isChanged }, i) => {
-              const look = isChanged ? styles.changed : undefined
-              return isMark ? (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places
-                <span key={i} className={look}>
-                  <VisibleText text={text} inline />
-                </span>
-              ) : (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places
-                <span key={i} className={look}>
-                  {text}
-                </span>
-              )
-            })
-          : segmentsOf(line.text.slice(from, to), []).map(({ text, isMark }, i) =>
-              // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places
-              isMark ? <VisibleText key={i} text={text} inline /> : text,
-            )}
+        {segments.map(({ text, isMark, isChanged }, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places
+          <span key={i} className={isChanged ? styles.changed : undefined}>
+            {isMark ? <VisibleText text={text} inline /> : text}
+          </span>
+        ))}
       </code>
     </>
   )
@@ -157,7 +144,7 @@ type Compare = (before: string, after: string) => ChangedWords | null
 let compare: Compare | null = null
 
 /** Only rows in sight are in the page, so only those are compared. */
-function useChangedWords({ line, partner }: Half): ChangedWords | null {
+function useChangedWords({ line, partner, from, to }: Half): ChangedWords | null {
   const [compareNow, setCompare] = useState<Compare | null>(() => compare)
   useEffect(() => {
     if (partner === null || compareNow !== null) return
@@ -170,6 +157,9 @@ function useChangedWords({ line, partner }: Half): ChangedWords | null {
       isGone = true
     }
   }, [partner, compareNow])
-  if (partner === null || compareNow === null) return null
-  return line.type === 'remove' ? compareNow(line.text, partner.text) : compareNow(partner.text, line.text)
+  const isWhole = from === 0 && to === line.text.length
+  return useMemo(() => {
+    if (partner === null || compareNow === null || !isWhole) return null
+    return line.type === 'remove' ? compareNow(line.text, partner.text) : compareNow(partner.text, line.text)
+  }, [line, partner, compareNow, isWhole])
 }
