@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'react'
+import { CopyButton } from '../CopyButton.tsx'
+import styles from './CodeBlock.module.css'
+import type { CodePiece } from './highlight.ts'
+
+/** Longer code stays black on white: colours would hold up the page. */
+const LONGEST_COLOURED = 50_000
+
+interface CodeBlockProps {
+  code: string
+  /** As the agent named it. Empty: it did not. */
+  language: string
+  /** Its end has not come yet. Colours come with the end. */
+  isOpen: boolean
+}
+
+/** Long lines scroll inside of it. Colours never change the text. */
+export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
+  const pieces = usePieces(code, isOpen || code.length > LONGEST_COLOURED ? '' : language)
+  return (
+    <figure className={styles.frame} dir="ltr">
+      <figcaption className={styles.head}>
+        <span>{language === '' ? 'text' : language}</span>
+        <CopyButton text={code} what="code" />
+      </figcaption>
+      <pre
+        className={styles.code}
+        tabIndex={0}
+        aria-label={language === '' ? 'Code' : `Code in ${language}`}
+        role="group"
+      >
+        <code>
+          {pieces === null
+            ? code
+            : pieces.map(({ text, tone }, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: pieces never change places
+                <span key={i} className={tone === null ? undefined : styles[tone]}>
+                  {text}
+                </span>
+              ))}
+        </code>
+      </pre>
+    </figure>
+  )
+}
+
+function usePieces(code: string, language: string): CodePiece[] | null {
+  const [found, setFound] = useState<{ code: string; pieces: CodePiece[] | null } | null>(null)
+  useEffect(() => {
+    if (language === '' || language === 'text') return
+    let isGone = false
+    import('./highlight.ts').then(
+      ({ highlight }) => {
+        if (!isGone) setFound({ code, pieces: highlight(code, language) })
+      },
+      // Without the chunk the code has no colours.
+      () => {},
+    )
+    return () => {
+      isGone = true
+    }
+  }, [code, language])
+  return found?.code === code ? found.pieces : null
+}
