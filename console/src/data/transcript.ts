@@ -48,8 +48,10 @@ export interface ToolItem extends Common {
   args: string
   /** Null: there is none yet. */
   result: string | null
-  status: 'preparing' | 'running' | 'waiting' | 'done' | 'stopped'
+  status: 'preparing' | 'running' | 'waiting' | 'done' | 'failed' | 'stopped'
   endedAt: number | null
+  /** As measured by whoever ran it. Null: not known. */
+  durationMs: number | null
 }
 
 /** The run stopped to ask a person. `id` is the id of the approval. */
@@ -66,6 +68,13 @@ export interface EndItem extends Common {
   code: string | null
 }
 
+/** What a tool or an agent elsewhere shows beside the conversation. A later state takes the place of an earlier one. */
+export interface ActivityItem extends Common {
+  type: 'activity'
+  name: string
+  content: Record<string, unknown>
+}
+
 /** Something else that is worth a line: a sub-agent began, an event of the agent itself. */
 export interface NoteItem extends Common {
   type: 'note'
@@ -73,12 +82,22 @@ export interface NoteItem extends Common {
   text: string
 }
 
-export type TranscriptItem = UserItem | AnswerItem | ReasoningItem | ToolItem | QuestionItem | EndItem | NoteItem
+export type TranscriptItem =
+  | UserItem
+  | AnswerItem
+  | ReasoningItem
+  | ToolItem
+  | QuestionItem
+  | EndItem
+  | ActivityItem
+  | NoteItem
 
 export interface Transcript {
   items: readonly TranscriptItem[]
   /** The run that is in progress, or null. */
   activeRun: string | null
+  /** What the last run stopped to ask, if none has begun since. */
+  questions: readonly EventInterrupt[]
   usage: readonly EventUsage[]
   lastSeq: number
 }
@@ -91,10 +110,11 @@ export interface TranscriptFold {
 export function createTranscriptFold(): TranscriptFold {
   const items: TranscriptItem[] = []
   let activeRun: string | null = null
+  let questions: readonly EventInterrupt[] = []
   let usage: readonly EventUsage[] = []
   let lastSeq = 0
   let hasChanged = true
-  let shown: Transcript = { items: [], activeRun: null, usage: [], lastSeq: 0 }
+  let shown: Transcript = { items: [], activeRun: null, questions: [], usage: [], lastSeq: 0 }
   /** Where an item is, by its key. */
   const places = new Map<string, number>()
   /** Keys of what the run in progress has begun. */
@@ -152,6 +172,14 @@ export function createTranscriptFold(): TranscriptFold {
     switch (event.type) {
       case 'RUN_STARTED':
         activeRun = event.runId
+        for (const { toolCallId } of questions) {
+          // Somebody has answered, or this run asks again at its end.
+          change<ToolItem>(`tool:${toolCallId}`, 'tool', (item) => {
+            open.add(item.key)
+            return item.status === 'waiting' ? { ...item, status: 'running' } : item
+          })
+        }
+        questions = []
         for (const message of messagesOf(event.input)) {
           put({ key: `user:${message.id}`, type: 'user', ...common, runId: event.runId, ...contentOf(message.content) })
         }
@@ -160,6 +188,7 @@ export function createTranscriptFold(): TranscriptFold {
         activeRun = null
         usage = [...usage, ...(event.usage ?? [])]
         if (event.outcome?.type === 'interrupt') {
+          questions = event.outcome.interrupts
           for (const interrupt of event.outcome.interrupts) {
             put({ key: `question:${interrupt.id}`, type: 'question', interrupt, ...common, runId: event.runId })
             if (interrupt.toolCallId !== undefined) {
@@ -227,8 +256,9 @@ export function createTranscriptFold(): TranscriptFold {
         change<ToolItem>(`tool:${event.toolCallId}`, 'tool', (item) => ({
           ...item,
           result: textOf(event.content),
-          status: 'done',
+          status: ownMetadata(event.metadata).status === 'error' ? 'failed' : 'done',
           endedAt: at,
+          durationMs: numberOf(ownMetadata(event.metadata).durationMs),
         }))
         return
       case 'SUBAGENT_STARTED':
@@ -243,6 +273,12 @@ export function createTranscriptFold(): TranscriptFold {
       case 'SUBAGENT_ERROR':
         put({ key: `note:${seq}`, type: 'note', name: 'sub-agent', text: event.message, ...common })
         return
+      case 'ACTIVITY_SNAPSHOT': {
+        const key = `activity:${event.messageId}`
+        put({ key, type: 'activity', name: event.activityType, content: event.content, ...common })
+        change<ActivityItem>(key, 'activity', (item) => ({ ...item, content: event.content }))
+        return
+      }
       case 'CUSTOM':
         put({ key: `note:${seq}`, type: 'note', name: event.name, text: textOf(event.value), ...common })
         return
@@ -256,7 +292,7 @@ export function createTranscriptFold(): TranscriptFold {
       for (const event of events) add(event)
     },
     current() {
-      if (hasChanged) shown = { items: [...items], activeRun, usage, lastSeq }
+      if (hasChanged) shown = { items: [...items], activeRun, questions, usage, lastSeq }
       hasChanged = false
       return shown
     },
@@ -272,8 +308,16 @@ const toolItem = (callId: string, name: string, status: ToolItem['status'], comm
   result: null,
   status,
   endedAt: null,
+  durationMs: null,
   ...common,
 })
+
+/** Our own metadata on an event. AG-UI has no words for what it says. */
+function ownMetadata(metadata: Record<string, unknown> | undefined): Record<string, unknown> {
+  return isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : {}
+}
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
@@ -303,7 +347,8 @@ function fileOf(part: Record<string, unknown>): MessageFile {
   return {
     name: String(string(part.filename, part.name, metadata.filename, metadata.name) ?? 'file'),
     mimeType: (string(part.mimeType, source.mimeType, part.mime_type) as string | undefined) ?? null,
-    fileId: (string(part.id, part.fileId, source.id, part.file_id) as string | undefined) ?? null,
+    fileId:
+      (string(source.type === 'file' ? source.value : null, source.id, part.file_id) as string | undefined) ?? null,
   }
 }
 
