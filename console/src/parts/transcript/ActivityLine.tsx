@@ -1,0 +1,52 @@
+import type { ActivityItem } from '../../data/transcript.ts'
+import { statusWord } from '../../words.ts'
+import { CutText } from '../CutText.tsx'
+import { HealthIcon } from '../icons.ts'
+import styles from './ActivityLine.module.css'
+import { Fold } from './Fold.tsx'
+import { useIsOpen } from './open-rows.ts'
+import { argumentLine } from './pretty-json.ts'
+
+interface Step {
+  label: string
+  status: string
+}
+
+/** What a tool or an agent elsewhere shows beside the conversation: a checklist as such, everything else by its name and its values. */
+export function ActivityLine({ item }: { item: ActivityItem }) {
+  const steps = stepsIn(item.content.progress)
+  const [isOpen, setOpen] = useIsOpen(item.key, steps !== null)
+  const done = steps?.filter(({ status }) => status === 'done').length ?? 0
+  return (
+    <Fold
+      icon={<HealthIcon />}
+      title={steps === null ? statusWord(item.name.toLowerCase()) : `Progress: ${done} of ${steps.length}`}
+      line={steps === null ? argumentLine(JSON.stringify(item.content)) : ''}
+      isOpen={isOpen}
+      onToggle={setOpen}
+    >
+      {steps === null ? (
+        <CutText text={JSON.stringify(item.content, null, 2)} first={4_000} isCode />
+      ) : (
+        <ul className={styles.steps}>
+          {steps.map(({ label, status }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two steps may have the same words
+            <li key={i} data-status={status}>
+              <span className={styles.mark} aria-hidden="true">
+                {status === 'done' ? '✓' : status === 'in_progress' ? '…' : ''}
+              </span>
+              <bdi>{label}</bdi>
+              <span className="unseen"> ({statusWord(status)})</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Fold>
+  )
+}
+
+function stepsIn(progress: unknown): Step[] | null {
+  if (!Array.isArray(progress)) return null
+  const steps = progress.filter((one): one is Step => typeof one?.label === 'string' && typeof one?.status === 'string')
+  return steps.length === progress.length && steps.length > 0 ? steps : null
+}

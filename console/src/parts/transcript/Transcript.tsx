@@ -1,0 +1,160 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { TranscriptItem } from '../../data/transcript.ts'
+import { Button } from '../Button.tsx'
+import { NewestIcon } from '../icons.ts'
+import { ItemView } from './ItemView.tsx'
+import { OpenRowsContext } from './open-rows.ts'
+import styles from './Transcript.module.css'
+
+interface TranscriptProps {
+  items: readonly TranscriptItem[]
+  /** For screen readers: whose conversation it is. */
+  label: string
+  /** There are earlier items, which `onEarlier` loads. */
+  hasEarlier?: boolean
+  isLoadingEarlier?: boolean
+  onEarlier?: () => void
+  /** After the last item: messages on their way, what is going on. */
+  footer?: ReactNode
+  /** Questions that are shown somewhere else on the page, by their ids. */
+  docked?: ReadonlySet<string>
+  /** Asks again: beside the newest answer. */
+  onAgain?: (() => void) | undefined
+}
+
+/** As near to the end as this, a reader is at the end. */
+const NEAR = 48
+const FOOTER = 'footer'
+
+/**
+ * A conversation of any length. It opens at its end and stays there while the reader is there; a reader who has scrolled up is left alone.
+ * Earlier items come in above without moving what is read.
+ */
+export function Transcript({
+  items,
+  label,
+  hasEarlier = false,
+  isLoadingEarlier = false,
+  onEarlier,
+  footer = null,
+  docked = NONE,
+  onAgain,
+}: TranscriptProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const openRows = useRef(new Map<string, boolean>())
+  /** Written when the reader scrolls, read when the content changes. */
+  const isFollowing = useRef(true)
+  const [isAtEnd, setAtEnd] = useState(true)
+  const seenItems = useRef(items.length)
+  const hasFooter = footer !== null && footer !== false
+  const count = items.length + (hasFooter ? 1 : 0)
+  const rows = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: (index) => estimate(items[index]),
+    getItemKey: (index) => items[index]?.key ?? FOOTER,
+    overscan: 6,
+    anchorTo: 'end',
+    scrollEndThreshold: NEAR,
+    paddingStart: 16,
+    paddingEnd: 24,
+  })
+
+  const onScroll = useCallback(() => {
+    const { current } = box
+    if (current === null) return
+    const isNear = current.scrollHeight - current.scrollTop - current.clientHeight <= NEAR
+    isFollowing.current = isNear
+    setAtEnd(isNear)
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed, a reader at the end stays there
+  useLayoutEffect(() => {
+    if (isFollowing.current) {
+      rows.scrollToEnd()
+      seenItems.current = items.length
+    }
+  }, [items, footer])
+
+  // What stands below it may grow: the field for the next message, a question.
+  useEffect(() => {
+    const { current } = box
+    if (current === null) return
+    const observer = new ResizeObserver(() => isFollowing.current && rows.scrollToEnd())
+    observer.observe(current)
+    return () => observer.disconnect()
+  }, [rows])
+
+  const shown = rows.getVirtualItems()
+  const first = shown[0]?.index ?? 0
+  useEffect(() => {
+    if (first <= 3 && hasEarlier && !isLoadingEarlier) onEarlier?.()
+  }, [first, hasEarlier, isLoadingEarlier, onEarlier])
+
+  function toEnd(): void {
+    isFollowing.current = true
+    setAtEnd(true)
+    seenItems.current = items.length
+    rows.scrollToEnd()
+    box.current?.focus({ preventScroll: true })
+  }
+  const hasNew = !isAtEnd && items.length > seenItems.current
+  const newestAnswer = items.findLast(({ type, subagent }) => type === 'answer' && subagent === null)?.key
+  return (
+    <OpenRowsContext value={openRows.current}>
+      <div className={styles.frame}>
+        <div ref={box} className={styles.box} tabIndex={0} role="list" aria-label={label} onScroll={onScroll}>
+          <div className={styles.all} style={{ height: rows.getTotalSize() }} role="presentation">
+            {hasEarlier && <p className={styles.earlier}>Loading earlier messages…</p>}
+            {shown.map(({ index, key, start }) => {
+              const item = items[index]
+              return (
+                <div
+                  key={key}
+                  ref={rows.measureElement}
+                  data-index={index}
+                  className={styles.row}
+                  style={{ transform: `translateY(${start}px)` }}
+                  role="listitem"
+                  aria-setsize={hasEarlier ? -1 : count}
+                  aria-posinset={index + 1}
+                >
+                  <div className={styles.column}>
+                    {item === undefined ? (
+                      footer
+                    ) : (
+                      <ItemView
+                        item={item}
+                        isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
+                        onAgain={item.key === newestAnswer ? onAgain : undefined}
+                      />
+                    )}
+                  </div>
+                </div>
+              )
+            })}
+          </div>
+        </div>
+        {!isAtEnd && (
+          <div className={styles.toEnd}>
+            <Button icon={<NewestIcon />} onClick={toEnd}>
+              {hasNew ? 'New messages' : 'To the end'}
+            </Button>
+          </div>
+        )}
+      </div>
+    </OpenRowsContext>
+  )
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** A guess that is near for most: a long answer that is guessed too short would make the page jump when it is scrolled to. */
+function estimate(item: TranscriptItem | undefined): number {
+  if (item === undefined) return 60
+  if (item.type === 'answer') return 70 + Math.ceil(item.text.length / 90) * 24
+  if (item.type === 'user') return 64 + Math.ceil(item.text.length / 80) * 22
+  if (item.type === 'question') return 120
+  return 52
+}

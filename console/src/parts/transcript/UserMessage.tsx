@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react'
+import type { MessageFile } from '../../data/transcript.ts'
+import { CutText } from '../CutText.tsx'
+import { MessageFiles } from './MessageFiles.tsx'
+import styles from './UserMessage.module.css'
+
+interface UserMessageProps {
+  text: string
+  files: readonly MessageFile[]
+  /** Below the message: that it is on its way, or what went wrong. */
+  children?: ReactNode
+  isPale?: boolean
+}
+
+/** What a person wrote, as they wrote it. */
+export function UserMessage({ text, files, children, isPale = false }: UserMessageProps) {
+  return (
+    <section className={styles.message}>
+      <h2 className="unseen">Message</h2>
+      {text !== '' && (
+        <div className={`${styles.bubble} ${isPale ? styles.pale : ''}`}>
+          <CutText text={text} />
+        </div>
+      )}
+      {files.length > 0 && <MessageFiles files={files} />}
+      {children}
+    </section>
+  )
+}
