@@ -16,11 +16,11 @@ export interface SearchIndexer {
 }
 
 /** After a commit others usually follow, and one step takes them all. */
-const SOON_MS = 250
+const SOON_MS = 1_000
 /** One step takes a few ms, and then others get their turn. */
 const STEP_CHARS = 24 * 1024
 /** Of the time, this part is for indexing: a large old database must not slow the server down. */
-const SHARE = 0.2
+const SHARE = 0.1
 /** After an error, such as a full disk. */
 const RETRY_MS = 30_000
 /** A search waits so long for the index at most. */
