@@ -304,7 +304,8 @@ const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
   UPDATE sessions SET tokens = ifnull((
     SELECT CAST(sum(coalesce(value ->> 'totalTokens', coalesce(value ->> 'inputTokens', 0) + coalesce(value ->> 'outputTokens', 0))) AS INTEGER)
-    FROM runs, json_each(runs.usage) WHERE runs.sid + 0 = sessions.sid), 0)
+    FROM runs, json_each(iif(json_valid(runs.usage), runs.usage, '[]')) AS used
+    WHERE runs.sid + 0 = sessions.sid AND used.type = 'object'), 0)
     WHERE EXISTS (SELECT 1 FROM runs WHERE runs.sid + 0 = sessions.sid AND runs.usage <> '[]');
   `,
   // What runs used of models, by day. It has no reference to sessions: costs stay when a session is deleted. A run that used several
