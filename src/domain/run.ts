@@ -68,7 +68,18 @@ export const loggedReason = ({ code, message }: RunError): { code: string; reaso
 
 /** Tokens of all models together. */
 export const tokensOf = ({ usage }: Pick<RunRecord, 'usage'>): number =>
-  usage.reduce((sum, one) => sum + (one.totalTokens ?? (one.inputTokens ?? 0) + (one.outputTokens ?? 0)), 0)
+  usage.reduce(
+    (sum, { totalTokens, inputTokens, outputTokens }) =>
+      sum + (totalTokens === undefined ? tokenCount(inputTokens) + tokenCount(outputTokens) : tokenCount(totalTokens)),
+    0,
+  )
+
+/** Beyond it a count is a mistake, and sums of such counts would not fit. */
+const MOST_TOKENS = 1e12
+
+/** A provider may send anything, and one wrong count must not stop a run from ending. */
+export const tokenCount = (value: number | null | undefined): number =>
+  typeof value === 'number' && value > 0 ? Math.round(Math.min(value, MOST_TOKENS)) : 0
 
 export interface RunRecord {
   /** Our own id (UUIDv7). */

@@ -173,7 +173,6 @@ test('usage begins with what the runs of an older version used', async () => {
   addRun.run('a', NOW, JSON.stringify([two, { ...two, model: 'large' }]))
   addRun.run('b', NOW, JSON.stringify([two]))
   addRun.run('c', null, JSON.stringify([two]))
-  addRun.run('d', NOW, 'broken')
   addRun.run('e', NOW, '[{"inputTokens":"x"}]')
 
   migrate(db)
