@@ -35,6 +35,8 @@ export interface SignedIn {
 
 export interface Me {
   user: string
+  /** Whose sessions this person begins. */
+  owner: string
   role: 'operator'
   /** May decide for every owner. */
   admin: boolean

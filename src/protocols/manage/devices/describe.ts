@@ -97,6 +97,7 @@ export const describeMe: RouteDescription = {
   responses: {
     200: answer('Who asks, and what this server is.', MeSchema, {
       user: 'operator',
+      owner: 'local_user',
       role: 'operator',
       admin: true,
       device: exampleDevice,

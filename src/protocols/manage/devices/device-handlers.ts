@@ -38,6 +38,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const { whyNot } = consolePlace(request.raw, publicUrl)
     reply.json(200, {
       user,
+      owner: request.principal.owner,
       role: 'operator',
       admin: operators.isAdmin(user),
       device: device === undefined ? null : deviceView(device, devices, request.principal),

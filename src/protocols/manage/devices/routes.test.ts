@@ -30,6 +30,7 @@ describe('a one-time code', () => {
     expect([status, body]).toEqual([200, { token: expect.stringMatching(/^qd_[\w-]{43}$/), user: 'operator', device }])
     expect((await door.get('/me', { token: body.token })).body).toEqual({
       user: 'operator',
+      owner: 'local_user',
       role: 'operator',
       admin: true,
       device,

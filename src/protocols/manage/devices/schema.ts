@@ -39,6 +39,7 @@ export const SignedInSchema = z.strictObject({
 export const MeSchema = z
   .strictObject({
     user: z.string(),
+    owner: z.string().describe('Whose sessions this caller begins.'),
     role: z.literal('operator'),
     admin: z.boolean().describe('May decide for every owner.'),
     device: DeviceSchema.nullable().describe('null: the token is not of a device.'),
