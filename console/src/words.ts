@@ -31,6 +31,10 @@ const statuses: Readonly<Record<string, readonly [word: string, tone: Tone]>> = 
   terminated: ['Ended', 'neutral'],
   open: ['Open', 'neutral'],
   ended: ['Ended', 'neutral'],
+  // Calls of tools.
+  preparing: ['Preparing', 'neutral'],
+  done: ['Done', 'good'],
+  stopped: ['Stopped', 'neutral'],
 }
 
 /** An unknown status of a newer server is shown as it is. */

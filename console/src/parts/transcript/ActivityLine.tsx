@@ -1,5 +1,4 @@
 import type { ActivityItem } from '../../data/transcript.ts'
-import { statusWord } from '../../words.ts'
 import { CutText } from '../CutText.tsx'
 import { HealthIcon } from '../icons.ts'
 import styles from './ActivityLine.module.css'
@@ -20,7 +19,7 @@ export function ActivityLine({ item }: { item: ActivityItem }) {
   return (
     <Fold
       icon={<HealthIcon />}
-      title={steps === null ? statusWord(item.name.toLowerCase()) : `Progress: ${done} of ${steps.length}`}
+      title={steps === null ? sentence(item.name) : `Progress: ${done} of ${steps.length}`}
       line={steps === null ? argumentLine(JSON.stringify(item.content)) : ''}
       isOpen={isOpen}
       onToggle={setOpen}
@@ -36,13 +35,19 @@ export function ActivityLine({ item }: { item: ActivityItem }) {
                 {status === 'done' ? '✓' : status === 'in_progress' ? '…' : ''}
               </span>
               <bdi>{label}</bdi>
-              <span className="unseen"> ({statusWord(status)})</span>
+              <span className="unseen"> ({status.replaceAll('_', ' ')})</span>
             </li>
           ))}
         </ul>
       )}
     </Fold>
   )
+}
+
+/** `FILE` and `session_paused` as people write them. */
+function sentence(name: string): string {
+  const text = name.toLowerCase().replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function stepsIn(progress: unknown): Step[] | null {

@@ -12,28 +12,31 @@ import { UserMessage } from './UserMessage.tsx'
 
 interface ItemProps {
   item: TranscriptItem
+  /** It is a question that is shown somewhere else on the page. */
   isDocked: boolean
+  isLastOfTurn: boolean
   onAgain: (() => void) | undefined
 }
 
 /** One item of a conversation. Drawn again only if it is another one. */
-export const ItemView = memo(function ItemView({ item, isDocked, onAgain }: ItemProps) {
-  if (item.subagent === null) return drawItem(item, isDocked, onAgain)
-  return <div className={styles.inside}>{drawItem(item, isDocked, onAgain)}</div>
+export const ItemView = memo(function ItemView(props: ItemProps) {
+  const drawn = drawItem(props)
+  return props.item.subagent === null ? drawn : <div className={styles.inside}>{drawn}</div>
 })
 
-function drawItem(item: TranscriptItem, isDocked: boolean, onAgain: (() => void) | undefined): ReactNode {
+function drawItem({ item, isDocked, isLastOfTurn, onAgain }: ItemProps): ReactNode {
   switch (item.type) {
     case 'user':
       return <UserMessage text={item.text} files={item.files} />
     case 'answer':
-      return <Answer item={item} onAgain={onAgain} />
+      return <Answer item={item} hasActions={isLastOfTurn} onAgain={onAgain} />
     case 'reasoning':
       return <Reasoning item={item} />
     case 'tool':
       return <ToolCard item={item} />
     case 'question':
-      return <Question interrupt={item.interrupt} isDocked={isDocked} />
+      if (isDocked) return <Note name="Waiting" text="A person has to decide. The question is below." />
+      return <Question interrupt={item.interrupt} />
     case 'end':
       return <RunEnd item={item} />
     case 'activity':

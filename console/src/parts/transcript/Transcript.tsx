@@ -127,6 +127,7 @@ export function Transcript({
                       <ItemView
                         item={item}
                         isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
+                        isLastOfTurn={isLastOfTurn(items[index + 1])}
                         onAgain={item.key === newestAnswer ? onAgain : undefined}
                       />
                     )}
@@ -147,6 +148,9 @@ export function Transcript({
     </OpenRowsContext>
   )
 }
+
+/** What follows belongs to another turn. */
+const isLastOfTurn = (next: TranscriptItem | undefined): boolean => next === undefined || next.type === 'user'
 
 const NONE: ReadonlySet<string> = new Set()
 
