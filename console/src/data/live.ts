@@ -4,6 +4,7 @@
 import { createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
 import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
+import { newId } from './new-id.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
 
 export interface Live {
@@ -34,7 +35,7 @@ interface Watcher extends Watched {
 const MAX_SESSIONS = 8
 
 export function createLive(token: string): Live {
-  const me = crypto.randomUUID()
+  const me = newId()
   const channel = new BroadcastChannel('quarterdeck-live')
   const ended = new AbortController()
   const states = new Set<() => void>()

@@ -146,12 +146,12 @@ const toLogEvent = ({ seq, at, event }: { seq: number; at: string | null; event:
   event,
 })
 
-/** The log of a session for as long as the component is shown. */
-export function useSessionLog(sessionId: string): SessionLog & SessionLogView {
+/** The log of a session for as long as the component is shown. `isKnown`: false until the server has the session. */
+export function useSessionLog(sessionId: string, isKnown = true): SessionLog & SessionLogView {
   const client = useClient()
   const live = useLive()
   const log = useMemo(() => createSessionLog(sessionId, client, live), [sessionId, client, live])
-  useEffect(() => log.open(), [log])
+  useEffect(() => (isKnown ? log.open() : undefined), [log, isKnown])
   const view = useSyncExternalStore(log.subscribe, log.current)
   return { ...log, ...view }
 }
