@@ -1,12 +1,6 @@
-import { useTitle } from '../../app/title.ts'
-import { Page } from '../../parts/Page.tsx'
-import { Loading } from '../../parts/States.tsx'
+import { Conversation } from './Conversation.tsx'
+import { NewChat } from './NewChat.tsx'
 
 export default function ChatPage({ id }: { id: string | null }) {
-  useTitle('Chat')
-  return (
-    <Page title="Chat">
-      <Loading />
-    </Page>
-  )
+  return id === null ? <NewChat /> : <Conversation id={id} />
 }

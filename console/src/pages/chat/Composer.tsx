@@ -1,0 +1,166 @@
+import {
+  type ClipboardEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useId,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
+import type { SentFile, Words } from '../../data/outbox.ts'
+import { IconButton } from '../../parts/Button.tsx'
+import { AttachIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
+import { AttachmentList } from './AttachmentList.tsx'
+import styles from './Composer.module.css'
+import { type Draft, readDraft, writeDraft } from './draft.ts'
+import { useAttachments } from './use-attachments.ts'
+
+export interface ComposerHandle {
+  attach(files: readonly File[]): void
+  /** Puts back what could not be sent, before what has been written since. */
+  restore(draft: Draft): void
+}
+
+interface ComposerProps {
+  /** Null: the chat begins with this message. */
+  sessionId: string | null
+  placeholder: string
+  onSend: (words: Omit<Words, 'agent'>) => void
+  /** A run is at work, and this stops it. */
+  onStop?: (() => void) | undefined
+  /** Something else on the page is more important now. */
+  isQuiet?: boolean
+  /** Beside the button for files. */
+  options?: ReactNode
+  ref?: Ref<ComposerHandle>
+}
+
+/** As the server has it. */
+const LONGEST = 10_000
+const TALLEST_PX = 320
+
+/** The field for the next message. Enter sends it, Shift and Enter begin a new line. */
+export function Composer({ sessionId, placeholder, onSend, onStop, isQuiet = false, options, ref }: ComposerProps) {
+  const [draft] = useState(() => readDraft(sessionId))
+  const [text, setText] = useState(draft.text)
+  const attachments = useAttachments(draft.files)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const picker = useRef<HTMLInputElement>(null)
+  const noteId = useId()
+  const { list } = attachments
+  const files = list.flatMap(({ file }): SentFile[] => (file === null ? [] : [file]))
+  const reason = whyNot(text, list.length, files.length)
+
+  useImperativeHandle(ref, () => ({
+    attach: attachments.add,
+    restore(kept) {
+      setText((now) => (now.trim() === '' ? kept.text : `${kept.text}\n${now}`))
+      attachments.restore(kept.files)
+      field.current?.focus()
+    },
+  }))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `files` is made anew from `list` each time
+  useEffect(() => writeDraft(sessionId, { text, files }), [sessionId, text, list])
+  useLayoutEffect(() => fit(field.current), [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows its text
+  useLayoutEffect(() => fit(field.current), [text])
+  useEffect(() => focusIfFree(field.current), [])
+
+  function send(): void {
+    if (reason !== null) return
+    onSend({ text, files })
+    setText('')
+    attachments.clear()
+    // The page may be left at once, before the effect that writes the draft.
+    writeDraft(sessionId, { text: '', files: [] })
+    field.current?.focus()
+  }
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault()
+    send()
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    // While letters are being composed, Enter chooses one of them.
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') field.current?.blur()
+    if (event.key !== 'Enter' || event.shiftKey) return
+    event.preventDefault()
+    if (!event.repeat) send()
+  }
+  function onPaste(event: ClipboardEvent): void {
+    if (event.clipboardData.files.length === 0) return
+    event.preventDefault()
+    attachments.add([...event.clipboardData.files])
+  }
+  return (
+    <form className={styles.composer} onSubmit={onSubmit}>
+      <AttachmentList list={list} onRemove={attachments.remove} />
+      <textarea
+        ref={field}
+        className={styles.field}
+        rows={1}
+        dir="auto"
+        aria-label={placeholder}
+        aria-describedby={noteId}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        onPaste={onPaste}
+      />
+      <div className={styles.bar}>
+        <IconButton label="Attach files" icon={<AttachIcon />} onClick={() => picker.current?.click()} />
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={(event) => {
+            attachments.add([...(event.target.files ?? [])])
+            // The same file can be chosen again.
+            event.target.value = ''
+          }}
+        />
+        {options}
+        <span id={noteId} className={styles.note}>
+          {text.length > LONGEST * 0.9 && `${text.length.toLocaleString('en')} of ${LONGEST.toLocaleString('en')}`}
+        </span>
+        {onStop !== undefined && <IconButton kind="plain" label="Stop run (.)" icon={<StopIcon />} onClick={onStop} />}
+        <IconButton
+          kind={isQuiet ? 'plain' : 'primary'}
+          type="submit"
+          label={reason ?? 'Send'}
+          icon={<SendIcon />}
+          disabled={reason !== null}
+        />
+      </div>
+    </form>
+  )
+}
+
+/** Why it cannot be sent, or null. */
+function whyNot(text: string, attached: number, uploaded: number): string | null {
+  if (text.trim() === '') return attached > 0 ? 'Write a message to send with the files' : 'Write a message to send'
+  if (text.length > LONGEST) return `A message may have ${LONGEST.toLocaleString('en')} characters`
+  return attached > uploaded ? 'Wait for the files, or remove those that failed' : null
+}
+
+/** As high as its text, up to a limit. */
+function fit(field: HTMLTextAreaElement | null): void {
+  if (field === null) return
+  field.style.height = 'auto'
+  field.style.height = `${Math.min(field.scrollHeight, TALLEST_PX)}px`
+}
+
+/** Ready to type, unless somebody is somewhere else already. On a phone the keyboard would cover the page. */
+function focusIfFree(field: HTMLTextAreaElement | null): void {
+  if (!matchMedia('(pointer: fine)').matches) return
+  requestAnimationFrame(() => {
+    const here = document.activeElement
+    if (here === null || here === document.body || here instanceof HTMLHeadingElement) field?.focus()
+  })
+}

@@ -1,0 +1,46 @@
+// What the chat reads from the server beside the conversation itself.
+
+import { useQuery } from '@tanstack/react-query'
+import { useClient } from '../../data/server.tsx'
+
+/** The agents of this server. They change only when it starts again. */
+export function useAgents() {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['agents'],
+    queryFn: ({ signal }) => client.agents.list({ signal }),
+    staleTime: 5 * 60_000,
+  })
+}
+
+export function useMe() {
+  const client = useClient()
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }), staleTime: 5 * 60_000 })
+}
+
+export function useSession(id: string, isKnown: boolean) {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['sessions', id],
+    queryFn: ({ signal }) => client.sessions.get(id, { limit: 1, signal }),
+    enabled: isKnown,
+  })
+}
+
+/** The newest runs: which one is at work, and which wait for their turn. */
+export function useRuns(id: string, isKnown: boolean) {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['sessions', id, 'runs'],
+    queryFn: ({ signal }) => client.sessions.runs(id, { limit: 20, signal }),
+    enabled: isKnown,
+  })
+}
+
+export function useRecentChats() {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['sessions', 'recent'],
+    queryFn: ({ signal }) => client.sessions.list({ kind: 'chat', limit: 30, signal }),
+  })
+}
