@@ -15,9 +15,13 @@ interface PageProps {
 
 export function Page({ title, actions, bar, children, shape = 'flow' }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const page = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Something in the page may have taken the focus already, such as an item that the address names.
+    if (!page.current?.contains(document.activeElement)) heading.current?.focus({ preventScroll: true })
+  }, [])
   return (
-    <div className={`${styles.page} ${styles[shape]}`}>
+    <div ref={page} className={`${styles.page} ${styles[shape]}`}>
       <header className={styles.head}>
         <h1 ref={heading} tabIndex={-1} className={styles.title}>
           {title}

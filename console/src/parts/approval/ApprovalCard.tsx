@@ -1,5 +1,6 @@
 import type { InboxItem, ShownApproval } from 'quarterdeck/client'
 import { useCallback, useEffect, useId, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { kindWord } from '../../words.ts'
@@ -121,6 +122,7 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
       : [],
   )
   const close = () => setOpen(null)
+  const askedAgain = newQuestion(approval)
   const isAnswerable = isPending && isLive
 
   return (
@@ -178,6 +180,11 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
             words={outcomeWords(approval)}
           />
         )}
+        {askedAgain !== null && (
+          <p>
+            <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>
+          </p>
+        )}
         <Yeses approval={approval} />
         {open === null && <Problem error={decide.problem} />}
         <ApprovalEvidence
@@ -225,6 +232,10 @@ const kindIcons = {
   permission: <ApprovalIcon aria-hidden="true" />,
   policy: <PolicyIcon aria-hidden="true" />,
 } as const
+
+/** The server names the question that took the place of this one in the reason. */
+const newQuestion = ({ status, reason }: ShownApproval): string | null =>
+  status === 'interrupted' ? (/asked again as ([0-9a-f-]{36})/.exec(reason ?? '')?.[1] ?? null) : null
 
 /** `1 of 2 yeses: ada 5m ago`. */
 function Yeses({ approval: { quorum, decisions, status } }: { approval: ShownApproval }) {

@@ -47,7 +47,9 @@ export function ApprovalEvidence({ approval, changedFrom, onSeen, onOpenAll, isO
       )}
       {(approval.edited || approval.edited_arguments !== null) && (
         <Notice tone="warn">
-          An operator has changed what the agent asked for. You decide about the edited version, which is shown here.
+          {approval.status === 'pending'
+            ? 'An operator has changed what the agent asked for. You decide about the edited version, which is shown here.'
+            : 'An operator has changed what the agent asked for. This is the edited version.'}
         </Notice>
       )}
       {kind === 'question' && (

@@ -77,5 +77,5 @@ export function Difference({ versions, onSeen }: { versions: readonly Version[];
       isGone = true
     }
   }, [versions])
-  return text === null ? null : <DiffView text={text} onSeen={onSeen} />
+  return text === null ? null : <DiffView text={text} thing="argument" onSeen={onSeen} />
 }

@@ -15,6 +15,8 @@ interface DiffViewProps {
   label?: string
   /** Called whenever more of it has been on the screen, and first with nothing. */
   onSeen?: ((seen: Seen) => void) | undefined
+  /** What a file of the diff stands for. */
+  thing?: string
   /** The keys `n`, `p` and `x`. Off where a page shows several diffs. */
   hasKeys?: boolean
 }
@@ -24,7 +26,7 @@ const WIDE = 62
 const KEPT = 'quarterdeck.diff'
 
 /** A diff, all of it: wrapped, with line numbers, changed words and marks. 20,000 lines scroll like a hundred. */
-export function DiffView({ text, label = 'Difference', onSeen, hasKeys = true }: DiffViewProps) {
+export function DiffView({ text, label = 'Difference', onSeen, thing = 'file', hasKeys = true }: DiffViewProps) {
   const files = useMemo(() => parseDiff(text), [text])
   const account = useMemo(() => createSeenAccount(diffParts(files)), [files])
   const frame = useRef<HTMLDivElement>(null)
@@ -71,7 +73,7 @@ export function DiffView({ text, label = 'Difference', onSeen, hasKeys = true }:
       ? [
           { keys: 'n', name: 'Next change', group: 'Diff', run: () => go(1) },
           { keys: 'p', name: 'Previous change', group: 'Diff', run: () => go(-1) },
-          { keys: 'x', name: 'Mark the file viewed', group: 'Diff', run: viewCurrent },
+          { keys: 'x', name: `Mark the ${thing} viewed`, group: 'Diff', run: viewCurrent },
         ]
       : [],
   )
@@ -82,7 +84,7 @@ export function DiffView({ text, label = 'Difference', onSeen, hasKeys = true }:
     <div ref={frame} className={styles.diff}>
       <div className={styles.bar}>
         <p className={styles.sum}>
-          {files.length > 1 && `${count(files.length, 'file')}, `}
+          {files.length > 1 && `${count(files.length, thing)}, `}
           {count(added, 'line')} added, {removed.toLocaleString('en')} removed
           {viewed.size > 0 && `, ${viewed.size} of ${files.length} viewed`}
         </p>
