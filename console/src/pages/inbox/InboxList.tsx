@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -128,22 +128,23 @@ function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean 
   )
 }
 
+/** The list moves to keep its place a moment after new rows have come. */
+const SETTLED_MS = 500
+
 /** How many rows have come above what is in sight and were not looked at yet. */
 function useNewAbove(rows: readonly InboxRow[]) {
-  const known = useRef<Set<string> | null>(null)
+  /** When the newest item was asked that was there at first, or at the top of the list since. */
+  const [newest, setNewest] = useState<string | null>(null)
   const [first, setFirst] = useState(0)
-  const onRange = useCallback((from: number) => setFirst(from), [])
-  const fresh = known.current
-  const above = fresh === null ? 0 : rows.slice(0, first).filter(({ item }) => !fresh.has(item.id)).length
+  const top = rows[0]?.item.created_at ?? null
   useEffect(() => {
-    // Everything is known at first, and from then on what was in sight.
-    if (known.current === null) {
-      if (rows.length > 0) known.current = new Set(rows.map(({ item }) => item.id))
-      return
-    }
-    for (const { item } of rows.slice(first)) known.current.add(item.id)
-  }, [rows, first])
-  return { newAbove: above, onRange }
+    if (top === null || first > 0) return
+    const timer = setTimeout(() => setNewest(top), newest === null ? 0 : SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [top, first, newest])
+  const isNew = ({ item }: InboxRow): boolean => newest !== null && item.created_at > newest
+  const known = rows.findIndex((row) => !isNew(row))
+  return { newAbove: Math.min(first, known === -1 ? rows.length : known), onRange: setFirst }
 }
 
 /** The address of an item, with the filter that is set. */

@@ -39,7 +39,19 @@ export default function InboxPage({ id }: { id: string | null }) {
     ...(id === null ? [] : [{ keys: 'Escape', name: 'Back to the list', group: 'Inbox', run: () => go(back) }]),
   ])
   return (
-    <Page title="Inbox" shape="fill">
+    <Page
+      title={
+        <span className={styles.title}>
+          {id !== null && (
+            <Link href={back} className={styles.back} aria-label="Back to the list">
+              <BackIcon aria-hidden="true" />
+            </Link>
+          )}
+          Inbox
+        </span>
+      }
+      shape="fill"
+    >
       <div className={styles.inbox} data-open={id === null ? undefined : ''}>
         <div ref={side} className={styles.side}>
           <div className={styles.filter}>
@@ -90,15 +102,7 @@ export default function InboxPage({ id }: { id: string | null }) {
               </p>
             </Empty>
           ) : (
-            <>
-              <Link href={back} className={styles.back}>
-                <BackIcon aria-hidden="true" />
-                Inbox
-              </Link>
-              <div className={styles.card}>
-                <OpenItem key={id} id={id} row={openRow?.item.id === id ? openRow : null} />
-              </div>
-            </>
+            <OpenItem key={id} id={id} row={openRow?.item.id === id ? openRow : null} />
           )}
         </div>
       </div>

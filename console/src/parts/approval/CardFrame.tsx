@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Link } from 'wouter'
 import { type Risk, RiskBadge } from '../Badge.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
@@ -33,6 +33,12 @@ interface CardFrameProps {
 /** What every card has: what it is, who waits, since when and how long, and a bar with the buttons below. */
 export function CardFrame(props: CardFrameProps) {
   const titleId = useId()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const hasBar = props.bar !== null
+  useEffect(() => {
+    // The button that had the focus is gone with the bar. The focus must not get lost.
+    if (!hasBar && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [hasBar])
   return (
     <article className={props.docked ? styles.docked : styles.card} aria-labelledby={titleId}>
       <Scroller className={styles.scroller}>
@@ -43,7 +49,7 @@ export function CardFrame(props: CardFrameProps) {
               {props.kind}
               {props.risk !== undefined && <RiskBadge risk={props.risk} />}
             </p>
-            <h2 id={titleId} className={styles.title} tabIndex={-1}>
+            <h2 ref={heading} id={titleId} className={styles.title} tabIndex={-1}>
               <VisibleText text={props.title} inline />
             </h2>
             <p className={styles.facts}>

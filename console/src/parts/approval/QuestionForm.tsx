@@ -35,7 +35,7 @@ export function QuestionForm({ id, schema, onAnswer }: QuestionFormProps) {
           onChange={(text) => setTexts((was) => ({ ...was, [field.name]: text }))}
         />
       ))}
-      <p className={styles.hint}>{keyText('mod+Enter')} sends the answer.</p>
+      <p className={`${styles.hint} ${styles.keys}`}>{keyText('mod+Enter')} sends the answer.</p>
     </form>
   )
 }

@@ -84,7 +84,7 @@ export function RememberFields({ choice, onChange, effect, tool, names, hasFocus
           ))}
         </ul>
       )}
-      <p className={styles.means}>{rememberText(choice, effect, tool)}</p>
+      {remember !== 'once' && <p className={styles.means}>{rememberText(choice, effect, tool)}</p>}
     </fieldset>
   )
 }
