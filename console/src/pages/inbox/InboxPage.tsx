@@ -4,6 +4,7 @@ import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { AlertCard } from '../../parts/approval/AlertCard.tsx'
 import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
+import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { PromptCard } from '../../parts/approval/PromptCard.tsx'
 import { WaitCard } from '../../parts/approval/WaitCard.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
@@ -144,8 +145,13 @@ function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
   useEffect(() => {
     if (kind !== undefined) place.current?.focus({ preventScroll: true })
   }, [kind])
-  if (error !== null) return <Failed error={error} onRetry={retry} />
-  if (kind === undefined) return <Loading rows={1} height={320} />
+  if (kind === undefined) {
+    return (
+      <CardState>
+        {error === null ? <Loading rows={1} height={320} /> : <Failed error={error} onRetry={retry} />}
+      </CardState>
+    )
+  }
   return (
     <div ref={place} className={styles.place} tabIndex={-1}>
       {kind === 'approval' && <ApprovalCard id={id} item={row?.item} onMoved={onMoved} />}

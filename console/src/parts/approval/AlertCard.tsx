@@ -3,7 +3,7 @@ import { AlertIcon } from '../icons.ts'
 import { Failed, Loading } from '../States.tsx'
 import { duration, Time } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
-import { CardSection } from './CardFrame.tsx'
+import { CardSection, CardState } from './CardFrame.tsx'
 import type { RecordCardOptions } from './PromptCard.tsx'
 import styles from './RecordCard.module.css'
 import { type RecordAction, RecordCard } from './RecordCard.tsx'
@@ -13,7 +13,11 @@ import { useRecord } from './use-record.ts'
 export function AlertCard({ id, docked = false, hasKeys = true }: RecordCardOptions) {
   const { data: alert, error, refetch, ...rest } = useRecord('alert', id)
   if (alert === undefined) {
-    return error === null ? <Loading rows={1} height={240} /> : <Failed error={error} onRetry={() => void refetch()} />
+    return (
+      <CardState>
+        {error === null ? <Loading rows={1} height={240} /> : <Failed error={error} onRetry={() => void refetch()} />}
+      </CardState>
+    )
   }
   return (
     <RecordCard

@@ -14,7 +14,7 @@ import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
 import { approvalTitle } from './approval-title.ts'
 import { lockReason } from './approve-lock.ts'
-import { CardFrame } from './CardFrame.tsx'
+import { CardFrame, CardState } from './CardFrame.tsx'
 import { DecisionBar } from './DecisionBar.tsx'
 import { EditDialog } from './EditDialog.tsx'
 import { lookedAt } from './looked-at.ts'
@@ -54,8 +54,15 @@ export function ApprovalCard({ id, item, docked = false, hasKeys = true, onMoved
     [id, shownId, onMoved],
   )
   if (data === undefined) {
-    if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
-    return <Loading rows={1} height={docked ? 180 : 320} />
+    return (
+      <CardState>
+        {error === null ? (
+          <Loading rows={1} height={docked ? 180 : 320} />
+        ) : (
+          <Failed error={error} onRetry={() => void refetch()} />
+        )}
+      </CardState>
+    )
   }
   return (
     <LoadedCard

@@ -60,9 +60,7 @@ export function CardFrame(props: CardFrameProps) {
                   for <bdi>{props.owner}</bdi>
                 </span>
               )}
-              <span>
-                asked <Time at={props.createdAt} />
-              </span>
+              <Time at={props.createdAt} />
               {props.expiresAt !== null && <TimeLeft until={props.expiresAt} />}
               {!props.docked && <Link href={`/sessions/${props.sessionId}`}>Open session</Link>}
             </p>
@@ -96,4 +94,9 @@ export function CardSection({
       {children}
     </section>
   )
+}
+
+/** In place of a card: it is on its way, or could not be read. */
+export function CardState({ children }: { children: ReactNode }) {
+  return <div className={styles.state}>{children}</div>
 }

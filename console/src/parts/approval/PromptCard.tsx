@@ -2,7 +2,7 @@ import { PromptIcon } from '../icons.ts'
 import { Failed, Loading } from '../States.tsx'
 import { duration } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
-import { CardSection } from './CardFrame.tsx'
+import { CardSection, CardState } from './CardFrame.tsx'
 import styles from './RecordCard.module.css'
 import { type RecordAction, RecordCard } from './RecordCard.tsx'
 import { useRecord } from './use-record.ts'
@@ -26,7 +26,11 @@ export interface RecordCardOptions {
 export function PromptCard({ id, docked = false, hasKeys = true }: RecordCardOptions) {
   const { data: prompt, error, refetch, ...rest } = useRecord('prompt', id)
   if (prompt === undefined) {
-    return error === null ? <Loading rows={1} height={240} /> : <Failed error={error} onRetry={() => void refetch()} />
+    return (
+      <CardState>
+        {error === null ? <Loading rows={1} height={240} /> : <Failed error={error} onRetry={() => void refetch()} />}
+      </CardState>
+    )
   }
   const { decision, instruction, reason } = prompt
   const words = [decision === null ? '' : decisions[decision], instruction ?? '', reason ?? ''].filter(Boolean)

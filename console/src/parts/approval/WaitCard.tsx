@@ -1,7 +1,7 @@
 import { WaitIcon } from '../icons.ts'
 import { Failed, Loading } from '../States.tsx'
 import { VisibleText } from '../VisibleText.tsx'
-import { CardSection } from './CardFrame.tsx'
+import { CardSection, CardState } from './CardFrame.tsx'
 import type { RecordCardOptions } from './PromptCard.tsx'
 import styles from './RecordCard.module.css'
 import { type RecordAction, RecordCard } from './RecordCard.tsx'
@@ -11,7 +11,11 @@ import { useRecord } from './use-record.ts'
 export function WaitCard({ id, docked = false, hasKeys = true }: RecordCardOptions) {
   const { data: wait, error, refetch, ...rest } = useRecord('wait', id)
   if (wait === undefined) {
-    return error === null ? <Loading rows={1} height={240} /> : <Failed error={error} onRetry={() => void refetch()} />
+    return (
+      <CardState>
+        {error === null ? <Loading rows={1} height={240} /> : <Failed error={error} onRetry={() => void refetch()} />}
+      </CardState>
+    )
   }
   return (
     <RecordCard
