@@ -1,12 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { ClientError } from 'quarterdeck/client'
-import { lazy, Suspense, useCallback } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Router, Switch } from 'wouter'
 import { consolePath } from '../base.ts'
 import { ServerProvider } from '../data/server.tsx'
 import { LiveProvider } from '../data/use-live.tsx'
 import { Empty, Loading } from '../parts/States.tsx'
-import { useDeviceToken } from '../sign-in/device-token.ts'
+import { takeCode } from '../sign-in/code-in-address.ts'
+import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
 import {
   AgentsPage,
@@ -39,21 +40,27 @@ const queries = new QueryClient({
   },
 })
 
+const onRefused = () => void signOut('refused')
+
 export function App() {
-  const { token, isReady, forget } = useDeviceToken()
-  const onRefused = useCallback(() => void forget(), [forget])
+  const { token, isReady, whySignedOut } = useDeviceToken()
+  useEffect(() => {
+    // What one person has seen is not for the next one.
+    if (token === null) queries.clear()
+  }, [token])
   if (!isReady) return null
   return (
     <QueryClientProvider client={queries}>
       <Router base={consolePath}>
         {token === null ? (
           <Suspense>
-            <SignInPage />
+            <SignInPage whySignedOut={whySignedOut} />
           </Suspense>
         ) : (
-          <ServerProvider token={token}>
+          <ServerProvider token={token} onRefused={onRefused}>
             <LiveProvider token={token} onRefused={onRefused}>
               <Keys>
+                <UnusedCode />
                 <Shell>
                   <Suspense fallback={<Loading />}>
                     <Routes />
@@ -66,6 +73,17 @@ export function App() {
       </Router>
     </QueryClientProvider>
   )
+}
+
+/** Somebody who is signed in needs no code. It leaves the address, so that it is not left lying about. */
+function UnusedCode() {
+  useEffect(() => {
+    takeCode()
+    const drop = () => void takeCode()
+    window.addEventListener('hashchange', drop)
+    return () => window.removeEventListener('hashchange', drop)
+  }, [])
+  return null
 }
 
 function Routes() {

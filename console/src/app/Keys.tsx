@@ -4,7 +4,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
 
 export interface KeyAction {
-  /** `j`, `?`, `Enter`, `g i` (one after the other), `mod+k` (⌘ on a Mac, Ctrl elsewhere). */
+  /** `j`, `?`, `Enter`, `g i` (one after the other), `mod+k` (⌘ on a Mac, Ctrl elsewhere). Empty: only the palette has it. */
   keys: string
   /** What it does, for the help. */
   name: string

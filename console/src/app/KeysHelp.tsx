@@ -5,7 +5,7 @@ import styles from './KeysHelp.module.css'
 /** All keys that work on this page, and the switch for single letters. */
 export function KeysHelp({ onClose }: { onClose: () => void }) {
   const { all, areLettersOn, setLettersOn } = useKeyRegistry()
-  const actions = all()
+  const actions = all().filter(({ keys }) => keys !== '')
   const groups = [...new Set(actions.map(({ group }) => group))]
   return (
     <Dialog title="Keys" onClose={onClose} width="wide">

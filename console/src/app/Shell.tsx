@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { INBOX_PAGE, useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { MoreIcon } from '../parts/icons.ts'
+import { signOut } from '../sign-in/device-token.ts'
 import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
 import { type PageEntry, pages } from './pages.ts'
@@ -30,6 +31,7 @@ export function Shell({ children }: { children: ReactNode }) {
     },
     { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
     { keys: 't', name: 'Switch between light and dark', group: 'Everywhere', run: flipTheme },
+    { keys: '', name: 'Sign out', group: 'Everywhere', run: () => void signOut('asked') },
     ...pages.map(({ name, key, path }) => ({
       keys: `g ${key}`,
       name: `Go to ${name}`,

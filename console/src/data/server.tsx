@@ -7,18 +7,25 @@ export type Upload = (file: File, onProgress: (fraction: number) => void, signal
 
 const ServerContext = createContext<{ client: Client; upload: Upload } | null>(null)
 
+interface ServerProviderProps {
+  token: string
+  /** The server no longer takes the token. */
+  onRefused: () => void
+  children: ReactNode
+}
+
 /** Gives the pages below it a client that is signed in. */
-export function ServerProvider({ token, children }: { token: string; children: ReactNode }) {
-  const server = useMemo(
-    () => ({
-      client: createClient({ url: serverUrl, token, retries: 1 }),
-      upload: ((file, onProgress, signal) =>
-        createClient({ url: serverUrl, token, retries: 0, fetch: uploadFetch(onProgress) }).upload(file, {
-          signal,
-        })) satisfies Upload,
-    }),
-    [token],
-  )
+export function ServerProvider({ token, onRefused, children }: ServerProviderProps) {
+  const server = useMemo(() => {
+    const watched: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (response.status === 401) onRefused()
+      return response
+    }
+    const upload: Upload = (file, onProgress, signal) =>
+      createClient({ url: serverUrl, token, retries: 0, fetch: uploadFetch(onProgress) }).upload(file, { signal })
+    return { client: createClient({ url: serverUrl, token, retries: 1, fetch: watched }), upload }
+  }, [token, onRefused])
   return <ServerContext value={server}>{children}</ServerContext>
 }
 

@@ -1,92 +1,224 @@
-import { createClient } from 'quarterdeck/client'
-import { type FormEvent, useEffect, useState } from 'react'
-import { serverUrl } from '../base.ts'
+import { ClientError, createClient, type PasskeyChallenge } from 'quarterdeck/client'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { consolePath, serverUrl } from '../base.ts'
+import { Announcer } from '../parts/Announcer.tsx'
 import { Button } from '../parts/Button.tsx'
+import { CopyText } from '../parts/CopyText.tsx'
 import { TextField } from '../parts/Field.tsx'
-import { rememberToken } from './device-token.ts'
+import { PasskeyIcon, WarningIcon } from '../parts/icons.ts'
+import { takeCode } from './code-in-address.ts'
+import { deviceName } from './device-name.ts'
+import { rememberToken, type WhySignedOut } from './device-token.ts'
+import { hasPasskeys, provePasskey } from './passkey.ts'
 import styles from './SignInPage.module.css'
+import { type SignInProblem, signInProblem } from './sign-in-problem.ts'
+
+/** What somebody signs in with. */
+type Credential = ({ code: string } | { token: string }) & { keep: boolean }
+
+/** Somebody with a passkey must confirm. */
+interface Asked {
+  credential: Credential
+  challenge: PasskeyChallenge
+}
 
 /** Signs in with the code of the link that the server printed, or with the operator's token, and stays on the page that was asked for. */
-export default function SignInPage() {
-  const [token, setToken] = useState('')
-  const [keep, setKeep] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
+export default function SignInPage({ whySignedOut }: { whySignedOut: WhySignedOut | null }) {
+  const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn()
+  const heading = useRef<HTMLHeadingElement>(null)
 
-  async function signIn(credential: { code: string } | { token: string }): Promise<void> {
+  useEffect(() => {
+    document.title = 'Sign in · Quarterdeck'
+    heading.current?.focus()
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a code is used once, when it comes
+  useEffect(() => {
+    function takeAndUse(): void {
+      const found = takeCode()
+      if (found !== null) void signIn(found)
+    }
+    takeAndUse()
+    // Somebody opens the link in this tab: only what is behind the # changes.
+    window.addEventListener('hashchange', takeAndUse)
+    return () => window.removeEventListener('hashchange', takeAndUse)
+  }, [])
+
+  const isWithCode = isBusy && tried !== null && 'code' in tried && asked === null
+  return (
+    <main className={styles.page}>
+      <div className={styles.card}>
+        <header className={styles.head}>
+          <Mark />
+          <h1 ref={heading} tabIndex={-1}>
+            {isWithCode ? 'Signing in…' : asked === null ? 'Sign in' : 'Confirm that it is you'}
+          </h1>
+        </header>
+        {problem !== null && (
+          <Trouble problem={problem} onRetry={tried === null || asked !== null ? null : () => void signIn(tried)} />
+        )}
+        {problem === null && asked === null && !isWithCode && whySignedOut !== null && <SignedOut why={whySignedOut} />}
+        {asked !== null ? (
+          <Confirm isBusy={isBusy} onConfirm={() => void confirm(asked)} onCancel={giveUp} />
+        ) : (
+          !isWithCode && <Form isBusy={isBusy} onSubmit={(credential) => void signIn(credential)} />
+        )}
+      </div>
+      <Announcer />
+    </main>
+  )
+}
+
+function useSignIn() {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<SignInProblem | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const [tried, setTried] = useState<Credential | null>(null)
+
+  async function attempt(credential: Credential, passkey?: string): Promise<void> {
+    const { keep, ...shown } = credential
+    setTried(credential)
+    try {
+      const client = createClient({ url: serverUrl, ...('token' in shown ? shown : {}), retries: 0 })
+      const signedIn = await client.signIn({
+        ...('code' in shown ? shown : {}),
+        ...(passkey === undefined ? {} : { passkey }),
+        keep,
+        label: deviceName(),
+      })
+      await rememberToken(signedIn.token, keep)
+    } catch (error) {
+      const challenge = challengeIn(error)
+      if (challenge === null) throw error
+      setAsked({ credential, challenge })
+      if (passkey !== undefined) throw error
+    }
+  }
+  async function run(work: () => Promise<void>): Promise<void> {
     setBusy(true)
     setProblem(null)
     try {
-      const client = createClient({ url: serverUrl, ...('token' in credential ? credential : {}), retries: 1 })
-      const signedIn = await client.signIn({ ...('code' in credential ? credential : {}), keep, label: deviceName() })
-      await rememberToken(signedIn.token, keep)
+      await work()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(signInProblem(error))
     } finally {
       setBusy(false)
     }
   }
+  return {
+    isBusy,
+    problem,
+    asked,
+    tried,
+    signIn(credential: Credential) {
+      setAsked(null)
+      return run(() => attempt(credential))
+    },
+    // Browsers ask for a passkey only after a press.
+    confirm: ({ credential, challenge }: Asked) => run(async () => attempt(credential, await provePasskey(challenge))),
+    giveUp() {
+      setAsked(null)
+      setProblem(null)
+    },
+  }
+}
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the code is used once, when the page opens
-  useEffect(() => {
-    const code = takeCode()
-    if (code !== null) void signIn({ code })
-  }, [])
+/** The challenge that came with a refusal. Null: it was refused for another reason, or this person has no passkey here. */
+function challengeIn(error: unknown): PasskeyChallenge | null {
+  if (!(error instanceof ClientError) || error.code !== 'passkey_required' || !hasPasskeys()) return null
+  const { passkey } = error.problem ?? {}
+  if (typeof passkey !== 'object' || passkey === null || !('challenge_id' in passkey)) return null
+  return passkey as PasskeyChallenge
+}
 
-  function onSubmit(event: FormEvent): void {
+function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Credential) => void }) {
+  const [token, setToken] = useState('')
+  const [keep, setKeep] = useState(false)
+  function submit(event: FormEvent): void {
     event.preventDefault()
-    if (token.trim() !== '' && !isBusy) void signIn({ token: token.trim() })
+    if (token.trim() !== '' && !isBusy) onSubmit({ token: token.trim(), keep })
   }
   return (
-    <main className={styles.page}>
-      <form className={styles.card} onSubmit={onSubmit}>
-        <h1>Sign in</h1>
-        <p className={styles.text}>
-          Open the link that the server printed when it started, or get a new one: <code>npx quarterdeck console</code>
-        </p>
+    <>
+      <div className={styles.way}>
+        <p>Open the link that the server printed when it started. For a new one, type on its machine:</p>
+        <CopyText text="npx quarterdeck console" what="command" />
+      </div>
+      <form className={styles.way} onSubmit={submit}>
         <TextField
           label="Or paste the operator’s token"
           type="password"
           autoComplete="off"
+          spellCheck={false}
           value={token}
-          problem={problem}
           onChange={(event) => setToken(event.target.value)}
         />
         <label className={styles.keep}>
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
-          Stay signed in on this device
+          <span>
+            Stay signed in on this device
+            <span className={styles.note}>
+              {keep ? 'Until nobody has used it for 30 days.' : 'Otherwise this tab is signed in until you close it.'}
+            </span>
+          </span>
         </label>
         <Button kind="primary" type="submit" isBusy={isBusy} disabled={token.trim() === ''}>
           Sign in
         </Button>
       </form>
-    </main>
+      {!window.isSecureContext && (
+        <p className={styles.warning}>
+          <WarningIcon aria-hidden="true" />
+          <span>
+            This connection is not encrypted: others on the network can read what you type here. There are no passkeys
+            and no push messages either. Start the server with TLS, or open the console on its own machine.
+          </span>
+        </p>
+      )}
+    </>
   )
 }
 
-/** The code leaves the address at once, so that it stays neither in the history nor on the screen. */
-function takeCode(): string | null {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code')
-  if (code !== null) history.replaceState(history.state, '', location.pathname + location.search)
-  return code
+function Confirm({ isBusy, onConfirm, onCancel }: { isBusy: boolean; onConfirm: () => void; onCancel: () => void }) {
+  return (
+    <div className={styles.way}>
+      <p>On this server a new device needs a passkey. Your browser asks for it.</p>
+      <Button kind="primary" icon={<PasskeyIcon />} isBusy={isBusy} onClick={onConfirm} autoFocus>
+        Use your passkey
+      </Button>
+      <Button kind="quiet" onClick={onCancel}>
+        Sign in another way
+      </Button>
+    </div>
+  )
 }
 
-/** `Chrome on macOS`, for the list of devices. */
-function deviceName(): string {
-  const agent = navigator.userAgent
-  const browser = [
-    ['Edg', 'Edge'],
-    ['Firefox', 'Firefox'],
-    ['Chrome', 'Chrome'],
-    ['Safari', 'Safari'],
-  ].find(([mark = '']) => agent.includes(mark))?.[1]
-  const system = [
-    ['iPhone', 'iPhone'],
-    ['iPad', 'iPad'],
-    ['Android', 'Android'],
-    ['Mac', 'macOS'],
-    ['Windows', 'Windows'],
-    ['Linux', 'Linux'],
-  ].find(([mark = '']) => agent.includes(mark))?.[1]
-  return `${browser ?? 'A browser'}${system === undefined ? '' : ` on ${system}`}`
+function Trouble({ problem, onRetry }: { problem: SignInProblem; onRetry: (() => void) | null }) {
+  return (
+    <div className={styles.trouble} role="alert">
+      <h2>{problem.title}</h2>
+      <p>{problem.text}</p>
+      {problem.command !== undefined && <CopyText text={problem.command} what="command" />}
+      {problem.canRetry && onRetry !== null && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  )
+}
+
+const reasons: Readonly<Record<WhySignedOut, string>> = {
+  asked: 'You are signed out, and nothing of the console is left in this browser.',
+  refused: 'This device was signed out: it was not used for a long time, or somebody revoked it.',
+  unheard:
+    'You are signed out here, but the server did not answer. Revoke this device in the settings of another one, or wait: it ends by itself.',
+}
+
+function SignedOut({ why }: { why: WhySignedOut }) {
+  return (
+    <p className={styles.signedOut} role="status">
+      {reasons[why]}
+    </p>
+  )
+}
+
+/** A ship's wheel, as in the navigation. */
+function Mark() {
+  return <img src={`${consolePath}/icon.svg`} alt="" className={styles.mark} />
 }

@@ -1,79 +1,93 @@
 // The token of this browser. It lives as long as the tab, or stays in the browser if the person wants that. Never in a cookie: a browser
 // sends the cookies of localhost to every other port too, and an agent may have started what listens there.
 
+import { ClientError, createClient } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
+import { serverUrl } from '../base.ts'
+import { inDatabase } from './database.ts'
+import { leaveNothing } from './leave-nothing.ts'
+
+/** `asked`: by the person, in this or another tab. `refused`: the server no longer takes the token. `unheard`: it did not answer. */
+export type WhySignedOut = 'asked' | 'refused' | 'unheard'
+
+interface DeviceState {
+  token: string | null
+  /** False: the browser has not said yet whether it has a token. */
+  isReady: boolean
+  /** Null: nobody signed out since the page was opened. */
+  whySignedOut: WhySignedOut | null
+}
+
+type TabMessage = 'sign-out' | 'kept'
 
 const KEY = 'quarterdeck.token'
-const DATABASE = 'quarterdeck'
-const STORE = 'kept'
 
-type State = { token: string | null; isReady: boolean }
-
-let state: State = { token: sessionStorage.getItem(KEY), isReady: false }
+let state: DeviceState = { token: sessionStorage.getItem(KEY), isReady: false, whySignedOut: null }
 const listeners = new Set<() => void>()
-/** Tabs sign out together. */
+/** Tabs sign out together, and a token that stays is for all of them. */
 const channel = new BroadcastChannel('quarterdeck-sign-in')
 
-function set(next: State): void {
-  state = next
+function set(next: Partial<DeviceState>): void {
+  state = { ...state, ...next }
   for (const listener of listeners) listener()
 }
 
+const keptToken = (): Promise<string | null> =>
+  inDatabase<string>('readonly', (store) => store.get(KEY)).catch(() => null)
+
 async function begin(): Promise<void> {
-  const token =
-    state.token ?? (await inDatabase<string>('readonly', (store) => store.get(KEY)).catch(() => null)) ?? null
+  const token = state.token ?? (await keptToken())
   set({ token, isReady: true })
 }
 void begin()
 
-channel.onmessage = () => {
-  sessionStorage.removeItem(KEY)
-  set({ token: null, isReady: true })
+channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+  if (data === 'sign-out') void endHere('asked')
+  else if (state.token === null) void begin()
 }
 
 /** `keep`: also after the browser was closed. */
 export async function rememberToken(token: string, keep: boolean): Promise<void> {
   if (keep) await inDatabase('readwrite', (store) => store.put(token, KEY))
   else sessionStorage.setItem(KEY, token)
-  set({ token, isReady: true })
+  set({ token, isReady: true, whySignedOut: null })
+  if (keep) channel.postMessage('kept' satisfies TabMessage)
 }
 
-/** Leaves nothing behind in the browser, in any tab. */
-export async function forgetToken(): Promise<void> {
-  sessionStorage.clear()
-  await inDatabase('readwrite', (store) => store.delete(KEY)).catch(() => {})
-  channel.postMessage('forget')
-  set({ token: null, isReady: true })
+/** Revokes the token and leaves nothing behind in the browser, in all tabs. Without a token it does nothing. */
+export async function signOut(why: 'asked' | 'refused'): Promise<void> {
+  if (state.token === null) return
+  channel.postMessage('sign-out' satisfies TabMessage)
+  await endHere(why)
+}
+
+async function endHere(why: 'asked' | 'refused'): Promise<void> {
+  const { token } = state
+  if (token === null) return
+  sessionStorage.removeItem(KEY)
+  // The pages leave first: one of them may write down what somebody was typing when it goes.
+  set({ token: null, whySignedOut: why })
+  await Promise.all([leaveNothing(), why === 'asked' ? revoke(token) : null])
+}
+
+/** Every tab revokes its own token. They may have the same one, which is then gone already. */
+async function revoke(token: string): Promise<void> {
+  try {
+    await createClient({ url: serverUrl, token, retries: 1 }).signOut()
+  } catch (error) {
+    const isGone = error instanceof ClientError && error.status === 401
+    if (!isGone && state.token === null) set({ whySignedOut: 'unheard' })
+  }
 }
 
 /** Null: this browser is not signed in. */
 export const currentToken = (): string | null => state.token
 
-export function useDeviceToken(): State & { forget: () => Promise<void> } {
-  const current = useSyncExternalStore(
+export const useDeviceToken = (): DeviceState =>
+  useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
     () => state,
   )
-  return { ...current, forget: forgetToken }
-}
-
-function inDatabase<T>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const opening = indexedDB.open(DATABASE, 1)
-    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE)
-    opening.onerror = () => reject(opening.error)
-    opening.onsuccess = () => {
-      const database = opening.result
-      const transaction = database.transaction(STORE, mode)
-      const request = ask(transaction.objectStore(STORE))
-      transaction.oncomplete = () => {
-        database.close()
-        resolve((request.result as T | undefined) ?? null)
-      }
-      transaction.onerror = () => reject(transaction.error)
-    }
-  })
-}

@@ -1,4 +1,5 @@
 import { ClientError } from 'quarterdeck/client'
+import { PasskeyCancelled } from '../../sign-in/passkey.ts'
 import { Notice } from './Notice.tsx'
 
 /** Why a decision did not work, in the server's own words. */
@@ -7,7 +8,7 @@ export function Problem({ error }: { error: unknown }) {
   const details = error instanceof ClientError ? (error.problem?.errors ?? []) : []
   return (
     <div role="alert">
-      <Notice tone="bad">
+      <Notice tone={error instanceof PasskeyCancelled ? 'neutral' : 'bad'}>
         <p>{textOf(error)}</p>
         {details.map(({ pointer, detail }) => (
           <p key={pointer + detail}>
