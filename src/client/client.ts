@@ -60,6 +60,7 @@ export {
   type SignedIn,
   type SignInClient,
   type SignInOptions,
+  type Token,
   type WithProof,
 } from './sign-in.ts'
 export type { InboxOptions, PromptAnswer, RecordListOptions, SupervisionClient } from './supervision.ts'

@@ -105,11 +105,15 @@ export interface NewToken {
   channel?: string
 }
 
-export interface CreatedToken extends Required<Pick<NewToken, 'role' | 'user' | 'name'>> {
+/** A token that can be revoked. Its text is never shown. */
+export interface Token extends Required<Pick<NewToken, 'role' | 'user' | 'name'>> {
   id: string
   workspace?: string
   channel?: string
   created_at: string
+}
+
+export interface CreatedToken extends Token {
   /** Its text. It is not shown again. */
   token: string
 }
@@ -147,7 +151,10 @@ export interface SignInClient {
     /** What the browser needs for a proof. */
     challenge(purpose: ProofPurpose, options?: Signalled): Promise<PasskeyChallenge>
   }
+  /** Oldest first, without those of the settings. */
+  tokens(options?: Signalled): Promise<Token[]>
   createToken(token: NewToken, options?: Signalled & WithProof): Promise<CreatedToken>
+  revokeToken(id: string, options?: Signalled): Promise<void>
 }
 
 interface SignInDeps {
@@ -186,8 +193,12 @@ export function createSignIn({ json, jsonOnce, empty }: SignInDeps): SignInClien
       challenge: (purpose, { signal } = {}) =>
         json({ method: 'POST', path: '/passkeys/challenges', body: { for: purpose }, signal }),
     },
+    tokens: async ({ signal } = {}) =>
+      (await json<{ tokens: Token[] }>({ method: 'GET', path: '/tokens', signal })).tokens,
     createToken: (body, { signal, passkey } = {}) =>
       jsonOnce({ method: 'POST', path: '/tokens', headers: proofHeaders(passkey), body, signal }),
+    revokeToken: (id, { signal } = {}) =>
+      empty({ method: 'DELETE', path: `/tokens/${encodeURIComponent(id)}`, signal }),
   }
 }
 

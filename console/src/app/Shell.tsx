@@ -8,6 +8,8 @@ import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
 import { type PageEntry, pages } from './pages.ts'
 import styles from './Shell.module.css'
+import { useServiceWorker } from './service-worker.ts'
+import { useSound } from './sound.ts'
 import { flipTheme } from './theme.ts'
 
 const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
@@ -21,6 +23,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
+  useServiceWorker()
+  useSound()
   useKeys([
     {
       keys: 'mod+k',

@@ -1,0 +1,60 @@
+// A short sound when something new waits, for machines without push messages. It is off until somebody switches it on.
+
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useInbox } from '../data/waiting.ts'
+
+const KEY = 'quarterdeck.sound'
+const listeners = new Set<() => void>()
+
+const isOn = (): boolean => localStorage.getItem(KEY) !== null
+
+export function setSoundOn(on: boolean): void {
+  if (on) localStorage.setItem(KEY, '1')
+  else localStorage.removeItem(KEY)
+  for (const listener of listeners) listener()
+}
+
+export const useIsSoundOn = (): boolean =>
+  useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    window.addEventListener('storage', listener)
+    return () => {
+      listeners.delete(listener)
+      window.removeEventListener('storage', listener)
+    }
+  }, isOn)
+
+/** Two soft tones, the second higher. Browsers are silent until somebody has pressed something on the page. */
+export async function playSound(): Promise<void> {
+  const audio = new AudioContext()
+  const start = audio.currentTime
+  for (const [at, pitch] of [
+    [0, 660],
+    [0.14, 880],
+  ] as const) {
+    const [tone, volume] = [audio.createOscillator(), audio.createGain()]
+    tone.frequency.value = pitch
+    volume.gain.setValueAtTime(0.0001, start + at)
+    volume.gain.exponentialRampToValueAtTime(0.12, start + at + 0.02)
+    volume.gain.exponentialRampToValueAtTime(0.0001, start + at + 0.3)
+    tone.connect(volume).connect(audio.destination)
+    tone.start(start + at)
+    tone.stop(start + at + 0.32)
+  }
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  await audio.close()
+}
+
+/** Plays when something waits that did not wait before. Of several tabs only one is heard. */
+export function useSound(): void {
+  const items = useInbox().data?.items
+  const known = useRef<ReadonlySet<string> | null>(null)
+  useEffect(() => {
+    if (items === undefined) return
+    const isNew = known.current !== null && items.some(({ id }) => !known.current?.has(id))
+    known.current = new Set(items.map(({ id }) => id))
+    if (!isNew || !isOn()) return
+    if (navigator.locks === undefined) void playSound()
+    else void navigator.locks.request('quarterdeck-sound', { ifAvailable: true }, async (lock) => lock && playSound())
+  }, [items])
+}
