@@ -22,6 +22,8 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: true,
+    // The page "About" leads there.
+    license: { fileName: 'licences.txt' },
     reportCompressedSize: false,
   },
   server: {

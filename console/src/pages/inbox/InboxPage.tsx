@@ -11,6 +11,7 @@ import { Select, TextField } from '../../parts/Field.tsx'
 import { BackIcon, InboxIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { PasskeyOffer } from '../../sign-in/PasskeyOffer.tsx'
 import { InboxList } from './InboxList.tsx'
 import styles from './InboxPage.module.css'
 import type { InboxRow } from './inbox-rows.ts'
@@ -52,6 +53,7 @@ export default function InboxPage({ id }: { id: string | null }) {
         </span>
       }
       shape="fill"
+      bar={<PasskeyOffer />}
     >
       <div className={styles.inbox} data-open={id === null ? undefined : ''}>
         <div ref={side} className={styles.side}>

@@ -39,8 +39,11 @@ export function qrCode(text: string): QrCode | null {
   const version = versions.findIndex((_, i) => bytes.length + headerBytes(i + 1) <= dataBytes(i + 1)) + 1
   if (version === 0) return null
   const codewords = interleaved(dataOf(bytes, version), version)
-  const candidates = masks.map((_, mask) => draw(codewords, version, mask))
-  return candidates.reduce((best, one) => (penalty(one) < penalty(best) ? one : best))
+  const candidates = masks.map((_, mask) => {
+    const code = draw(codewords, version, mask)
+    return { code, points: penalty(code) }
+  })
+  return candidates.reduce((best, one) => (one.points < best.points ? one : best)).code
 }
 
 const specOf = (version: number) => versions[version - 1] ?? [0]

@@ -1,0 +1,159 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Code, Device, Me } from 'quarterdeck/client'
+import { useState } from 'react'
+import { consolePath } from '../../../base.ts'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { CopyText } from '../../../parts/CopyText.tsx'
+import { Dialog } from '../../../parts/Dialog.tsx'
+import { Select } from '../../../parts/Field.tsx'
+import { duration, useNow } from '../../../parts/Time.tsx'
+import { withProof } from '../../../sign-in/step-up.ts'
+import { ActionError } from '../ActionError.tsx'
+import { Switch } from '../Choice.tsx'
+import { useAction } from '../use-action.ts'
+import styles from './AddDevice.module.css'
+import { type DeviceLink, deviceLink } from './device-link.ts'
+import { QrPicture } from './QrPicture.tsx'
+
+/** How often it looks whether the new device is there. */
+const LOOK_MS = 3_000
+
+/** A link that signs another device in, as text and as a picture for its camera. */
+export function AddDevice({ onClose }: { onClose: () => void }) {
+  const client = useClient()
+  const isLive = useIsLive()
+  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }) }).data
+  const [user, setUser] = useState<string | null>(null)
+  const [keep, setKeep] = useState(true)
+  const [code, setCode] = useState<Code | null>(null)
+  const { isBusy, error, run } = useAction()
+  const whose = user ?? me?.user
+
+  const make = () =>
+    run(async () => {
+      const someone = whose === undefined || whose === me?.user ? {} : { user: whose }
+      const made = await withProof({ kind: 'device_code' }, (passkey) =>
+        client.devices.makeCode({ ...someone, ...(passkey === undefined ? {} : { passkey }) }),
+      )
+      setCode(made)
+    })
+  return (
+    <Dialog
+      title="Add a device"
+      onClose={onClose}
+      actions={
+        code === null ? (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="primary" isBusy={isBusy} disabled={!isLive} onClick={() => void make()}>
+              Make a link
+            </Button>
+          </>
+        ) : (
+          <Button onClick={onClose}>Close</Button>
+        )
+      }
+    >
+      {code === null ? (
+        <>
+          <p>You get a link that signs in one other browser, on a phone for example.</p>
+          <Switch
+            name="It stays signed in"
+            about="Until nobody has used it for 30 days. Otherwise for as long as its tab is open."
+            isOn={keep}
+            onChange={setKeep}
+          />
+          {me !== undefined && <Whose me={me} value={whose ?? me.user} onChange={setUser} />}
+        </>
+      ) : (
+        <Made
+          key={code.code}
+          link={deviceLink(code.url, new URL(consolePath, location.href).href, keep)}
+          expiresAt={Date.parse(code.expires_at)}
+          isBusy={isBusy}
+          onAgain={() => void make()}
+        />
+      )}
+      <ActionError error={error} />
+    </Dialog>
+  )
+}
+
+/** People decide under their own name, so a device belongs to one of them. */
+function Whose({ me, value, onChange }: { me: Me; value: string; onChange: (user: string) => void }) {
+  const names = [...new Set([me.user, ...me.operators])]
+  if (names.length < 2) return null
+  return (
+    <Select label="Whose device is it?" value={value} onChange={({ target }) => onChange(target.value)}>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name === me.user ? `${name} (you)` : name}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+interface MadeProps {
+  link: DeviceLink
+  expiresAt: number
+  isBusy: boolean
+  onAgain: () => void
+}
+
+function Made({ link, expiresAt, isBusy, onAgain }: MadeProps) {
+  const left = expiresAt - useNow()
+  const arrived = useArrived()
+  if (arrived !== null) {
+    return (
+      <p role="status">
+        <strong>
+          <bdi>{arrived.label === '' ? 'The device' : arrived.label}</bdi>
+        </strong>{' '}
+        is signed in.
+      </p>
+    )
+  }
+  if (left <= 0) {
+    return (
+      <>
+        <p role="status">The link is too old. Nobody has used it.</p>
+        <Button isBusy={isBusy} onClick={onAgain}>
+          Make a new one
+        </Button>
+      </>
+    )
+  }
+  return (
+    <>
+      <div className={styles.picture}>
+        <QrPicture text={link.url} label="The link as a QR code" />
+      </div>
+      <CopyText text={link.url} what="link" />
+      <p className={styles.left}>
+        It works once, for {duration(Math.ceil(left / 1_000) * 1_000)}. Whoever opens it is signed in.
+      </p>
+      {link.isLocal && (
+        <p className={styles.left}>
+          This link works only on this machine. For a phone, give the server a name that it can reach:{' '}
+          <code>public_url</code> in <code>quarterdeck.yaml</code>.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The device that has signed in since this was opened. */
+function useArrived(): Device | null {
+  const client = useClient()
+  const [known, setKnown] = useState<ReadonlySet<string> | null>(null)
+  const { data } = useQuery({
+    queryKey: ['devices'],
+    queryFn: ({ signal }) => client.devices.list({ signal }),
+    refetchInterval: LOOK_MS,
+  })
+  if (data !== undefined && known === null) setKnown(new Set(data.map(({ device_id }) => device_id)))
+  return data?.find(({ device_id }) => known !== null && !known.has(device_id)) ?? null
+}

@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Grant } from 'quarterdeck/client'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { Badge } from '../../../parts/Badge.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { ApprovalIcon } from '../../../parts/icons.ts'
+import { Time } from '../../../parts/Time.tsx'
+import { VisibleText } from '../../../parts/VisibleText.tsx'
+import { Confirm } from '../Confirm.tsx'
+import { Facts, Row, Rows } from '../Rows.tsx'
+import { Loaded, None, Section } from '../Section.tsx'
+import { conditionWords } from './grant-words.ts'
+
+export function GrantsPart() {
+  const client = useClient()
+  const isLive = useIsLive()
+  const grants = useQuery({ queryKey: ['grants'], queryFn: ({ signal }) => client.grants({ signal }) })
+  const [revoked, setRevoked] = useState<Grant | null>(null)
+  return (
+    <Section title="Grants" about="What somebody has decided in advance, so that nobody is asked again.">
+      <Loaded query={grants}>
+        {(list) =>
+          list.length === 0 ? (
+            <None>
+              Nothing is decided in advance. When you approve or reject something, you can choose <em>Remember</em>.
+            </None>
+          ) : (
+            <Rows items={list} keyOf={({ grant_id }) => grant_id} label="Grants">
+              {(grant) => <GrantRow grant={grant} isLive={isLive} onRevoke={() => setRevoked(grant)} />}
+            </Rows>
+          )
+        }
+      </Loaded>
+      {revoked !== null && (
+        <Confirm
+          title="Revoke this grant?"
+          verb="Revoke"
+          done="The grant is revoked"
+          stale={['grants']}
+          act={() => client.revokeGrant(revoked.grant_id)}
+          onClose={() => setRevoked(null)}
+        >
+          <p>
+            From now on <bdi>{revoked.agent}</bdi> asks again before it uses <bdi>{revoked.tool}</bdi>. What runs
+            already goes on.
+          </p>
+        </Confirm>
+      )}
+    </Section>
+  )
+}
+
+interface GrantRowProps {
+  grant: Grant
+  isLive: boolean
+  onRevoke: () => void
+}
+
+function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
+  const { agent, tool, effect, where, session_id, granted_by, approval_id, created_at, expires_at } = grant
+  const conditions = Object.entries(where)
+  return (
+    <Row
+      icon={<ApprovalIcon aria-hidden="true" />}
+      title={
+        <>
+          <VisibleText inline text={agent} /> {effect === 'allow' ? 'may use' : 'may not use'}{' '}
+          <VisibleText inline text={tool} />
+        </>
+      }
+      badges={effect === 'allow' ? <Badge tone="good">Allowed</Badge> : <Badge tone="bad">Refused</Badge>}
+      action={
+        <Button aria-label={`Revoke: ${agent}, ${tool}`} disabled={!isLive} onClick={onRevoke}>
+          Revoke
+        </Button>
+      }
+    >
+      {conditions.map(([name, condition]) => (
+        <p key={name}>
+          if <code>{name}</code> <VisibleText inline text={conditionWords(condition)} />
+        </p>
+      ))}
+      <Facts>
+        <span>
+          {session_id === null ? (
+            'In every session'
+          ) : (
+            <>
+              In <Link href={`/sessions/${encodeURIComponent(session_id)}`}>one session</Link>
+            </>
+          )}
+        </span>{' '}
+        <span>
+          By <bdi>{granted_by}</bdi>, <Link href={`/inbox/${encodeURIComponent(approval_id)}`}>here</Link>,{' '}
+          <Time at={created_at} />
+        </span>{' '}
+        <span>
+          {expires_at === null ? (
+            'Until it is revoked'
+          ) : (
+            <>
+              Ends <Time at={expires_at} />
+            </>
+          )}
+        </span>
+      </Facts>
+    </Row>
+  )
+}

@@ -1,0 +1,22 @@
+// Conditions of a grant in words. Hidden characters in them are marked by the function that marks them everywhere.
+
+import type { GrantCondition } from 'quarterdeck/client'
+import { visibleText } from '../../../../../src/domain/visible-text.ts'
+
+/** `is "ls -la"`, `looks like *.md`, `is above 5`. An unknown condition of a newer server is shown as it is. */
+export function conditionWords(condition: unknown): string {
+  const known = condition as GrantCondition
+  if (Array.isArray(known)) return `is one of ${known.map(valueWords).join(', ')}`
+  if (typeof known !== 'object' || known === null) return `is ${valueWords(known)}`
+  if ('equals' in known) return `is ${valueWords(known.equals)}`
+  if ('one_of' in known) return `is one of ${known.one_of.map(valueWords).join(', ')}`
+  if ('matches' in known) return `looks like ${visibleText(known.matches)}`
+  if ('path' in known) return `is a path like ${visibleText(known.path)}`
+  if ('above' in known) return `is above ${known.above}`
+  if ('below' in known) return `is below ${known.below}`
+  if ('not' in known) return `not: ${conditionWords(known.not)}`
+  return visibleText(JSON.stringify(condition))
+}
+
+const valueWords = (value: unknown): string =>
+  typeof value === 'string' ? `“${visibleText(value)}”` : visibleText(JSON.stringify(value) ?? 'nothing')

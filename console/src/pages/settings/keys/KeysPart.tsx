@@ -1,0 +1,97 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Token } from 'quarterdeck/client'
+import { useState } from 'react'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { Badge } from '../../../parts/Badge.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { KeyIcon, NewIcon } from '../../../parts/icons.ts'
+import { Time } from '../../../parts/Time.tsx'
+import { Confirm } from '../Confirm.tsx'
+import { Facts, Row, Rows } from '../Rows.tsx'
+import { Loaded, None, Section } from '../Section.tsx'
+import { NewKey } from './NewKey.tsx'
+import { roleWords } from './roles.ts'
+
+export function KeysPart() {
+  const client = useClient()
+  const isLive = useIsLive()
+  const tokens = useQuery({ queryKey: ['tokens'], queryFn: ({ signal }) => client.tokens({ signal }) })
+  const [isMaking, setMaking] = useState(false)
+  const [revoked, setRevoked] = useState<Token | null>(null)
+  return (
+    <Section
+      title="Keys"
+      about="Tokens for programs, agents and other people. Those of the settings file are not listed."
+      action={
+        <Button kind="primary" icon={<NewIcon />} disabled={!isLive} onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      }
+    >
+      <Loaded query={tokens}>
+        {(list) =>
+          list.length === 0 ? (
+            <None>
+              There are no keys. Make one here, or with <code>npx quarterdeck tokens create</code>
+            </None>
+          ) : (
+            <Rows items={list} keyOf={({ id }) => id} label="Keys">
+              {(token) => <KeyRow token={token} isLive={isLive} onRevoke={() => setRevoked(token)} />}
+            </Rows>
+          )
+        }
+      </Loaded>
+      {isMaking && <NewKey onClose={() => setMaking(false)} />}
+      {revoked !== null && (
+        <Confirm
+          title="Revoke this key?"
+          verb="Revoke"
+          done="The key is revoked"
+          stale={['tokens']}
+          act={() => client.revokeToken(revoked.id)}
+          onClose={() => setRevoked(null)}
+        >
+          <p>
+            Whoever uses <bdi>{nameOf(revoked)}</bdi> is refused from now on.
+          </p>
+        </Confirm>
+      )}
+    </Section>
+  )
+}
+
+function KeyRow({ token, isLive, onRevoke }: { token: Token; isLive: boolean; onRevoke: () => void }) {
+  const { user, role, workspace, channel, created_at } = token
+  return (
+    <Row
+      icon={<KeyIcon aria-hidden="true" />}
+      title={nameOf(token)}
+      badges={<Badge tone={role === 'operator' ? 'warn' : 'neutral'}>{roleWords[role].name}</Badge>}
+      action={
+        <Button aria-label={`Revoke ${nameOf(token)}`} disabled={!isLive} onClick={onRevoke}>
+          Revoke
+        </Button>
+      }
+    >
+      <Facts>
+        <bdi>{user}</bdi>{' '}
+        {workspace !== undefined && (
+          <span>
+            in <code>{workspace}</code>
+          </span>
+        )}{' '}
+        {channel !== undefined && (
+          <span>
+            reports to <code>{channel}</code>
+          </span>
+        )}{' '}
+        <span>
+          Made <Time at={created_at} />
+        </span>
+      </Facts>
+    </Row>
+  )
+}
+
+const nameOf = ({ name }: Token): string => (name === '' ? 'A key without a name' : name)

@@ -1,0 +1,113 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { CreatedToken, NewToken } from 'quarterdeck/client'
+import { type FormEvent, useId, useState } from 'react'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { Notice } from '../../../parts/approval/Notice.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { CopyText } from '../../../parts/CopyText.tsx'
+import { Dialog } from '../../../parts/Dialog.tsx'
+import { TextField } from '../../../parts/Field.tsx'
+import { withProof } from '../../../sign-in/step-up.ts'
+import { ActionError } from '../ActionError.tsx'
+import { Choice } from '../Choice.tsx'
+import { useAction } from '../use-action.ts'
+import styles from './NewKey.module.css'
+import { roleWords } from './roles.ts'
+
+type Role = NewToken['role']
+
+const roles = (['user', 'operator', 'agent'] as const).map((value) => ({ value, ...roleWords[value] }))
+
+export function NewKey({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<CreatedToken | null>(null)
+  return made === null ? <Make onMade={setMade} onClose={onClose} /> : <Made token={made} onClose={onClose} />
+}
+
+function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onClose: () => void }) {
+  const client = useClient()
+  const queries = useQueryClient()
+  const isLive = useIsLive()
+  const [role, setRole] = useState<Role>('user')
+  const [name, setName] = useState('')
+  const [user, setUser] = useState('')
+  const [workspace, setWorkspace] = useState('')
+  const { isBusy, error, run } = useAction()
+  const form = useId()
+  const isIncomplete = role === 'agent' && workspace.trim() === ''
+
+  function make(event: FormEvent): void {
+    event.preventDefault()
+    if (!isLive || isIncomplete) return
+    const wanted: NewToken = {
+      role,
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      ...(user.trim() === '' ? {} : { user: user.trim() }),
+      ...(role === 'agent' ? { workspace: workspace.trim() } : {}),
+    }
+    void run(async () => {
+      const token = await withProof({ kind: 'token' }, (passkey) =>
+        client.createToken(wanted, passkey === undefined ? {} : { passkey }),
+      )
+      void queries.invalidateQueries({ queryKey: ['tokens'] })
+      onMade(token)
+    })
+  }
+  return (
+    <Dialog
+      title="New key"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={form} isBusy={isBusy} disabled={!isLive || isIncomplete}>
+            Make the key
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className={styles.form} onSubmit={make}>
+        <TextField
+          label="Name"
+          help="What it is for, such as CI or Ada’s laptop."
+          autoFocus
+          maxLength={64}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
+        <Choice label="Role" choices={roles} value={role} onChange={setRole} />
+        <TextField
+          label="User"
+          help="Whose sessions it sees and begins. Left out: those of people without a name."
+          maxLength={64}
+          pattern="\w*"
+          value={user}
+          onChange={({ target }) => setUser(target.value)}
+        />
+        {role === 'agent' && (
+          <TextField
+            label="Workspace"
+            help="The folder on the server’s machine that the agent works in, as an absolute path."
+            required
+            placeholder="/home/ada/shop"
+            spellCheck={false}
+            value={workspace}
+            onChange={({ target }) => setWorkspace(target.value)}
+          />
+        )}
+      </form>
+      <ActionError error={error} />
+    </Dialog>
+  )
+}
+
+function Made({ token, onClose }: { token: CreatedToken; onClose: () => void }) {
+  return (
+    <Dialog title="Copy the key now" onClose={onClose} actions={<Button onClick={onClose}>Done</Button>}>
+      <Notice tone="warn">
+        <p>It is not shown again: the server keeps only a fingerprint of it.</p>
+      </Notice>
+      <CopyText text={token.token} what="key" />
+    </Dialog>
+  )
+}

@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Passkey } from 'quarterdeck/client'
+import { useState } from 'react'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { Notice } from '../../../parts/approval/Notice.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { NewIcon, PasskeyIcon } from '../../../parts/icons.ts'
+import { Time } from '../../../parts/Time.tsx'
+import { hasPasskeys } from '../../../sign-in/passkey.ts'
+import { withProof } from '../../../sign-in/step-up.ts'
+import { Confirm } from '../Confirm.tsx'
+import { Facts, Row, Rows } from '../Rows.tsx'
+import { Loaded, None, Section } from '../Section.tsx'
+import { AddPasskey } from './AddPasskey.tsx'
+
+const NOT_HERE = 'This browser has no passkeys, or the page is not in a safe place: open it at localhost or over TLS.'
+
+export function PasskeysPart() {
+  const client = useClient()
+  const isLive = useIsLive()
+  const passkeys = useQuery({ queryKey: ['passkeys'], queryFn: ({ signal }) => client.passkeys.list({ signal }) })
+  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }) }).data
+  const [isAdding, setAdding] = useState(false)
+  const [removed, setRemoved] = useState<Passkey | null>(null)
+  const whyNot = passkeys.data?.why_not ?? (hasPasskeys() ? null : NOT_HERE)
+  return (
+    <Section
+      title="Passkeys"
+      about="A passkey proves that it is you: with a finger, a face, or a key in your pocket. Programs can steal a token, but not that. As soon as one is here, critical approvals, grants for always, new devices and new operator keys need it, wherever they come from."
+      action={
+        <Button
+          kind="primary"
+          icon={<NewIcon />}
+          disabled={!isLive || whyNot !== null || passkeys.data === undefined}
+          onClick={() => setAdding(true)}
+        >
+          Add a passkey
+        </Button>
+      }
+    >
+      {whyNot !== null && (
+        <Notice tone="warn">
+          <p>{whyNot}</p>
+        </Notice>
+      )}
+      <Loaded query={passkeys}>
+        {({ passkeys: list }) =>
+          list.length === 0 ? (
+            <None>
+              {(me?.passkeys.registered ?? 0) > 0
+                ? 'You have no passkey. Others have: what needs one is for them to do.'
+                : 'Nobody has a passkey, so a token is enough for everything.'}
+            </None>
+          ) : (
+            <Rows items={list} keyOf={({ passkey_id }) => passkey_id} label="Passkeys">
+              {(passkey) => <PasskeyRow passkey={passkey} isLive={isLive} onRemove={() => setRemoved(passkey)} />}
+            </Rows>
+          )
+        }
+      </Loaded>
+      {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
+      {removed !== null && (
+        <Confirm
+          title="Remove this passkey?"
+          verb="Remove"
+          done="The passkey is removed"
+          stale={['passkeys', 'me']}
+          act={() =>
+            withProof({ kind: 'passkey' }, (passkey) =>
+              client.passkeys.remove(removed.passkey_id, passkey === undefined ? {} : { passkey }),
+            )
+          }
+          onClose={() => setRemoved(null)}
+        >
+          <p>
+            <bdi>{nameOf(removed)}</bdi> proves nothing here any more. Your device still lists it until you remove it
+            there. {me?.passkeys.registered === 1 && 'It is the last one: after this, nothing needs a passkey.'}
+          </p>
+        </Confirm>
+      )}
+    </Section>
+  )
+}
+
+interface PasskeyRowProps {
+  passkey: Passkey
+  isLive: boolean
+  onRemove: () => void
+}
+
+function PasskeyRow({ passkey, isLive, onRemove }: PasskeyRowProps) {
+  const { user, created_at, last_used_at } = passkey
+  return (
+    <Row
+      icon={<PasskeyIcon aria-hidden="true" />}
+      title={nameOf(passkey)}
+      action={
+        <Button aria-label={`Remove ${nameOf(passkey)}`} disabled={!isLive} onClick={onRemove}>
+          Remove
+        </Button>
+      }
+    >
+      <Facts>
+        <bdi>{user}</bdi>{' '}
+        <span>
+          Added <Time at={created_at} />
+        </span>{' '}
+        <span>
+          {last_used_at === null ? (
+            'Never used'
+          ) : (
+            <>
+              Used <Time at={last_used_at} />
+            </>
+          )}
+        </span>
+      </Facts>
+    </Row>
+  )
+}
+
+const nameOf = ({ label }: Passkey): string => (label === '' ? 'A passkey without a name' : label)

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useClient } from '../data/server.tsx'
+import { IconButton } from '../parts/Button.tsx'
+import { CloseIcon, PasskeyIcon } from '../parts/icons.ts'
+import styles from './PasskeyOffer.module.css'
+import { hasPasskeys } from './passkey.ts'
+
+const DISMISSED = 'quarterdeck.no-passkey-offer'
+
+/** One line for people on a server without passkeys, until they do not want to see it any more. */
+export function PasskeyOffer() {
+  const client = useClient()
+  const [isDismissed, setDismissed] = useState(() => localStorage.getItem(DISMISSED) !== null)
+  const { data } = useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => client.me({ signal }),
+    enabled: !isDismissed && hasPasskeys(),
+  })
+  if (isDismissed || data === undefined || !data.passkeys.possible || data.passkeys.registered > 0) return null
+  function dismiss(): void {
+    localStorage.setItem(DISMISSED, '1')
+    setDismissed(true)
+    // The focus was in what goes now.
+    document.querySelector<HTMLElement>('main h1')?.focus()
+  }
+  return (
+    <div className={styles.offer}>
+      <PasskeyIcon aria-hidden="true" />
+      <p>
+        A program on this machine that reads your token can approve in your name.{' '}
+        <Link href="/settings/passkeys">Add a passkey</Link>, and it cannot.
+      </p>
+      <IconButton label="Do not show this again" icon={<CloseIcon />} onClick={dismiss} />
+    </div>
+  )
+}
