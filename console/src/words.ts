@@ -80,3 +80,14 @@ export function byteWord(bytes: number): string {
   }
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${sizes[unit]}`
 }
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const plain = new Intl.NumberFormat('en')
+
+/** `950`, `12.3K`, `4M`: for lists. */
+export const shortCount = (count: number): string => (count < 1_000 ? String(count) : compact.format(count))
+/** `12,345`. */
+export const fullCount = (count: number): string => plain.format(count)
+/** `1 message`, `2 messages`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${fullCount(count)} ${count === 1 ? one : many}`
