@@ -102,23 +102,29 @@ export interface Transcript {
   lastSeq: number
 }
 
+/** Everything that a fold knows. It never changes, so a fold can begin with it as often as one likes. */
+export interface FoldState extends Transcript {
+  open: readonly string[]
+}
+
 export interface TranscriptFold {
   add(events: readonly LogEvent[]): void
   current(): Transcript
+  save(): FoldState
 }
 
-export function createTranscriptFold(): TranscriptFold {
-  const items: TranscriptItem[] = []
-  let activeRun: string | null = null
-  let questions: readonly EventInterrupt[] = []
-  let usage: readonly EventUsage[] = []
-  let lastSeq = 0
+export function createTranscriptFold(from?: FoldState): TranscriptFold {
+  const items: TranscriptItem[] = [...(from?.items ?? [])]
+  let activeRun: string | null = from?.activeRun ?? null
+  let questions: readonly EventInterrupt[] = from?.questions ?? []
+  let usage: readonly EventUsage[] = from?.usage ?? []
+  let lastSeq = from?.lastSeq ?? 0
   let hasChanged = true
   let shown: Transcript = { items: [], activeRun: null, questions: [], usage: [], lastSeq: 0 }
   /** Where an item is, by its key. */
-  const places = new Map<string, number>()
+  const places = new Map<string, number>(items.map(({ key }, place) => [key, place]))
   /** Keys of what the run in progress has begun. */
-  const open = new Set<string>()
+  const open = new Set<string>(from?.open)
 
   function put(item: TranscriptItem): void {
     const place = places.get(item.key)
@@ -296,6 +302,7 @@ export function createTranscriptFold(): TranscriptFold {
       hasChanged = false
       return shown
     },
+    save: () => ({ items: [...items], activeRun, questions, usage, lastSeq, open: [...open] }),
   }
 }
 

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { countFilters, noFilters, questionOf, readFilters, writeFilters } from './session-filters.ts'
+
+test('filters survive the way through the address', () => {
+  const filters = {
+    ...noFilters,
+    q: 'a "b c" & ü',
+    agent: 'assistant',
+    status: 'waiting',
+    since: '2026-11-01',
+    until: '2026-11-16',
+  }
+
+  expect(readFilters(new URLSearchParams(writeFilters(filters).toString()))).toEqual(filters)
+})
+
+test('what is empty or no day is no filter', () => {
+  expect(readFilters(new URLSearchParams('owner=&since=yesterday&until=2026-99-99'))).toEqual(noFilters)
+  expect(writeFilters(noFilters).toString()).toBe('')
+})
+
+test('words are no filter', () => {
+  expect(countFilters({ ...noFilters, q: 'x' })).toBe(0)
+  expect(countFilters({ ...noFilters, kind: 'chat', owner: 'ada' })).toBe(2)
+})
+
+test('the server is asked for everybody’s sessions, and for whole days', () => {
+  const { owner, since, until } = questionOf({ ...noFilters, since: '2026-11-16', until: '2026-11-16' })
+
+  expect(owner).toBe('*')
+  expect(Date.parse(until ?? '') - Date.parse(since ?? '')).toBe(86_400_000 - 1)
+})
