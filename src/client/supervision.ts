@@ -8,6 +8,8 @@ import type {
   BrowserPushSubscription,
   Channel,
   Checkpoint,
+  CheckpointChanges,
+  CheckpointFileDiff,
   CommandResult,
   InboxItem,
   Instruction,
@@ -97,6 +99,10 @@ export interface SupervisionClient {
   checkpoints: {
     list(options?: Omit<RecordListOptions, 'status'>): Promise<Checkpoint[]>
     get(id: string, options?: Signalled & { after?: string }): Promise<ShownCheckpoint>
+    /** What differs from the workspace now. */
+    changes(id: string, options?: Signalled): Promise<CheckpointChanges>
+    /** The same in one file. */
+    diff(id: string, path: string, options?: Signalled): Promise<CheckpointFileDiff>
     /** Throws `restore_unconfirmed` with what would change and its `digest`. Pass that as `confirm` to do it. */
     restore(id: string, options?: Signalled & { confirm?: string }): Promise<Restored>
   }
@@ -199,6 +205,8 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
     checkpoints: {
       list: (options) => list('checkpoints', options),
       get: (id, { after, ...options } = {}) => get(`${at('checkpoints', id)}${queryOf({ after })}`, options),
+      changes: (id, options) => get(at('checkpoints', id, '/changes'), options),
+      diff: (id, path, options) => get(`${at('checkpoints', id, '/diff')}${queryOf({ path })}`, options),
       restore: (id, { signal, ...body } = {}) =>
         post(at('checkpoints', id, '/restore'), body, signal === undefined ? {} : { signal }),
     },

@@ -381,6 +381,35 @@ export interface ShownCheckpoint extends Checkpoint {
   next_file: string | null
 }
 
+/** What differs between a checkpoint and its workspace now. */
+export interface CheckpointChanges {
+  checkpoint_id: string
+  counts: { modified: number; deleted: number; added: number; unknown: number }
+  /** Up to 1,000, in the order of their paths. */
+  files: {
+    path: string
+    change: 'modified' | 'deleted' | 'added'
+    bytes_then: number | null
+    bytes_now: number | null
+  }[]
+  /** Could not be read now or at the checkpoint. */
+  unknown: string[]
+}
+
+/** What has become of one file since a checkpoint. */
+export interface CheckpointFileDiff {
+  path: string
+  /** `same`: at most its mode differs. */
+  change: 'modified' | 'deleted' | 'added' | 'same'
+  /** Null: `why_not` says why. */
+  diff: string | null
+  /** For people: every hidden character is marked, as `<U+202E>`. */
+  shown_diff: string | null
+  added_lines: number
+  removed_lines: number
+  why_not: string | null
+}
+
 export interface Restored {
   session: Supervision
   written: number

@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { compareWorkspace, type Divergence } from './compare-workspace.ts'
+import type { KeptFile } from './file-diff.ts'
 import { type HashProgress, type HashRequest, hashWorkspace } from './hash-workspace.ts'
 import { type CheckpointFilePage, type CheckpointSummary, pageOfFiles } from './manifest.ts'
 import {
@@ -15,7 +16,7 @@ import {
   restoreWorkspace,
 } from './restore-workspace.ts'
 import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
-import { createSnapshotStore, type SweepResult } from './snapshot-store.ts'
+import { createSnapshotStore, type SnapshotStore, type SweepResult } from './snapshot-store.ts'
 
 export interface CompareRequest extends HashRequest {
   manifest: string
@@ -36,6 +37,7 @@ export interface CheckpointJobs {
   end: { request: { restoreId: string }; result: null }
   open_restores: { request: null; result: OpenRestore[] }
   files: { request: { manifest: string; after: string | null; limit: number }; result: CheckpointFilePage }
+  content: { request: { manifest: string; path: string; maxBytes: number }; result: KeptFile }
   remove: { request: { manifest: string }; result: null }
   sweep: { request: { alive: string[]; before: number }; result: SweepResult }
 }
@@ -81,6 +83,8 @@ export function runCheckpointJob(
       return openRestores(store)
     case 'files':
       return pageOfFiles(store.readManifest(job.request.manifest), job.request.after, job.request.limit)
+    case 'content':
+      return keptFile(store, job.request)
     case 'remove':
       store.removeManifest(job.request.manifest)
       return null
@@ -89,6 +93,16 @@ export function runCheckpointJob(
     default:
       return unreachable(job)
   }
+}
+
+function keptFile(
+  store: SnapshotStore,
+  { manifest: name, path, maxBytes }: CheckpointJobs['content']['request'],
+): KeptFile {
+  const manifest = store.readManifest(name)
+  const entry = manifest.files.get(path) ?? null
+  const isKept = entry?.type === 'file' && manifest.kept.has(entry.sha256) && entry.bytes <= maxBytes
+  return { entry, bytes: isKept ? store.readBlob(entry.sha256, entry.bytes) : null }
 }
 
 function keptOf({ modified, deleted, added }: Divergence, kept: ReadonlySet<string>): Set<string> {

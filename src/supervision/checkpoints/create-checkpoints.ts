@@ -9,6 +9,7 @@ import { systemErrorCode } from '../../domain/system-error-code.ts'
 import type { CheckpointJobs, CheckpointReply, CompareRequest } from './checkpoint-job.ts'
 import { errorOf } from './checkpoint-job.ts'
 import type { Divergence } from './compare-workspace.ts'
+import type { KeptFile } from './file-diff.ts'
 import type { HashProgress } from './hash-workspace.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import { type ContentLimits, contentLimits, planRestore, type RestorePlan } from './restore-plan.ts'
@@ -32,6 +33,8 @@ export interface Checkpoints {
   endRestore(restoreId: string): Promise<void>
   /** The files of a checkpoint, in the order of their paths. */
   files(manifest: string, after: string | null, limit: number): Promise<CheckpointFilePage>
+  /** What a checkpoint has of one file, with its bytes if it keeps them and there are at most `maxBytes`. */
+  content(manifest: string, path: string, maxBytes: number): Promise<KeptFile>
   /** Removes a checkpoint. `sweep` frees its space. */
   remove(manifest: string): Promise<void>
   /** Removes checkpoints that are not in `alive` and were made before `before` (epoch milliseconds), and the contents that nobody needs. */
@@ -126,6 +129,7 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
       await run('end', { restoreId })
     },
     files: (manifest, after, limit) => run('files', { manifest, after, limit }),
+    content: (manifest, path, maxBytes) => run('content', { manifest, path, maxBytes }),
     async remove(manifest) {
       await run('remove', { manifest })
     },

@@ -12,7 +12,9 @@ import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
+import type { Divergence } from './compare-workspace.ts'
 import type { Checkpoints } from './create-checkpoints.ts'
+import { diffOfFile, type FileDiff, MAX_DIFF_BYTES } from './file-diff.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import type { RestorePlan } from './restore-plan.ts'
 import type { RestoreOrigin, RestoreResult } from './restore-workspace.ts'
@@ -31,6 +33,10 @@ export interface SessionCheckpoints {
   list(query: CheckpointQuery): Promise<Checkpoint[]>
   /** The files of a checkpoint, in the order of their paths. */
   files(checkpoint: Checkpoint, after: string | null, limit: number): Promise<CheckpointFilePage>
+  /** What differs between the checkpoint and the workspace now. Reads every file of the workspace. */
+  changes(checkpoint: Checkpoint, signal?: AbortSignal): Promise<Divergence>
+  /** The difference in one file. Throws `path_violation`, `file_not_found`. */
+  diff(checkpoint: Checkpoint, path: string): Promise<FileDiff>
   /**
    * Brings the workspace back if `confirm` is the digest of what would change now; otherwise gives the plan and changes nothing. Ends
    * the checkpoint's session and begins a new one of the same owner. Throws `forbidden`, `limit`, and `invalid_request` for a checkpoint
@@ -189,6 +195,12 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
     },
 
     files: ({ manifest }, after, limit) => jobs.files(manifest, after, limit),
+
+    changes: ({ workspaceRoot: root, manifest }, signal) =>
+      jobs.compare({ root, manifest }, signal === undefined ? {} : { signal }),
+
+    diff: async ({ workspaceRoot, manifest }, path) =>
+      diffOfFile(workspaceRoot, path, await jobs.content(manifest, path, MAX_DIFF_BYTES)),
 
     async restore(by, id, confirm) {
       const checkpoint = await find(by, id)

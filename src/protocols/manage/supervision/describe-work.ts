@@ -6,8 +6,10 @@ import { exampleSupervision, SupervisionSchema } from '../../shared/supervised/s
 import { answer, commandErrors, listAnswer, listQuery, supervisionTag as tag } from './describe-records.ts'
 import { sessionParams } from './describe-sessions.ts'
 import {
+  ChangesSchema,
   CheckpointSchema,
   CommandResultSchema,
+  FileDiffSchema,
   NewCheckpointSchema,
   PurgedSchema,
   PurgeSchema,
@@ -56,6 +58,43 @@ export const describeCheckpoint: RouteDescription = {
     }),
   },
   errors: ['malformed_id', 'record_not_found', 'storage_failed'],
+}
+
+export const describeChanges: RouteDescription = {
+  tag,
+  description: 'Reads every file of the workspace: 100,000 files take up to half a minute.',
+  params,
+  responses: {
+    200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema, {
+      checkpoint_id: example.checkpoint_id,
+      counts: { modified: 1, deleted: 0, added: 1, unknown: 0 },
+      files: [
+        { path: 'src/index.sql', change: 'added', bytes_then: null, bytes_now: 212 },
+        { path: 'src/search.ts', change: 'modified', bytes_then: 4_210, bytes_now: 4_377 },
+      ],
+      unknown: [],
+    }),
+  },
+  errors: ['malformed_id', 'record_not_found', 'path_violation', 'storage_failed'],
+}
+
+export const describeDiff: RouteDescription = {
+  tag,
+  description: 'Texts of up to 1 MB. Files that usually hold secrets are not shown.',
+  params,
+  query: { path: z.string().min(1).max(4_096).describe('Of a file in the workspace, relative to its root.') },
+  responses: {
+    200: answer('What has become of the file since the checkpoint.', FileDiffSchema, {
+      path: 'src/search.ts',
+      change: 'modified',
+      diff: '--- a/src/search.ts\n+++ b/src/search.ts\n@@ -1 +1 @@\n-slow()\n+fast()\n',
+      shown_diff: '--- a/src/search.ts\n+++ b/src/search.ts\n@@ -1 +1 @@\n-slow()\n+fast()',
+      added_lines: 1,
+      removed_lines: 1,
+      why_not: null,
+    }),
+  },
+  errors: ['malformed_id', 'invalid_request', 'record_not_found', 'file_not_found', 'path_violation', 'storage_failed'],
 }
 
 export const describeSave: RouteDescription = {

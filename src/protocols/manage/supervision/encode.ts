@@ -2,7 +2,18 @@ import type { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
 import type { Alert, InstructionWait, Prompt } from '../../../domain/wait.ts'
-import type { AlertSchema, CheckpointSchema, InstructionSchema, PromptSchema, WaitSchema } from './schema.ts'
+import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
+import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
+import type { WorkspaceEntry } from '../../../supervision/checkpoints/read-entry.ts'
+import type {
+  AlertSchema,
+  ChangesSchema,
+  CheckpointSchema,
+  FileDiffSchema,
+  InstructionSchema,
+  PromptSchema,
+  WaitSchema,
+} from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
@@ -82,4 +93,42 @@ export const checkpointView = (one: Checkpoint): z.infer<typeof CheckpointSchema
   },
   progress_snapshot: one.progressSnapshot,
   created_at: isoTime(one.createdAt),
+})
+
+const bytesOf = (entry: WorkspaceEntry | null): number | null => (entry?.type === 'file' ? entry.bytes : null)
+
+/** At most `shown` files. The counts are of all. */
+export function changesView(
+  { id }: Checkpoint,
+  { modified, deleted, added, unknown }: Divergence,
+  shown: number,
+): z.infer<typeof ChangesSchema> {
+  const view = (change: 'modified' | 'deleted' | 'added') => (one: WorkspaceChange) => ({
+    path: one.path,
+    change,
+    bytes_then: bytesOf(one.checkpoint),
+    bytes_now: bytesOf(one.present),
+  })
+  const files = [...modified.map(view('modified')), ...deleted.map(view('deleted')), ...added.map(view('added'))]
+  return {
+    checkpoint_id: id,
+    counts: {
+      modified: modified.length,
+      deleted: deleted.length,
+      added: added.length,
+      unknown: unknown.length,
+    },
+    files: files.sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, shown),
+    unknown: unknown.slice(0, shown),
+  }
+}
+
+export const fileDiffView = (one: FileDiff): z.infer<typeof FileDiffSchema> => ({
+  path: one.path,
+  change: one.change,
+  diff: one.diff,
+  shown_diff: one.shownDiff,
+  added_lines: one.addedLines,
+  removed_lines: one.removedLines,
+  why_not: one.whyNot,
 })

@@ -101,6 +101,39 @@ export const ShownCheckpointSchema = CheckpointSchema.extend({
   next_file: z.string().nullable().describe('Send it as `after` for the next files. Null: these were the last.'),
 }).meta({ id: 'ShownCheckpoint' })
 
+const ChangedFileSchema = z.strictObject({
+  path: z.string(),
+  change: z.enum(['modified', 'deleted', 'added']).describe('Since the checkpoint.'),
+  bytes_then: z.int().min(0).nullable().describe('Null: it was not there, or was a link.'),
+  bytes_now: z.int().min(0).nullable().describe('Null: it is not there, or is a link.'),
+})
+
+export const ChangesSchema = z
+  .strictObject({
+    checkpoint_id: z.string(),
+    counts: z.strictObject({
+      modified: z.int().min(0),
+      deleted: z.int().min(0),
+      added: z.int().min(0),
+      unknown: z.int().min(0).describe('Could not be read now or at the checkpoint.'),
+    }),
+    files: z.array(ChangedFileSchema).describe('Up to 1,000, in the order of their paths.'),
+    unknown: z.array(z.string()).describe('Up to 1,000.'),
+  })
+  .meta({ id: 'CheckpointChanges' })
+
+export const FileDiffSchema = z
+  .strictObject({
+    path: z.string(),
+    change: z.enum(['modified', 'deleted', 'added', 'same']).describe('`same`: at most its mode differs.'),
+    diff: z.string().nullable().describe('A unified diff. Null: `why_not` says why.'),
+    shown_diff: z.string().nullable().describe('The same for people: hidden characters are marked, as `<U+202E>`.'),
+    added_lines: z.int().min(0),
+    removed_lines: z.int().min(0),
+    why_not: z.string().nullable().describe('Such as: it is not text, it is too large, it holds a secret.'),
+  })
+  .meta({ id: 'CheckpointFileDiff' })
+
 export const RestoredSchema = z
   .strictObject({
     session: SupervisionSchema.describe('The new session.'),

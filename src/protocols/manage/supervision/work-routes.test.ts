@@ -1,10 +1,18 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
 import { asAda, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
-import { CheckpointSchema, CommandResultSchema, PurgedSchema, RestoredSchema, ShownCheckpointSchema } from './schema.ts'
+import {
+  ChangesSchema,
+  CheckpointSchema,
+  CommandResultSchema,
+  FileDiffSchema,
+  PurgedSchema,
+  RestoredSchema,
+  ShownCheckpointSchema,
+} from './schema.ts'
 
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
 
@@ -61,6 +69,53 @@ describe('checkpoints', () => {
     expect(existsSync(join(root, 'c.txt'))).toBe(false)
     expect((await doors.elsewhere.sessions.get(session.id)).supervision.status).toBe('terminated')
     expect((await doors.get(`/checkpoints/${restored.undo.checkpoint_id}`, asOperator)).status).toBe(200)
+  })
+
+  test('say what differs from the workspace now, and in one file', async () => {
+    await using doors = await openKept()
+    const { root, path, checkpoint } = doors
+    writeFileSync(join(root, 'a.txt'), 'one\nhid\u202eden\n')
+    writeFileSync(join(root, 'c.txt'), 'new\n')
+    unlinkSync(join(root, 'b.txt'))
+
+    const changes = ChangesSchema.parse(await json(await doors.get(`${path}/changes`, asLocalUser)))
+    expect(changes).toEqual({
+      checkpoint_id: checkpoint.checkpoint_id,
+      counts: { modified: 1, deleted: 1, added: 1, unknown: 0 },
+      files: [
+        { path: 'a.txt', change: 'modified', bytes_then: 4, bytes_now: 14 },
+        { path: 'b.txt', change: 'deleted', bytes_then: 4, bytes_now: null },
+        { path: 'c.txt', change: 'added', bytes_then: null, bytes_now: 4 },
+      ],
+      unknown: [],
+    })
+    const diffOf = async (name: string) =>
+      FileDiffSchema.parse(await json(await doors.get(`${path}/diff?path=${name}`, asEve)))
+    expect(await diffOf('a.txt')).toMatchObject({
+      change: 'modified',
+      shown_diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n one\n+hid<U+202E>den',
+      added_lines: 1,
+      removed_lines: 0,
+    })
+    expect(await diffOf('b.txt')).toMatchObject({ change: 'deleted', removed_lines: 1 })
+    expect(await diffOf('c.txt')).toMatchObject({ change: 'added', added_lines: 1, why_not: null })
+  })
+
+  test('show no file outside, no secret and nothing to those who may not see them', async () => {
+    await using doors = await openKept()
+    const { root, path } = doors
+    writeFileSync(join(root, '.env'), 'KEY=1\n')
+    const refused = async (name: string, who = asOperator) => refusalOf(await doors.get(`${path}/diff${name}`, who))
+
+    expect(await json(await doors.get(`${path}/diff?path=.env`, asOperator))).toMatchObject({
+      diff: null,
+      why_not: expect.stringContaining('passwords and keys'),
+    })
+    expect(await refused('?path=../outside.txt')).toMatchObject({ code: 'path_violation' })
+    expect(await refused('?path=nowhere.txt')).toEqual({ status: 404, code: 'file_not_found' })
+    expect(await refused('')).toEqual({ status: 400, code: 'invalid_request' })
+    expect((await doors.get(`${path}/changes`, asAda)).status).toBe(404)
+    expect((await doors.get(`${path}/diff?path=a.txt`, asAda)).status).toBe(404)
   })
 
   test('others may not restore, and hashes alone bring nothing back', async () => {

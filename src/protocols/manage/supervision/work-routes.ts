@@ -1,6 +1,7 @@
 // Checkpoints and restores, commands in a workspace, starting agents, and removing what is old.
 
 import { ServerError } from '../../../domain/errors.ts'
+import type { Checkpoint } from '../../../domain/supervision.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RestorePlan } from '../../../supervision/checkpoints/restore-plan.ts'
 import type { SessionCheckpoints } from '../../../supervision/checkpoints/session-checkpoints.ts'
@@ -10,19 +11,21 @@ import type { PurgeSupervised } from '../../../supervision/sessions/purge-superv
 import type { Spawner } from '../../../supervision/spawn/create-spawner.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
-import { decodePage, nextLink } from '../../shared/request/page.ts'
+import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
 import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
 import {
+  describeChanges,
   describeCheckpoint,
   describeCheckpoints,
+  describeDiff,
   describePurge,
   describeRestore,
   describeRunCommand,
   describeSave,
   describeSpawn,
 } from './describe-work.ts'
-import { checkpointView } from './encode.ts'
+import { changesView, checkpointView, fileDiffView } from './encode.ts'
 import { NewCheckpointSchema, PurgeSchema, RestoreSchema, RunCommandSchema, SpawnSchema } from './schema.ts'
 
 export interface WorkRoutesDeps {
@@ -62,13 +65,30 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
+    const checkpoint = await seen(request, reply)
+    const { files, next } = await checkpoints.files(checkpoint, request.query.get('after'), FILES_SHOWN)
+    const hashes = files.map(({ path, sha256, link_target }) => [path, sha256 ?? `link:${link_target}`])
+    reply.json(200, { ...checkpointView(checkpoint), file_hashes: Object.fromEntries(hashes), next_file: next })
+  }
+
+  /** Throws unless the caller may see the checkpoint. The audit trail says who looked at somebody else's. */
+  async function seen(request: Request, reply: Reply): Promise<Checkpoint> {
     const viewer = viewerOf(request.principal)
     const checkpoint = await checkpoints.get(viewer.by, idIn(request))
     reply.note({ session_id: checkpoint.sessionId })
     await oversight.foreignSession(viewer, checkpoint.sessionId)
-    const { files, next } = await checkpoints.files(checkpoint, request.query.get('after'), FILES_SHOWN)
-    const hashes = files.map(({ path, sha256, link_target }) => [path, sha256 ?? `link:${link_target}`])
-    reply.json(200, { ...checkpointView(checkpoint), file_hashes: Object.fromEntries(hashes), next_file: next })
+    return checkpoint
+  }
+
+  async function changes(request: Request, reply: Reply): Promise<void> {
+    const checkpoint = await seen(request, reply)
+    reply.json(200, changesView(checkpoint, await checkpoints.changes(checkpoint, request.signal), FILES_SHOWN))
+  }
+
+  async function diff(request: Request, reply: Reply): Promise<void> {
+    const path = pathIn(request)
+    const checkpoint = await seen(request, reply)
+    reply.json(200, fileDiffView(await checkpoints.diff(checkpoint, path)))
   }
 
   async function save(request: Request, reply: Reply): Promise<void> {
@@ -124,6 +144,20 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     { ...read, path: '/checkpoints', summary: 'List checkpoints', describe: describeCheckpoints, handle: list },
     { ...read, path: '/checkpoints/:id', summary: 'Show one checkpoint', describe: describeCheckpoint, handle: show },
     {
+      ...read,
+      path: '/checkpoints/:id/changes',
+      summary: 'What differs between a checkpoint and its workspace now',
+      describe: describeChanges,
+      handle: changes,
+    },
+    {
+      ...read,
+      path: '/checkpoints/:id/diff',
+      summary: 'The difference in one file since a checkpoint',
+      describe: describeDiff,
+      handle: diff,
+    },
+    {
       ...command,
       path: '/checkpoints/:id/restore',
       summary: 'Bring a workspace back to a checkpoint',
@@ -153,6 +187,13 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       handle: removeOld,
     },
   ]
+}
+
+/** `?path=`. */
+function pathIn({ query }: Pick<Request, 'query'>): string {
+  const path = query.get('path') ?? ''
+  if (path !== '' && path.length <= 4_096) return path
+  throw queryProblem({ pointer: 'path', detail: 'Send the path of a file in the workspace.' })
 }
 
 /** Nothing was changed. The person looks at what would be lost and names its digest. */
