@@ -15,6 +15,8 @@ interface VirtualRowsProps<T> {
   label: string
   /** Called when the last rows come into sight: there may be more. */
   onEnd?: (() => void) | undefined
+  /** Called when the first rows come into sight: there may be earlier ones. Goes with `keepsPlace`. */
+  onStart?: (() => void) | undefined
   /** Rows that come or go above do not move what is in sight. */
   keepsPlace?: boolean
   /** Called with the first and the last row in sight. */
@@ -31,6 +33,7 @@ export function VirtualRows<T>({
   rowHeight,
   label,
   onEnd,
+  onStart,
   keepsPlace = false,
   onRange,
   ref,
@@ -56,6 +59,10 @@ export function VirtualRows<T>({
   useEffect(() => {
     if (last >= items.length - 5 && items.length > 0) onEnd?.()
   }, [last, items.length, onEnd])
+  const first = shown[0]?.index ?? -1
+  useEffect(() => {
+    if (first >= 0 && first < 5) onStart?.()
+  }, [first, items.length, onStart])
   const [firstInSight, lastInSight] = [rows.range?.startIndex ?? 0, rows.range?.endIndex ?? 0]
   useEffect(() => onRange?.(firstInSight, lastInSight), [onRange, firstInSight, lastInSight])
   return (
