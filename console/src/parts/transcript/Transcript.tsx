@@ -19,6 +19,8 @@ interface TranscriptProps {
   footer?: ReactNode
   /** Questions that are shown somewhere else on the page, by their ids. */
   docked?: ReadonlySet<string>
+  /** Key of an item: it is brought into sight and marked, instead of the end. */
+  goTo?: string | null
   /** Asks again: beside the newest answer. */
   onAgain?: (() => void) | undefined
 }
@@ -39,12 +41,13 @@ export function Transcript({
   onEarlier,
   footer = null,
   docked = NONE,
+  goTo = null,
   onAgain,
 }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null)
   const openRows = useRef(new Map<string, boolean>())
   /** Written when the reader scrolls, read when the content changes. */
-  const isFollowing = useRef(true)
+  const isFollowing = useRef(goTo === null)
   const [isAtEnd, setAtEnd] = useState(true)
   const seenItems = useRef(items.length)
   const hasFooter = footer !== null && footer !== false
@@ -76,6 +79,15 @@ export function Transcript({
       seenItems.current = items.length
     }
   }, [items, footer])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another wish moves the reader
+  useLayoutEffect(() => {
+    const index = goTo === null ? -1 : items.findIndex(({ key }) => key === goTo)
+    if (index === -1) return
+    isFollowing.current = false
+    setAtEnd(false)
+    rows.scrollToIndex(index, { align: 'center' })
+  }, [goTo])
 
   // What stands below it may grow: the field for the next message, a question.
   useEffect(() => {
@@ -115,6 +127,7 @@ export function Transcript({
                   ref={rows.measureElement}
                   data-index={index}
                   className={styles.row}
+                  data-wanted={(goTo !== null && item?.key === goTo) || undefined}
                   style={{ transform: `translateY(${start}px)` }}
                   role="listitem"
                   aria-setsize={hasEarlier ? -1 : count}
