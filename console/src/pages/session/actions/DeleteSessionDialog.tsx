@@ -1,0 +1,67 @@
+import { useMutation } from '@tanstack/react-query'
+import type { Session } from 'quarterdeck/client'
+import { useMe } from '../../../data/me.ts'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { announce } from '../../../parts/Announcer.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { Dialog } from '../../../parts/Dialog.tsx'
+import { Failed } from '../../../parts/States.tsx'
+import { counted } from '../../../words.ts'
+
+interface DeleteProps {
+  session: Session
+  onClose: () => void
+  onDeleted: () => void
+}
+
+/** Asks before it deletes. A session of somebody else cannot be deleted, and this says so. */
+export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps) {
+  const client = useClient()
+  const isLive = useIsLive()
+  const { data: me } = useMe()
+  const remove = useMutation({
+    mutationFn: () => client.deleteSession(session.session_id),
+    onSuccess: () => {
+      announce('Deleted the session')
+      onClose()
+      onDeleted()
+    },
+  })
+  const title = session.title === '' ? 'this session' : `“${session.title}”`
+  if (me !== undefined && me.user !== session.owner) {
+    return (
+      <Dialog title="Only its owner can delete it" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+        <p>
+          {title} belongs to <bdi>{session.owner}</bdi>, and you are signed in as <bdi>{me.user}</bdi>. Operators read
+          the sessions of others but do not delete them.
+        </p>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog
+      title="Delete this session?"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            kind="danger"
+            isBusy={remove.isPending}
+            disabled={!isLive || me === undefined}
+            onClick={() => remove.mutate()}
+          >
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <p dir="auto">
+        {title} with {counted(session.message_count, 'message')} and everything in it goes for good: its log, its files
+        and its approvals. A run in it stops.
+      </p>
+      {remove.error !== null && <Failed error={remove.error} />}
+    </Dialog>
+  )
+}

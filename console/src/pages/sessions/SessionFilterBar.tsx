@@ -1,0 +1,165 @@
+import { type Ref, useEffect, useState } from 'react'
+import { IconButton } from '../../parts/Button.tsx'
+import { Select, TextField } from '../../parts/Field.tsx'
+import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
+import { kindWord, statusWord } from '../../words.ts'
+import styles from './SessionFilterBar.module.css'
+import { countFilters, noFilters, type SessionFilters } from './session-filters.ts'
+import { useNames } from './use-names.ts'
+
+interface BarProps {
+  filters: SessionFilters
+  onChange: (filters: SessionFilters) => void
+  fieldRef: Ref<HTMLInputElement>
+}
+
+/** One goes on typing before the search begins. */
+const PAUSE_MS = 250
+
+const statuses = ['running', 'waiting', 'open', 'ended']
+const kinds = ['chat', 'supervised']
+
+export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
+  const { agents, owners } = useNames()
+  const [isOpen, setOpen] = useState(false)
+  const count = countFilters(filters)
+  const set = (name: keyof SessionFilters) => (event: { target: { value: string } }) =>
+    onChange({ ...filters, [name]: event.target.value === '' ? null : event.target.value })
+  const isSearch = filters.q.trim() !== ''
+  return (
+    <search className={styles.bar}>
+      <SearchField filters={filters} onChange={onChange} fieldRef={fieldRef} />
+      <button
+        type="button"
+        className={styles.more}
+        aria-expanded={isOpen}
+        aria-controls="session-filters"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <FilterIcon />
+        Filters{count > 0 && ` (${count})`}
+      </button>
+      <div id="session-filters" className={styles.filters} data-open={isOpen || undefined}>
+        <Choice label="Owner" any="Everyone" value={filters.owner} names={owners} onChange={set('owner')} />
+        <Choice label="Agent" any="All agents" value={filters.agent} names={agents} onChange={set('agent')} />
+        {!isSearch && (
+          <>
+            <Choice
+              label="State"
+              any="Any state"
+              value={filters.status}
+              names={statuses}
+              nameOf={statusWord}
+              onChange={set('status')}
+            />
+            <Choice
+              label="Kind"
+              any="Any kind"
+              value={filters.kind}
+              names={kinds}
+              nameOf={kindWord}
+              onChange={set('kind')}
+            />
+          </>
+        )}
+        <div className={styles.days}>
+          <TextField
+            label="First day"
+            isLabelHidden
+            type="date"
+            title="First day"
+            max={filters.until ?? undefined}
+            value={filters.since ?? ''}
+            onChange={set('since')}
+          />
+          <span aria-hidden="true">–</span>
+          <TextField
+            label="Last day"
+            isLabelHidden
+            type="date"
+            title="Last day"
+            min={filters.since ?? undefined}
+            value={filters.until ?? ''}
+            onChange={set('until')}
+          />
+        </div>
+        {count > 0 && (
+          <IconButton
+            label="Remove all filters"
+            icon={<CloseIcon />}
+            onClick={() => onChange({ ...noFilters, q: filters.q })}
+          />
+        )}
+      </div>
+    </search>
+  )
+}
+
+function SearchField({ filters, onChange, fieldRef }: BarProps) {
+  const [text, setText] = useState(filters.q)
+  // The address may change by itself: a link, the palette, the way back.
+  useEffect(() => setText(filters.q), [filters.q])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts a search
+  useEffect(() => {
+    if (text === filters.q) return
+    const timer = setTimeout(() => onChange({ ...filters, q: text }), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <label className={styles.search}>
+      <SearchIcon aria-hidden="true" />
+      <span className="unseen">Search in what was said</span>
+      <input
+        ref={fieldRef}
+        type="search"
+        value={text}
+        placeholder="Search messages"
+        maxLength={200}
+        autoComplete="off"
+        spellCheck={false}
+        dir="auto"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') onChange({ ...filters, q: text })
+          if (event.key === 'Escape') {
+            setText('')
+            onChange({ ...filters, q: '' })
+            event.currentTarget.blur()
+          }
+        }}
+      />
+      <kbd>/</kbd>
+    </label>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  any: string
+  value: string | null
+  names: readonly string[]
+  nameOf?: (name: string) => string
+  onChange: (event: { target: { value: string } }) => void
+}
+
+function Choice({ label, any, value, names, nameOf = (name) => name, onChange }: ChoiceProps) {
+  // A link may name somebody who is in no list.
+  const all = value === null || names.includes(value) ? names : [value, ...names]
+  return (
+    <Select
+      label={label}
+      isLabelHidden
+      title={label}
+      value={value ?? ''}
+      onChange={onChange}
+      data-set={value !== null || undefined}
+    >
+      <option value="">{any}</option>
+      {all.map((name) => (
+        <option key={name} value={name}>
+          {nameOf(name)}
+        </option>
+      ))}
+    </Select>
+  )
+}

@@ -1,0 +1,93 @@
+import type { Session } from 'quarterdeck/client'
+import { useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { SessionsIcon } from '../../parts/icons.ts'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { preciseTime } from '../../parts/Time.tsx'
+import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
+import { DeleteSessionDialog } from '../session/actions/DeleteSessionDialog.tsx'
+import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
+import styles from './SessionRows.module.css'
+import { countFilters, type SessionFilters } from './session-filters.ts'
+import { useRowKeys } from './use-row-keys.ts'
+import { useSessionList } from './use-session-list.ts'
+
+const idOf = ({ session_id }: Session): string => session_id
+
+export function SessionRows({ filters, onClear }: { filters: SessionFilters; onClear: () => void }) {
+  const list = useSessionList(filters)
+  const isLive = useIsLive()
+  const [doomed, setDoomed] = useState<Session | null>(null)
+  const rows = useRef<RowsHandle>(null)
+  const keys = useRowKeys(list.rows, idOf, rows)
+  const { loadMore } = list
+  useKeys([
+    ...keys.actions,
+    {
+      keys: 'Enter',
+      name: 'Open the session',
+      group: 'Sessions',
+      run: keys.open,
+    },
+  ])
+  if (list.status === 'loading') return <Loading rows={10} height={ROW_HEIGHT} />
+  if (list.status === 'failed') return <Failed error={list.error} onRetry={list.load} />
+  if (list.rows.length === 0) return <NoSessions isFiltered={countFilters(filters) > 0} onClear={onClear} />
+  return (
+    <div className={styles.list} data-old={!isLive || undefined}>
+      {!isLive && list.loadedAt !== null && (
+        <p className={styles.old}>As of {preciseTime(list.loadedAt)}. The list goes on when the server answers.</p>
+      )}
+      <VirtualRows
+        ref={rows}
+        items={list.rows}
+        keyOf={idOf}
+        rowHeight={ROW_HEIGHT}
+        label="Sessions"
+        onEnd={loadMore}
+        className={styles.rows ?? ''}
+      >
+        {(session) => <SessionRow session={session} onDelete={setDoomed} onFocus={keys.setCurrent} />}
+      </VirtualRows>
+      {list.error !== null && list.hasMore && (
+        <p className={styles.old} role="alert">
+          The next page did not come. <Button onClick={loadMore}>Try again</Button>
+        </p>
+      )}
+      {doomed !== null && (
+        <DeleteSessionDialog
+          session={doomed}
+          onClose={() => setDoomed(null)}
+          onDeleted={() => {
+            keys.moveFrom(idOf(doomed))
+            list.remove(idOf(doomed))
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function NoSessions({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  const [, go] = useLocation()
+  if (isFiltered) {
+    return (
+      <Empty title="No session fits these filters" icon={<SessionsIcon />}>
+        <Button onClick={onClear}>Remove all filters</Button>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="No sessions yet" icon={<SessionsIcon />}>
+      <p>
+        Every conversation with an agent is a session, and so is the work of a coding agent that reports here. Begin
+        with a message in the chat, or from a terminal:
+      </p>
+      <code>npx quarterdeck chat</code>
+      <Button onClick={() => go('/chat')}>Open the chat</Button>
+    </Empty>
+  )
+}
