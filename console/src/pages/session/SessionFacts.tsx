@@ -1,0 +1,71 @@
+import type { Session } from 'quarterdeck/client'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { Badge } from '../../parts/Badge.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { counted, fullCount, shortCount, statusTone, statusWord } from '../../words.ts'
+import styles from './SessionFacts.module.css'
+import { useCost } from './use-session.ts'
+
+/** What one wants to know at first sight: what it does, whose it is, where, since when, and what it used. */
+export function SessionFacts({ session }: { session: Session }) {
+  const { supervision, status, pending, agent, owner, created_at, message_count, tokens, session_id } = session
+  const { data: cost } = useCost(session_id, created_at)
+  const state = supervision?.status ?? status
+  return (
+    <dl className={styles.facts}>
+      <Fact name="State">
+        <Badge tone={statusTone(state)}>{statusWord(state)}</Badge>
+        {pending > 0 && (
+          <Link href={`/inbox?session=${encodeURIComponent(session_id)}`} className={styles.waiting}>
+            {pending} to decide
+          </Link>
+        )}
+      </Fact>
+      {supervision === undefined ? (
+        <Fact name="Agent">
+          <Link href={`/agents/${encodeURIComponent(agent)}`}>{agent}</Link>
+        </Fact>
+      ) : (
+        <>
+          <Fact name="Program">{supervision.host}</Fact>
+          <Fact name="Folder">
+            <code className={styles.path} title={supervision.workspace_root}>
+              <bdi>{supervision.workspace_root}</bdi>
+            </code>
+          </Fact>
+        </>
+      )}
+      <Fact name="Owner">
+        <bdi>{owner}</bdi>
+      </Fact>
+      <Fact name="Started">
+        <Time at={created_at} />
+      </Fact>
+      <Fact name="Messages" title={counted(message_count, 'message')}>
+        {shortCount(message_count)}
+      </Fact>
+      {tokens > 0 && (
+        <Fact name="Tokens" title={`${fullCount(tokens)} tokens`}>
+          {shortCount(tokens)}
+        </Fact>
+      )}
+      {cost !== undefined && cost !== null && <Fact name="Cost">{money(cost.cost, cost.currency)}</Fact>}
+    </dl>
+  )
+}
+
+function Fact({ name, title, children }: { name: string; title?: string; children: ReactNode }) {
+  return (
+    <div className={styles.fact} title={title}>
+      <dt className={styles.name}>{name}</dt>
+      <dd className={styles.value}>{children}</dd>
+    </div>
+  )
+}
+
+/** Small sums need more digits. */
+function money(amount: number, currency: string): string {
+  const digits = amount < 1 ? 4 : 2
+  return new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: digits }).format(amount)
+}

@@ -1,0 +1,121 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Checkpoint } from 'quarterdeck/client'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
+import { announce } from '../../../parts/Announcer.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { Dialog } from '../../../parts/Dialog.tsx'
+import { Failed, Loading } from '../../../parts/States.tsx'
+import { VirtualRows } from '../../../parts/VirtualRows.tsx'
+import { VisibleText } from '../../../parts/VisibleText.tsx'
+import { counted, fullCount } from '../../../words.ts'
+import styles from './RestoreDialog.module.css'
+import { planIn, planWords, type RestorePlan } from './restore-plan.ts'
+
+/** Shows what a restore would do and asks for exactly that. If the workspace changes meanwhile, it shows the new plan and asks again. */
+export function RestoreDialog({ checkpoint, onClose }: { checkpoint: Checkpoint; onClose: () => void }) {
+  const client = useClient()
+  const queries = useQueryClient()
+  const [, go] = useLocation()
+  const isLive = useIsLive()
+  const [newer, setNewer] = useState<RestorePlan | null>(null)
+  const first = useQuery({
+    queryKey: ['restore-plan', checkpoint.checkpoint_id],
+    queryFn: async ({ signal }) => {
+      try {
+        await client.checkpoints.restore(checkpoint.checkpoint_id, { signal })
+      } catch (error) {
+        const plan = planIn(error)
+        if (plan !== null) return plan
+        throw error
+      }
+      throw new Error('The server has restored it without asking.')
+    },
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  const plan = newer ?? first.data
+  const restore = useMutation({
+    mutationFn: (digest: string) => client.checkpoints.restore(checkpoint.checkpoint_id, { confirm: digest }),
+    onSuccess: ({ session, written, removed, not_restored }) => {
+      const left = not_restored.length === 0 ? '' : `, ${not_restored.length} could not be restored`
+      announce(`Restored: ${written} written, ${removed} removed${left}. This is the new session`)
+      void queries.invalidateQueries({ queryKey: ['session'] })
+      onClose()
+      go(`/sessions/${session.session_id}`)
+    },
+    onError: (error) => setNewer((was) => planIn(error) ?? was),
+  })
+  const isChanged = restore.error !== null && planIn(restore.error) !== null
+  return (
+    <Dialog
+      title={`Restore “${checkpoint.label ?? 'checkpoint'}”?`}
+      onClose={onClose}
+      width="wide"
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="danger"
+            isBusy={restore.isPending}
+            disabled={!isLive || plan === undefined}
+            onClick={() => plan !== undefined && restore.mutate(plan.digest)}
+          >
+            Restore
+          </Button>
+        </>
+      }
+    >
+      <p>
+        The files in <code>{checkpoint.workspace_root}</code> become what they were. The session ends, and a new one of
+        the same owner begins. What is overwritten is kept in another checkpoint, so this can be undone.
+      </p>
+      {isChanged && (
+        <p className={styles.changed} role="alert">
+          The workspace has changed meanwhile, and nothing was restored. This is what would change now.
+        </p>
+      )}
+      {first.isPending && <Loading rows={4} height={32} />}
+      {first.error !== null && <Failed error={first.error} onRetry={() => void first.refetch()} />}
+      {plan !== undefined && <PlanLists plan={plan} />}
+      {restore.error !== null && !isChanged && <Failed error={restore.error} />}
+    </Dialog>
+  )
+}
+
+const keyOf = (path: string): string => path
+const ROW = 24
+const MOST_ROWS = 8
+
+function PlanLists({ plan }: { plan: RestorePlan }) {
+  if (plan.lists.length === 0) return <p>The workspace is as it was at the checkpoint. No file changes.</p>
+  return (
+    <div className={styles.lists}>
+      {plan.lists.map(({ name, paths, count }) => (
+        <section
+          key={name}
+          className={styles.list}
+          data-danger={name === 'protected' || name === 'lost_for_good' || undefined}
+        >
+          <h3>
+            {planWords[name].title}: {counted(count, 'file')}
+          </h3>
+          <p className={styles.text}>{planWords[name].text}</p>
+          <div className={styles.paths} style={{ height: Math.min(paths.length, MOST_ROWS) * ROW }}>
+            <VirtualRows items={paths} keyOf={keyOf} rowHeight={ROW} label={planWords[name].title}>
+              {(path) => (
+                <code className={styles.path}>
+                  <VisibleText text={path} inline />
+                </code>
+              )}
+            </VirtualRows>
+          </div>
+          {count > paths.length && <p className={styles.text}>And {fullCount(count - paths.length)} more.</p>}
+        </section>
+      ))}
+    </div>
+  )
+}

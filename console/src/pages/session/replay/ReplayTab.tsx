@@ -1,0 +1,153 @@
+import type { Session } from 'quarterdeck/client'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { useKeys } from '../../../app/Keys.tsx'
+import { useEventList } from '../../../data/event-list.ts'
+import type { LogEvent } from '../../../data/live-types.ts'
+import { Button, IconButton } from '../../../parts/Button.tsx'
+import { PauseIcon, PlayIcon, StepBackIcon, StepForwardIcon } from '../../../parts/icons.ts'
+import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { preciseTime } from '../../../parts/Time.tsx'
+import { Transcript } from '../../../parts/transcript/Transcript.tsx'
+import { fullCount } from '../../../words.ts'
+import { createReplay } from './keyframes.ts'
+import { nextPause } from './pace.ts'
+import styles from './ReplayTab.module.css'
+
+/** The conversation as it was at any event. */
+export default function ReplayTab({ session }: { session: Session }) {
+  const list = useEventList(session.session_id, { from: 'start', loadsAll: true })
+  const { events, status, isLoading, lastSeq } = list
+  if (status === 'loading') return <Loading rows={5} height={96} />
+  if (status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (events.length === 0) {
+    return (
+      <Empty title="There is nothing to replay" icon={<PlayIcon />}>
+        Once something was said, a slider goes through it event by event.
+      </Empty>
+    )
+  }
+  if (list.error !== null && list.hasLater) return <Failed error={list.error} onRetry={list.loadAll} />
+  const share = Math.round((100 * (events.at(-1)?.seq ?? 0)) / Math.max(1, lastSeq))
+  return <Player events={events} progress={isLoading && list.hasLater ? `Loading, ${share} %` : null} />
+}
+
+const speeds = [1, 2, 4, 16] as const
+
+function Player({ events, progress }: { events: readonly LogEvent[]; progress: string | null }) {
+  const replay = useMemo(createReplay, [])
+  const [params, setParams] = useSearchParams()
+  const [chosen, setChosen] = useState<number | null>(() => placeOf(events, params.get('at')))
+  const [isPlaying, setPlaying] = useState(false)
+  const [speed, setSpeed] = useState<number>(1)
+  const slider = useRef<HTMLInputElement>(null)
+  replay.extend(events)
+  // Nobody has chosen a place: the end, also while it moves on.
+  const at = Math.min(chosen ?? events.length, events.length)
+  const transcript = replay.at(at)
+  const current = events[at - 1]
+
+  useEffect(() => {
+    if (!isPlaying) return
+    if (at >= events.length) return setPlaying(false)
+    const timer = setTimeout(() => setChosen(at + 1), nextPause(events, at, speed))
+    return () => clearTimeout(timer)
+  }, [isPlaying, at, events, speed])
+
+  // The address follows a moment later: browsers do not take hundreds of changes a second.
+  const seq = chosen === null ? null : (current?.seq ?? 0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another place changes the address
+  useEffect(() => {
+    if (isPlaying || seq === null || params.get('at') === String(seq)) return
+    const timer = setTimeout(() => setParams({ view: 'replay', at: String(seq) }, { replace: true }), 400)
+    return () => clearTimeout(timer)
+  }, [seq, isPlaying])
+
+  function go(to: number): void {
+    setPlaying(false)
+    setChosen(Math.min(events.length, Math.max(0, to)))
+  }
+  function toggle(): void {
+    if (!isPlaying && at >= events.length) setChosen(0)
+    setPlaying(!isPlaying)
+  }
+  const group = 'Replay'
+  useKeys([
+    { keys: ' ', name: 'Play or pause', group, run: toggle },
+    { keys: 'ArrowRight', name: 'Next event', group, run: () => go(at + 1) },
+    { keys: 'ArrowLeft', name: 'Previous event', group, run: () => go(at - 1) },
+    { keys: 'n', name: 'Next run', group, run: () => go(nextRun(events, at, 1)) },
+    { keys: 'p', name: 'Previous run', group, run: () => go(nextRun(events, at, -1)) },
+    { keys: 'Home', name: 'To the begin', group, run: () => go(0) },
+    { keys: 'End', name: 'To the end', group, run: () => go(events.length) },
+  ])
+  return (
+    <div className={styles.replay}>
+      <div className={styles.scene}>
+        {transcript.items.length === 0 ? (
+          <Empty title="Nothing was said by then" />
+        ) : (
+          <Transcript items={transcript.items} label="Conversation at this event" />
+        )}
+      </div>
+      <div className={styles.controls}>
+        <input
+          ref={slider}
+          type="range"
+          className={styles.slider}
+          min={0}
+          max={events.length}
+          step={1}
+          value={at}
+          aria-label="Event"
+          aria-valuetext={
+            current === undefined ? 'Before the first event' : `Event ${at} of ${events.length}: ${current.event.type}`
+          }
+          onChange={(event) => go(Number(event.target.value))}
+        />
+        <div className={styles.bar}>
+          <IconButton label="Previous event" icon={<StepBackIcon />} onClick={() => go(at - 1)} disabled={at === 0} />
+          <Button icon={isPlaying ? <PauseIcon /> : <PlayIcon />} onClick={toggle}>
+            {isPlaying ? 'Pause' : 'Play'}
+          </Button>
+          <IconButton
+            label="Next event"
+            icon={<StepForwardIcon />}
+            onClick={() => go(at + 1)}
+            disabled={at >= events.length}
+          />
+          <Button
+            kind="quiet"
+            aria-label={`Speed ${speed}. Change it`}
+            onClick={() => setSpeed(speeds[(speeds.indexOf(speed as 1) + 1) % speeds.length] ?? 1)}
+          >
+            {`${speed}×`}
+          </Button>
+          <p className={styles.where}>
+            <span>
+              {fullCount(at)} of {fullCount(events.length)}
+            </span>
+            {current !== undefined && <code>{current.event.type}</code>}
+            {(current?.at ?? null) !== null && <span>{preciseTime(current?.at ?? 0)}</span>}
+            {progress !== null && <span role="status">{progress}</span>}
+          </p>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** How many events are shown if the event with this number is the last. */
+function placeOf(events: readonly LogEvent[], seq: string | null): number | null {
+  const wanted = Number(seq ?? Number.NaN)
+  if (!Number.isSafeInteger(wanted)) return null
+  const index = events.findIndex((one) => one.seq >= wanted)
+  return index === -1 ? null : index + 1
+}
+
+function nextRun(events: readonly LogEvent[], at: number, step: 1 | -1): number {
+  for (let i = at + (step === 1 ? 0 : -2); i >= 0 && i < events.length; i += step) {
+    if (events[i]?.event.type === 'RUN_STARTED') return i + 1
+  }
+  return step === 1 ? events.length : 0
+}

@@ -1,0 +1,72 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { IconButton } from '../../../parts/Button.tsx'
+import { CloseIcon } from '../../../parts/icons.ts'
+import { duration, preciseTime } from '../../../parts/Time.tsx'
+import { fullCount } from '../../../words.ts'
+import styles from './SpanDetails.module.css'
+import { kindNames, statusNames } from './SpanIcon.tsx'
+import type { Span } from './spans.ts'
+
+interface DetailsProps {
+  span: Span
+  now: number
+  sessionId: string
+  onClose: () => void
+}
+
+/** Everything that is known about one line of the timeline. */
+export function SpanDetails({ span, now, sessionId, onClose }: DetailsProps) {
+  const { name, kind, status, start, end, firstAnswerAt, usage, text, runId, callId, seq, lastSeq } = span
+  const session = encodeURIComponent(sessionId)
+  return (
+    <aside className={styles.details} aria-label={`About ${name}`}>
+      <header className={styles.head}>
+        <h2 className={styles.title}>{name}</h2>
+        <IconButton label="Close the details" icon={<CloseIcon />} onClick={onClose} />
+      </header>
+      <dl className={styles.facts}>
+        <Fact name="Kind">{kindNames[kind]}</Fact>
+        <Fact name="State">{statusNames[status]}</Fact>
+        <Fact name="Began">{preciseTime(start)}</Fact>
+        {kind !== 'note' && <Fact name={end === null ? 'So far' : 'Took'}>{duration((end ?? now) - start)}</Fact>}
+        {firstAnswerAt !== null && <Fact name="First word after">{duration(firstAnswerAt - start)}</Fact>}
+        {usage.map((one) => (
+          <Fact key={`${one.provider}/${one.model}`} name={one.model ?? 'Tokens'}>
+            {fullCount(one.inputTokens ?? 0)} in, {fullCount(one.outputTokens ?? 0)} out
+            {(one.cachedInputTokens ?? 0) > 0 && `, ${fullCount(one.cachedInputTokens ?? 0)} cached`}
+          </Fact>
+        ))}
+        {callId !== null && (
+          <Fact name="Call">
+            <code>{callId}</code>
+          </Fact>
+        )}
+        {runId !== null && (
+          <Fact name="Run">
+            <code>{runId}</code>
+          </Fact>
+        )}
+        <Fact name="Events">
+          <Link href={`/sessions/${session}?view=log&seq=${seq}`}>
+            {lastSeq === seq ? `${seq}` : `${seq} to ${lastSeq}`} in the log
+          </Link>
+        </Fact>
+      </dl>
+      {text !== null && (
+        <p className={styles.text} dir="auto">
+          {text}
+        </p>
+      )}
+    </aside>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className={styles.fact}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,122 @@
+import type { Session } from 'quarterdeck/client'
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useKeys } from '../../../app/Keys.tsx'
+import { useEventList } from '../../../data/event-list.ts'
+import { Button, IconButton } from '../../../parts/Button.tsx'
+import { WaitIcon, ZoomInIcon, ZoomOutIcon } from '../../../parts/icons.ts'
+import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { duration, useNow } from '../../../parts/Time.tsx'
+import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
+import { counted, fullCount } from '../../../words.ts'
+import { AxisHead } from './AxisHead.tsx'
+import { createAxis, firstZoom, windowFor } from './axis.ts'
+import { SpanDetails } from './SpanDetails.tsx'
+import { SPAN_HEIGHT, SpanRow } from './SpanRow.tsx'
+import { type Span, spansOf } from './spans.ts'
+import styles from './TimelineTab.module.css'
+
+const idOf = (span: Span): string => `${span.id}@${span.seq}`
+
+/** Runs, model calls, tool calls and waits over time. The window goes along with the rows, so every part of a long session is reachable. */
+export default function TimelineTab({ session }: { session: Session }) {
+  const list = useEventList(session.session_id, { structure: true, from: 'start', loadsAll: true })
+  const events = useDeferredValue(list.events)
+  const spans = useMemo(() => spansOf(events), [events])
+  if (list.status === 'loading') return <Loading rows={12} height={SPAN_HEIGHT} />
+  if (list.status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (spans.list.length === 0 && !list.isLoading) {
+    return (
+      <Empty title="Nothing has happened yet" icon={<WaitIcon />}>
+        Every run, model call, tool call and wait of this session gets a line here, as long as it took.
+      </Empty>
+    )
+  }
+  const progress = list.isLoading ? `Loading… ${fullCount(list.events.length)} events so far` : null
+  return <Waterfall sessionId={session.session_id} spans={spans.list} end={spans.end} progress={progress} />
+}
+
+interface WaterfallProps {
+  sessionId: string
+  spans: readonly Span[]
+  end: number
+  progress: string | null
+}
+
+function Waterfall({ sessionId, spans, end: lastAt, progress }: WaterfallProps) {
+  const isWorking = spans.at(-1)?.end === null || spans.some((span) => span.end === null)
+  const now = useNow(isWorking ? 1_000 : 60_000)
+  const end = isWorking ? Math.max(lastAt, now) : lastAt
+  const [isFolding, setFolding] = useState(true)
+  const [factor, setFactor] = useState(1)
+  const [inSight, setInSight] = useState(0)
+  const [selected, setSelected] = useState<string | null>(null)
+  const handle = useRef<RowsHandle>(null)
+  const axis = useMemo(() => createAxis(spans, end, isFolding), [spans, end, isFolding])
+  const zoom = Math.max(1, firstZoom(spans.length) * factor)
+  const window = windowFor(axis, zoom, spans[inSight]?.start ?? 0)
+  const at = spans.findIndex((span) => idOf(span) === selected)
+  const onRange = useCallback((first: number) => setInSight(first), [])
+
+  function select(index: number): void {
+    const span = spans[Math.min(spans.length - 1, Math.max(0, index))]
+    if (span === undefined) return
+    setSelected(idOf(span))
+    handle.current?.scrollToIndex(spans.indexOf(span))
+  }
+  const zoomBy = (by: number) => setFactor((was) => Math.max(1 / firstZoom(spans.length), was * by))
+  const group = 'Timeline'
+  useKeys([
+    { keys: 'j', name: 'Next line', group, run: () => select(at + 1) },
+    { keys: 'k', name: 'Previous line', group, run: () => select(at === -1 ? 0 : at - 1) },
+    { keys: 'Escape', name: 'Close the details', group, run: () => setSelected(null) },
+    { keys: '+', name: 'Zoom in', group, run: () => zoomBy(2) },
+    { keys: '-', name: 'Zoom out', group, run: () => zoomBy(0.5) },
+    { keys: 'f', name: 'Fold idle time, or not', group, run: () => setFolding(!isFolding) },
+  ])
+  const chosen = at === -1 ? null : spans[at]
+  return (
+    <div className={styles.timeline} data-details={(chosen ?? null) !== null || undefined}>
+      <div className={styles.chart}>
+        <div className={styles.tools}>
+          <p className={styles.sum}>
+            {progress ?? `${counted(spans.length, 'line')}, ${duration(end - (spans[0]?.start ?? end))}`}
+            {axis.folds.length > 0 && (
+              <span className={styles.folds}>
+                , {counted(axis.folds.length, 'idle stretch', 'idle stretches')} folded
+              </span>
+            )}
+          </p>
+          <Button kind="quiet" aria-pressed={isFolding} onClick={() => setFolding(!isFolding)}>
+            {isFolding ? 'Unfold idle time' : 'Fold idle time'}
+          </Button>
+          <IconButton label="Zoom out" icon={<ZoomOutIcon />} disabled={zoom <= 1} onClick={() => zoomBy(0.5)} />
+          <IconButton label="Zoom in" icon={<ZoomInIcon />} onClick={() => zoomBy(2)} />
+        </div>
+        <AxisHead axis={axis} window={window} start={spans[0]?.start ?? 0} />
+        <VirtualRows
+          ref={handle}
+          items={spans}
+          keyOf={idOf}
+          rowHeight={SPAN_HEIGHT}
+          label="Timeline"
+          onRange={onRange}
+          className={styles.rows ?? ''}
+        >
+          {(span) => (
+            <SpanRow
+              span={span}
+              axis={axis}
+              window={window}
+              end={end}
+              isSelected={idOf(span) === selected}
+              onSelect={() => setSelected(idOf(span) === selected ? null : idOf(span))}
+            />
+          )}
+        </VirtualRows>
+      </div>
+      {chosen !== null && chosen !== undefined && (
+        <SpanDetails span={chosen} now={end} sessionId={sessionId} onClose={() => setSelected(null)} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,103 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { Approval } from 'quarterdeck/client'
+import { useCallback, useMemo } from 'react'
+import { Link } from 'wouter'
+import { useClient } from '../../../data/server.tsx'
+import { Badge } from '../../../parts/Badge.tsx'
+import { DiffView } from '../../../parts/diff/DiffView.tsx'
+import { FileIcon } from '../../../parts/icons.ts'
+import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { relativeTime, useNow } from '../../../parts/Time.tsx'
+import { counted, statusTone, statusWord } from '../../../words.ts'
+import styles from './ApprovedChanges.module.css'
+import { FileName } from './FileName.tsx'
+import { FilePanes } from './FilePanes.tsx'
+
+const PAGE = 100
+const idOf = ({ approval_id }: Approval): string => approval_id
+
+interface ChangesProps {
+  sessionId: string
+  chosen: string | null
+  onChoose: (id: string | null) => void
+}
+
+/** The changes of files that the agent has asked for, newest first, with what became of them. */
+export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
+  const client = useClient()
+  const now = useNow(30_000)
+  const query = useInfiniteQuery({
+    queryKey: ['session', sessionId, 'changes'],
+    queryFn: ({ signal, pageParam }) =>
+      client.approvals({
+        ...{ status: 'all', session: sessionId, limit: PAGE, signal },
+        ...(pageParam === null ? {} : { before: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => (page.length < PAGE ? null : (page.at(-1)?.approval_id ?? null)),
+  })
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const changes = useMemo(() => data?.pages.flat().filter(({ change }) => change !== null) ?? [], [data])
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+  if (error !== null && data === undefined) return <Failed error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={6} height={52} />
+  if (changes.length === 0 && !hasNextPage) {
+    return (
+      <Empty title="No changes yet" icon={<FileIcon />}>
+        <p>When the agent asks whether it may change a file, the change comes here, and stays with its answer.</p>
+        <p>To see everything that was done to the files, make a checkpoint and compare with it.</p>
+      </Empty>
+    )
+  }
+  return (
+    <FilePanes
+      items={changes}
+      idOf={idOf}
+      label="Changes"
+      head={counted(changes.length, 'change')}
+      chosen={chosen}
+      onChoose={onChoose}
+      onEnd={more}
+      row={({ change, status, created_at }) => (
+        <>
+          <FileName
+            path={change?.file_path ?? ''}
+            about={`+${change?.added_lines ?? 0} −${change?.removed_lines ?? 0}, ${relativeTime(Date.parse(created_at), now)}`}
+          />
+          <Badge tone={statusTone(status)}>
+            {(change?.applied_at ?? null) === null ? statusWord(status) : 'Written'}
+          </Badge>
+        </>
+      )}
+    >
+      {(approval) => <ChangeDiff key={approval.approval_id} approval={approval} />}
+    </FilePanes>
+  )
+}
+
+function ChangeDiff({ approval: { approval_id, decided_by, status, change } }: { approval: Approval }) {
+  const client = useClient()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['approval', approval_id],
+    queryFn: ({ signal }) => client.approval(approval_id, { signal }),
+  })
+  if (error !== null && data === undefined) return <Failed error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={8} height={20} />
+  return (
+    <>
+      <p className={styles.about}>
+        <Badge tone={statusTone(status)}>{statusWord(status)}</Badge>
+        {decided_by !== null && (
+          <span>
+            by <bdi>{decided_by}</bdi>
+          </span>
+        )}
+        {(change?.not_applied ?? null) !== null && <span>Not written: {change?.not_applied}</span>}
+        <Link href={`/inbox/${approval_id}`}>Show the question</Link>
+      </p>
+      <DiffView text={data.shown_diff ?? ''} label={`Change of ${change?.file_path ?? 'a file'}`} />
+    </>
+  )
+}
