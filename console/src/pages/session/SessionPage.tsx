@@ -1,7 +1,8 @@
 import { ClientError, type Session } from 'quarterdeck/client'
-import { lazy, Suspense } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { lazy, Suspense, useMemo } from 'react'
+import { Link, Redirect, useSearch, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
+import { useSessionId } from '../../data/session-id.ts'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -27,8 +28,27 @@ const views = [
   { id: 'workspace', name: 'Workspace', Tab: WorkspaceTab, isSupervised: true },
 ] as const
 
-export default function SessionPage({ id }: { id: string }) {
-  const { data: session, error, refetch } = useSession(id)
+/** A page that was opened by the name of a session goes on at its id. */
+export default function SessionPage({ id: reference }: { id: string }) {
+  const { data: id, error, refetch } = useSessionId(reference)
+  const search = useSearch()
+  if (error !== null) return <NotFound error={error} onRetry={() => void refetch()} />
+  if (id === undefined) {
+    return (
+      <Page title="Session">
+        <Loading />
+      </Page>
+    )
+  }
+  if (id === null) return <NothingYet />
+  if (id !== reference) return <Redirect to={`/sessions/${id}${search === '' ? '' : `?${search}`}`} replace />
+  return <KnownSession id={id} />
+}
+
+function KnownSession({ id }: { id: string }) {
+  const { data, error, refetch } = useSession(id)
+  // The server names a session of one's own by its name.
+  const session = useMemo(() => (data === undefined ? undefined : { ...data, session_id: id }), [data, id])
   const [params] = useSearchParams()
   const title = session === undefined ? 'Session' : titleOf(session)
   useTitle(title)
@@ -59,6 +79,16 @@ export default function SessionPage({ id }: { id: string }) {
 }
 
 export const titleOf = ({ title }: Pick<Session, 'title'>): string => (title === '' ? 'Session' : title)
+
+function NothingYet() {
+  return (
+    <Page title="Session">
+      <Empty title="Nothing has happened yet" icon={<SessionsIcon />}>
+        <Link href="/sessions">All sessions</Link>
+      </Empty>
+    </Page>
+  )
+}
 
 function NotFound({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const isGone = error instanceof ClientError && (error.code === 'session_not_found' || error.code === 'malformed_id')

@@ -14,8 +14,7 @@ export function useSession(id: string) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null
     const stop = live.onFeed(({ session_id }) => {
-      // The feed has ids. A session that was opened by its name may be any of them.
-      if (session_id !== id && UUID.test(id)) return
+      if (session_id !== id) return
       timer ??= setTimeout(() => {
         timer = null
         void queries.invalidateQueries({ queryKey: ['session', id] })
@@ -31,8 +30,6 @@ export function useSession(id: string) {
     queryFn: ({ signal }) => client.sessions.get(id, { limit: 1, signal }),
   })
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The newest runs of a session. */
 export function useRuns(id: string) {

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { Session } from 'quarterdeck/client'
-import { useMe } from '../../../data/me.ts'
+import { isOwn, useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
@@ -29,7 +29,7 @@ export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps
     },
   })
   const title = session.title === '' ? 'this session' : `“${session.title}”`
-  if (me !== undefined && me.user !== session.owner) {
+  if (me !== undefined && !isOwn(me, session.owner)) {
     return (
       <Dialog title="Only its owner can delete it" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
         <p>

@@ -78,7 +78,9 @@ function StopRun({ session }: { session: Session }) {
   const stop = useMutation({
     mutationFn: (runId: string) => client.cancel(runId),
     onSuccess: ({ status }) => {
-      announce(status === 'cancelled' ? 'Stopped the run' : 'The run has already ended')
+      // It answers before the run has stopped.
+      const isStopping = status === 'cancelled' || status === 'running' || status === 'queued' || status === 'waiting'
+      announce(isStopping ? 'Stopping the run' : 'The run has already ended')
       void queries.invalidateQueries({ queryKey: ['session', session.session_id] })
     },
     onError: (error) => announce(`The run could not be stopped. ${error.message}`),

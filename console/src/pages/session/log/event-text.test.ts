@@ -16,7 +16,7 @@ test('a line has the text of a piece, or the facts of an event', () => {
   expect(eventLine(delta('a\n b\u202ec'))).toBe('a b\\u202ec')
   expect(eventLine({ type: 'STEP_STARTED', stepName: 'step_1', timestamp: 5 })).toBe('stepName step_1')
   expect(eventLine({ type: 'CUSTOM', name: 'x', value: { a: 1, b: [1, 2], c: { d: 1 } } })).toBe(
-    'name x  value {a: 1, b: […], c: {…}}',
+    'name x, value {a: 1, b: […], c: {…}}',
   )
 })
 

@@ -34,7 +34,7 @@ function wordsOf(rest: Record<string, unknown>): string {
     if (typeof value === 'object') return [`${name} ${shortJson(value)}`]
     return [`${name} ${String(value).slice(0, LINE_CHARS)}`]
   })
-  return parts.join('  ')
+  return parts.join(', ')
 }
 
 /** The beginning of a large value, without laying all of it out. */
