@@ -88,7 +88,7 @@ function agentRows(facts: BannerFacts): Row[] {
   })
 }
 
-function doorRows({ url, protocols, agents, operator }: BannerFacts): Row[] {
+function doorRows({ url, console, protocols, agents, operator }: BannerFacts): Row[] {
   const rows: Row[] = []
   if (protocols.includes('ag-ui')) {
     rows.push(['AG-UI', `${url}/`], ['CopilotKit', `${url}/copilotkit  (as runtimeUrl)`])
@@ -97,7 +97,8 @@ function doorRows({ url, protocols, agents, operator }: BannerFacts): Row[] {
   if (protocols.includes('rest')) rows.push(['REST', `${url}/chat`])
   if (protocols.includes('threads')) rows.push(['Threads', `${url}/threads`])
   rows.push(['Sessions', `${url}/sessions/{id}/messages`])
-  if (agents.some(mayAsk)) {
+  // In the console one decides without a token.
+  if (console === null && agents.some(mayAsk)) {
     rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${operatorToken[operator]}`])
   }
   // Without an operator nobody can connect an agent, or answer it.
