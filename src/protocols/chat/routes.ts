@@ -153,6 +153,8 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
   }
 
   const shared = { door: 'rest', role: 'user' } as const
+  // The console shows sessions whichever doors are open.
+  const read = { ...shared, door: null, method: 'GET', body: 'none' } as const
   return [
     {
       ...shared,
@@ -164,19 +166,15 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
       handle: inOwnShape(post),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...read,
       path: '/sessions',
-      body: 'none',
       summary: 'The sessions of a user',
       describe: describeList,
       handle: inOwnShape(list),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...read,
       path: '/sessions/:id',
-      body: 'none',
       summary: 'A session and its messages',
       describe: describeSession,
       handle: inOwnShape(show),

@@ -99,8 +99,8 @@ test('the joined route describes both: its examples satisfy its schema', async (
   const routes = joinChatRoutes([...createChatRoutes(deps), ...createThreadRoutes(deps)], ['rest', 'threads'])
 
   expect(routes.map(({ method, path, door }) => `${method} ${path} ${door}`)).toEqual([
-    'GET /sessions rest',
-    'GET /sessions/:id rest',
+    'GET /sessions null',
+    'GET /sessions/:id null',
     'GET /threads threads',
     'GET /threads/:id threads',
     'DELETE /threads/:id threads',
