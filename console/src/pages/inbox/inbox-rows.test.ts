@@ -80,3 +80,10 @@ test('a row is found by all words, in any of its names', () => {
   expect(fits(row, 'ADA send')).toBe(true)
   expect(fits(row, 'ada bob')).toBe(false)
 })
+
+test('a change is found by its file', () => {
+  const change = { file_path: 'src/two.ts', kind: 'modify', added_lines: 1, removed_lines: 0 }
+  const approval = { kind: 'diff', title: 'Safe!', tool: 'ask_approval', description: '', change }
+  const row = { item: { ...item(1), kind: 'approval', approval } as unknown as InboxItem, isGone: false }
+  expect(fits(row, 'two.ts')).toBe(true)
+})

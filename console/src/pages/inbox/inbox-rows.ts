@@ -1,6 +1,7 @@
 // The rows of the inbox while somebody looks at it. What is done stays in its place, greyed, so that nothing moves under the pointer.
 
 import type { InboxItem } from 'quarterdeck/client'
+import { approvalGist, approvalTitle } from '../../parts/approval/approval-title.ts'
 
 export interface InboxRow {
   item: InboxItem
@@ -73,10 +74,19 @@ function merged(a: readonly InboxRow[], b: readonly InboxRow[]): InboxRow[] {
   return all
 }
 
-/** Whether a row has what somebody typed, in its title or in the names of who waits. */
+/** Whether a row has what somebody typed, in what it shows or in the names of who waits. */
 export function fits({ item }: InboxRow, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const about = [item.title, item.agent, item.owner, item.host ?? '', item.tool ?? '', item.session_title ?? '']
+  const shown = item.kind === 'approval' ? [approvalTitle(item.approval), approvalGist(item.approval)] : []
+  const about = [
+    ...shown,
+    item.title,
+    item.agent,
+    item.owner,
+    item.host ?? '',
+    item.tool ?? '',
+    item.session_title ?? '',
+  ]
     .join(' ')
     .toLowerCase()
   return words.every((word) => about.includes(word))

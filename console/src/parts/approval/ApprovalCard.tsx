@@ -15,7 +15,7 @@ import { partsOf, withSeen } from './approval-parts.ts'
 import { approvalTitle } from './approval-title.ts'
 import { lockReason } from './approve-lock.ts'
 import { CardFrame, CardState } from './CardFrame.tsx'
-import { DecisionBar } from './DecisionBar.tsx'
+import { DecisionBar, OutcomeBar } from './DecisionBar.tsx'
 import { EditDialog } from './EditDialog.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Notice } from './Notice.tsx'
@@ -128,6 +128,8 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
         ]
       : [],
   )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a yes to another question must be asked for again
+  useEffect(() => setOpen((was) => (was === 'approve' || was === 'remember' ? null : was)), [approval.digest])
   const close = () => setOpen(null)
   const askedAgain = newQuestion(approval)
   const isAnswerable = isPending && isLive
@@ -147,6 +149,7 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
         expiresAt={isPending ? approval.expires_at : null}
         docked={docked}
         isOld={!isLive}
+        isDone={!isPending}
         bar={
           isPending ? (
             <DecisionBar note={isQuestion ? (isLive ? null : lock) : lock}>
@@ -175,23 +178,20 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
                 </Button>
               )}
             </DecisionBar>
-          ) : null
+          ) : (
+            <OutcomeBar>
+              <Outcome
+                status={approval.status}
+                by={approval.decided_by}
+                at={approval.decided_at}
+                channel={approval.decided_channel}
+                words={outcomeWords(approval)}
+              />
+              {askedAgain !== null && <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>}
+            </OutcomeBar>
+          )
         }
       >
-        {!isPending && (
-          <Outcome
-            status={approval.status}
-            by={approval.decided_by}
-            at={approval.decided_at}
-            channel={approval.decided_channel}
-            words={outcomeWords(approval)}
-          />
-        )}
-        {askedAgain !== null && (
-          <p>
-            <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>
-          </p>
-        )}
         <Yeses approval={approval} />
         {open === null && <Problem error={decide.problem} />}
         <ApprovalEvidence

@@ -94,7 +94,7 @@ export function ApprovalEvidence({ approval, changedFrom, onSeen, onOpenAll, isO
         <Notice tone="bad">The diff is gone. Reject it, and let the agent ask again.</Notice>
       )}
       {edit_diff !== undefined && edit_diff !== null && edit_diff !== '' && (
-        <details>
+        <details className={styles.edit}>
           <summary>What the operator changed in the agent’s proposal</summary>
           <DiffView text={edit_diff} hasKeys={false} />
         </details>

@@ -25,8 +25,10 @@ interface CardFrameProps {
   docked: boolean
   /** The last data, while the server is away. */
   isOld: boolean
+  /** There is nothing more to decide. */
+  isDone: boolean
   children: ReactNode
-  /** The buttons, which stay in sight. */
+  /** The buttons, or who decided what. It stays in sight. */
   bar: ReactNode
 }
 
@@ -34,11 +36,11 @@ interface CardFrameProps {
 export function CardFrame(props: CardFrameProps) {
   const titleId = useId()
   const heading = useRef<HTMLHeadingElement>(null)
-  const hasBar = props.bar !== null
+  const { isDone } = props
   useEffect(() => {
-    // The button that had the focus is gone with the bar. The focus must not get lost.
-    if (!hasBar && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
-  }, [hasBar])
+    // The button that had the focus is gone. The focus must not get lost.
+    if (isDone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [isDone])
   return (
     <article className={props.docked ? styles.docked : styles.card} aria-labelledby={titleId}>
       <Scroller className={styles.scroller}>

@@ -12,3 +12,8 @@ export function DecisionBar({ note, children }: { note: string | null; children:
     </footer>
   )
 }
+
+/** In place of the buttons, once there is nothing more to decide. */
+export function OutcomeBar({ children }: { children: ReactNode }) {
+  return <footer className={styles.outcome}>{children}</footer>
+}

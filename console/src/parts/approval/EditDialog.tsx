@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { EditCheck, ShownApproval } from 'quarterdeck/client'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
 import { Button } from '../Button.tsx'
@@ -36,6 +36,9 @@ export function EditDialog({ approval, decide, isLive, onClose }: EditDialogProp
   const [seenAll, setSeenAll] = useState(NOTHING_SEEN)
   const isSettled = useSettled(checked === null ? 'edit' : 'review')
   const isFile = approval.kind === 'diff'
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was checked was an edit of another question
+  useEffect(() => setChecked(null), [approval.digest])
 
   function onSeen(name: string, part: Seen): void {
     seen.current.set(name, part)

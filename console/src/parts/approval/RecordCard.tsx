@@ -4,7 +4,7 @@ import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
 import { CardFrame } from './CardFrame.tsx'
-import { DecisionBar } from './DecisionBar.tsx'
+import { DecisionBar, OutcomeBar } from './DecisionBar.tsx'
 import { Outcome } from './Outcome.tsx'
 import { Problem } from './Problem.tsx'
 import { TextDialog } from './TextDialog.tsx'
@@ -93,6 +93,7 @@ export function RecordCard(props: RecordCardProps) {
         expiresAt={isOpen ? props.expiresAt : null}
         docked={props.docked}
         isOld={!isLive}
+        isDone={!isOpen}
         bar={
           isOpen ? (
             <DecisionBar note={isLive ? null : 'Not connected. You can answer when the server answers again.'}>
@@ -109,18 +110,19 @@ export function RecordCard(props: RecordCardProps) {
                 </Button>
               ))}
             </DecisionBar>
-          ) : null
+          ) : (
+            <OutcomeBar>
+              <Outcome
+                status={record.status}
+                by={record.decided_by}
+                at={record.decided_at}
+                channel={record.decided_channel}
+                words={props.words}
+              />
+            </OutcomeBar>
+          )
         }
       >
-        {!isOpen && (
-          <Outcome
-            status={record.status}
-            by={record.decided_by}
-            at={record.decided_at}
-            channel={record.decided_channel}
-            words={props.words}
-          />
-        )}
         {asking === null && <Problem error={problem} />}
         {props.children}
       </CardFrame>
