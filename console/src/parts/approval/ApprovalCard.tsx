@@ -1,5 +1,5 @@
 import type { InboxItem, ShownApproval } from 'quarterdeck/client'
-import { useCallback, useEffect, useId, useRef, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -16,7 +16,6 @@ import { approvalTitle } from './approval-title.ts'
 import { lockReason } from './approve-lock.ts'
 import { CardFrame, CardState } from './CardFrame.tsx'
 import { DecisionBar, OutcomeBar } from './DecisionBar.tsx'
-import { EditDialog } from './EditDialog.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Notice } from './Notice.tsx'
 import { Outcome, outcomeWords } from './Outcome.tsx'
@@ -25,6 +24,9 @@ import { RejectDialog } from './RejectDialog.tsx'
 import { useApproval } from './use-approval.ts'
 import { useDecide } from './use-decide.ts'
 import { useSettled } from './use-settled.ts'
+
+/** Few decisions are edits, so it is loaded when somebody edits. */
+const EditDialog = lazy(() => import('./EditDialog.tsx').then(({ EditDialog }) => ({ default: EditDialog })))
 
 export interface ApprovalCardProps {
   id: string
@@ -226,7 +228,9 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
         <RejectDialog approval={approval} lookedAt={looked} decide={decide} isLive={isLive} onClose={close} />
       )}
       {isPending && open === 'edit' && (
-        <EditDialog approval={approval} decide={decide} isLive={isLive} onClose={close} />
+        <Suspense>
+          <EditDialog approval={approval} decide={decide} isLive={isLive} onClose={close} />
+        </Suspense>
       )}
     </>
   )

@@ -16,7 +16,7 @@ import {
   showsArguments,
 } from './approval-parts.ts'
 import { CardSection } from './CardFrame.tsx'
-import { Difference } from './EditReview.tsx'
+import { Difference } from './Difference.tsx'
 import { Notice } from './Notice.tsx'
 import { QuestionForm } from './QuestionForm.tsx'
 import { ShownArguments } from './ShownArguments.tsx'

@@ -1,11 +1,10 @@
 import type { EditCheck } from 'quarterdeck/client'
-import { useEffect, useState } from 'react'
 import { RiskBadge } from '../Badge.tsx'
 import { DiffView } from '../diff/DiffView.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import { CardSection } from './CardFrame.tsx'
-import type { Version } from './difference.ts'
+import { Difference } from './Difference.tsx'
 import styles from './EditReview.module.css'
 import { Notice } from './Notice.tsx'
 
@@ -65,17 +64,4 @@ export function EditReview({ check, onSeen }: EditReviewProps) {
       )}
     </div>
   )
-}
-
-/** The difference between the versions of some texts. */
-export function Difference({ versions, onSeen }: { versions: readonly Version[]; onSeen?: (seen: Seen) => void }) {
-  const [text, setText] = useState<string | null>(null)
-  useEffect(() => {
-    let isGone = false
-    void import('./difference.ts').then(({ differenceOf }) => isGone || setText(differenceOf(versions)))
-    return () => {
-      isGone = true
-    }
-  }, [versions])
-  return text === null ? null : <DiffView text={text} thing="argument" onSeen={onSeen} />
 }

@@ -2,8 +2,8 @@
 
 import type { ShownApproval, ShownArgument } from 'quarterdeck/client'
 import { NOTHING_SEEN, type Seen } from '../seen/seen.ts'
-import type { Version } from './difference.ts'
 import type { LookedPart } from './looked-at.ts'
+import type { Version } from './versions-diff.ts'
 
 export const DIFF = 'the diff'
 export const PREVIEW = 'the preview'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseDiff } from '../diff/parse-diff.ts'
-import { differenceOf } from './difference.ts'
+import { versionsDiff } from './versions-diff.ts'
 
-const read = (versions: Parameters<typeof differenceOf>[0]) =>
-  parseDiff(differenceOf(versions)).map(({ name, kind, entries }) => [
+const read = (versions: Parameters<typeof versionsDiff>[0]) =>
+  parseDiff(versionsDiff(versions)).map(({ name, kind, entries }) => [
     name,
     kind,
     ...entries.flatMap((entry) => (entry.type === 'stretch' ? [] : [`${entry.type} ${entry.text}`])),
@@ -29,6 +29,6 @@ test('a line end more or less is a difference that one sees', () => {
 
 test('texts that have nothing in common are shown one after the other', () => {
   const lines = (word: string) => Array.from({ length: 1_500 }, (_, i) => `${word}${i}`).join('\n')
-  const [file] = parseDiff(differenceOf([{ name: 'a', before: lines('x'), after: lines('y') }]))
+  const [file] = parseDiff(versionsDiff([{ name: 'a', before: lines('x'), after: lines('y') }]))
   expect([file?.removed, file?.added]).toEqual([1_500, 1_500])
 })

@@ -10,7 +10,7 @@ export interface Version {
 }
 
 /** One "file" for each text. The end of a text counts as the end of a line, so that no notes about missing line ends stand between. */
-export function differenceOf(versions: readonly Version[]): string {
+export function versionsDiff(versions: readonly Version[]): string {
   return versions.map(patchOf).join('')
 }
 
