@@ -2,10 +2,10 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
-import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import styles from './InboxList.module.css'
 import { InboxRowView } from './InboxRowView.tsx'
@@ -58,11 +58,6 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
   if (error !== null && rows.length === 0) return <Failed error={error} onRetry={retry} />
   return (
     <div className={styles.list} onPointerLeave={() => tidy(openId)}>
-      {!isLive && (
-        <p className={styles.old}>
-          As of <Time at={new Date(readAt).toISOString()} />
-        </p>
-      )}
       {newAbove > 0 && (
         <div className={styles.new}>
           <Button icon={<PreviousIcon />} onClick={() => handle.current?.scrollToIndex(0, 'start')}>
@@ -73,26 +68,27 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
       {rows.length === 0 && list.next === null ? (
         <Nothing isDone={filter.status === 'done'} isFiltered={isFiltered(filter, text)} />
       ) : (
-        <VirtualRows
-          ref={handle}
-          className={isLive ? '' : (styles.dim ?? '')}
-          items={rows}
-          keyOf={({ item }) => item.id}
-          rowHeight={ROW}
-          keepsPlace
-          label={filter.status === 'done' ? 'Done' : 'Waiting'}
-          onEnd={list.next === null ? undefined : loadMore}
-          onRange={onRange}
-        >
-          {(row) => (
-            <InboxRowView
-              row={row}
-              href={pathTo(row.item.id)}
-              isOpen={row.item.id === openId}
-              isMarked={openId === null && row.item.id === marked}
-            />
-          )}
-        </VirtualRows>
+        <AsOf isLive={isLive} at={readAt} isFilled>
+          <VirtualRows
+            ref={handle}
+            items={rows}
+            keyOf={({ item }) => item.id}
+            rowHeight={ROW}
+            keepsPlace
+            label={filter.status === 'done' ? 'Done' : 'Waiting'}
+            onEnd={list.next === null ? undefined : loadMore}
+            onRange={onRange}
+          >
+            {(row) => (
+              <InboxRowView
+                row={row}
+                href={pathTo(row.item.id)}
+                isOpen={row.item.id === openId}
+                isMarked={openId === null && row.item.id === marked}
+              />
+            )}
+          </VirtualRows>
+        </AsOf>
       )}
       {error !== null && rows.length > 0 && (
         <p className={styles.problem} role="alert">

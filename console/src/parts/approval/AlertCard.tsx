@@ -25,6 +25,7 @@ export function AlertCard({ id, docked = false, hasKeys = true }: RecordCardOpti
       icon={<AlertIcon aria-hidden="true" />}
       title={`Silent for ${duration(alert.idle_seconds * 1_000)}`}
       record={alert}
+      readAt={rest.dataUpdatedAt}
       isOpen={isOpen(alert)}
       expiresAt={null}
       words={alert.nudge_message === null ? null : { label: 'Nudge', text: alert.nudge_message }}

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import type { InboxItem, ShownApproval } from 'quarterdeck/client'
 import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { kindWord } from '../../words.ts'
 import { Button } from '../Button.tsx'
@@ -45,7 +47,7 @@ export function ApprovalCard({ id, item, docked = false, hasKeys = true, onMoved
   const [movedTo, setMovedTo] = useState<{ from: string; to: string } | null>(null)
   const shownId = movedTo?.from === id ? movedTo.to : id
   const [isWhole, setWhole] = useState(false)
-  const { data, error, refetch, isFetching } = useApproval(shownId, { isWhole })
+  const { data, error, refetch, isFetching, dataUpdatedAt } = useApproval(shownId, { isWhole })
   const before = useRef<ShownApproval | null>(null)
   const move = useCallback(
     (to: string) => {
@@ -69,6 +71,7 @@ export function ApprovalCard({ id, item, docked = false, hasKeys = true, onMoved
   return (
     <LoadedCard
       approval={data}
+      readAt={dataUpdatedAt}
       before={before}
       item={item}
       docked={docked}
@@ -82,6 +85,7 @@ export function ApprovalCard({ id, item, docked = false, hasKeys = true, onMoved
 
 interface LoadedCardProps extends Required<Pick<ApprovalCardProps, 'docked' | 'hasKeys'>> {
   approval: ShownApproval
+  readAt: number
   /** What was shown last, to say what has changed. */
   before: { current: ShownApproval | null }
   item: InboxItem | undefined
@@ -92,7 +96,17 @@ interface LoadedCardProps extends Required<Pick<ApprovalCardProps, 'docked' | 'h
 
 type Open = 'approve' | 'remember' | 'reject' | 'edit' | null
 
-function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAll, isOpening }: LoadedCardProps) {
+function LoadedCard({
+  approval,
+  readAt,
+  before,
+  item,
+  docked,
+  hasKeys,
+  onMoved,
+  onOpenAll,
+  isOpening,
+}: LoadedCardProps) {
   const isLive = useIsLive()
   const formId = useId()
   const [open, setOpen] = useState<Open>(null)
@@ -104,7 +118,8 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
   const isQuestion = approval.kind === 'question'
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
-  const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive }
+  const hasSaidYes = useHasSaidYes(approval)
+  const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive, hasSaidYes }
   const lock = lockReason(facts)
   const mayEdit = !isQuestion && approval.kind !== 'policy' && approval.change?.kind !== 'delete'
 
@@ -132,7 +147,10 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: a yes to another question must be asked for again
   useEffect(() => setOpen((was) => (was === 'approve' || was === 'remember' ? null : was)), [approval.digest])
-  const close = () => setOpen(null)
+  const close = () => {
+    decide.clear()
+    setOpen(null)
+  }
   const askedAgain = newQuestion(approval)
   const isAnswerable = isPending && isLive
 
@@ -150,7 +168,7 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
         createdAt={approval.created_at}
         expiresAt={isPending ? approval.expires_at : null}
         docked={docked}
-        isOld={!isLive}
+        asOf={isLive ? null : readAt}
         isDone={!isPending}
         bar={
           isPending ? (
@@ -195,7 +213,7 @@ function LoadedCard({ approval, before, item, docked, hasKeys, onMoved, onOpenAl
         }
       >
         <Yeses approval={approval} />
-        {open === null && <Problem error={decide.problem} />}
+        {isPending && open === null && <Problem error={decide.problem} />}
         <ApprovalEvidence
           // Another digest is another question: everything in it has to be looked at again.
           key={approval.digest}
@@ -267,6 +285,17 @@ function Yeses({ approval: { quorum, decisions, status } }: { approval: ShownApp
       </p>
     </Notice>
   )
+}
+
+/** Only asked for where several people have to say yes. */
+function useHasSaidYes({ quorum, decisions }: ShownApproval): boolean {
+  const client = useClient()
+  const { data } = useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => client.me({ signal }),
+    enabled: quorum > 1,
+  })
+  return decisions.some(({ by }) => by === data?.user)
 }
 
 /** What of the parts has been on the screen. Another digest is another question, of which nothing has been seen. */

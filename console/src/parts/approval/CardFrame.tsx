@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Link } from 'wouter'
 import { type Risk, RiskBadge } from '../Badge.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
-import { Time } from '../Time.tsx'
+import { preciseTime, Time } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './CardFrame.module.css'
 import { TimeLeft } from './TimeLeft.tsx'
@@ -23,8 +23,8 @@ interface CardFrameProps {
   expiresAt: string | null
   /** It stands in a conversation and is no higher than it must be. */
   docked: boolean
-  /** The last data, while the server is away. */
-  isOld: boolean
+  /** When it was read, in milliseconds, if it may be old by now: the server does not answer. */
+  asOf: number | null
   /** There is nothing more to decide. */
   isDone: boolean
   children: ReactNode
@@ -44,7 +44,7 @@ export function CardFrame(props: CardFrameProps) {
   return (
     <article className={props.docked ? styles.docked : styles.card} aria-labelledby={titleId}>
       <Scroller className={styles.scroller}>
-        <div className={`${styles.content} ${props.isOld ? styles.old : ''}`}>
+        <div className={`${styles.content} ${props.asOf === null ? '' : styles.old}`}>
           <header className={styles.head}>
             <p className={styles.kind}>
               {props.icon}
@@ -63,6 +63,7 @@ export function CardFrame(props: CardFrameProps) {
                 </span>
               )}
               <Time at={props.createdAt} />
+              {props.asOf !== null && <span>as of {preciseTime(props.asOf)}</span>}
               {props.expiresAt !== null && <TimeLeft until={props.expiresAt} />}
               {!props.docked && <Link href={`/sessions/${props.sessionId}`}>Open session</Link>}
             </p>

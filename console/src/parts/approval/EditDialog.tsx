@@ -69,7 +69,7 @@ export function EditDialog({ approval, decide, isLive, onClose }: EditDialogProp
         ? 'The server does not accept this edit.'
         : !differs
           ? 'Nothing is different.'
-          : lockReason({ risk: checked.check.risk, seen: seenAll, isSettled, isLive })
+          : lockReason({ risk: checked.check.risk, seen: seenAll, isSettled, isLive, hasSaidYes: false })
 
   async function approve(): Promise<void> {
     if (checked === null || lock !== null || decide.isBusy) return

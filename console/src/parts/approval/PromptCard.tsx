@@ -40,6 +40,7 @@ export function PromptCard({ id, docked = false, hasKeys = true }: RecordCardOpt
       icon={<PromptIcon aria-hidden="true" />}
       title={titles[prompt.prompt_type] ?? 'A question'}
       record={prompt}
+      readAt={rest.dataUpdatedAt}
       isOpen={prompt.status === 'pending'}
       expiresAt={prompt.expires_at}
       words={words.length === 0 ? null : { label: 'Answer', text: words.join(': ') }}

@@ -44,6 +44,8 @@ interface RecordCardProps {
     decided_by: string | null
     decided_channel: string | null
   }
+  /** When it was read, in milliseconds. */
+  readAt: number
   /** Somebody can still answer. */
   isOpen: boolean
   expiresAt: string | null
@@ -92,7 +94,7 @@ export function RecordCard(props: RecordCardProps) {
         createdAt={record.created_at}
         expiresAt={isOpen ? props.expiresAt : null}
         docked={props.docked}
-        isOld={!isLive}
+        asOf={isLive ? null : props.readAt}
         isDone={!isOpen}
         bar={
           isOpen ? (

@@ -23,6 +23,7 @@ export function WaitCard({ id, docked = false, hasKeys = true }: RecordCardOptio
       icon={<WaitIcon aria-hidden="true" />}
       title="What should it do next?"
       record={wait}
+      readAt={rest.dataUpdatedAt}
       isOpen={wait.status === 'waiting'}
       expiresAt={wait.expires_at}
       words={wait.instruction === null ? null : { label: 'Instruction', text: wait.instruction }}

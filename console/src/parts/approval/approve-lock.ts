@@ -10,11 +10,14 @@ interface LockFacts {
   /** Nothing has changed, and the window has had the focus, for a moment: no press was meant for something else. */
   isSettled: boolean
   isLive: boolean
+  /** Where several people have to say yes: this person has. */
+  hasSaidYes: boolean
 }
 
 /** Why the button does nothing yet. Null: it works. */
-export function lockReason({ risk, seen, isSettled, isLive }: LockFacts): string | null {
+export function lockReason({ risk, seen, isSettled, isLive, hasSaidYes }: LockFacts): string | null {
   if (!isLive) return 'Not connected. You can decide when the server answers again.'
+  if (hasSaidYes) return 'You have said yes. Somebody else has to say yes too.'
   if (risk !== 'low' && !seen.hasEnd) return 'Scroll to the end first: a yes needs you to have seen all of it.'
   if (!isSettled) return 'One moment: this has just come up.'
   return null

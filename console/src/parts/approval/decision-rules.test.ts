@@ -4,7 +4,7 @@ import { lockReason, mayRememberNo, whyNotRemember } from './approve-lock.ts'
 import { lookedAt, notSeenText } from './looked-at.ts'
 
 describe('a yes', () => {
-  const free = { risk: 'low', seen: ALL_SEEN, isSettled: true, isLive: true } as const
+  const free = { risk: 'low', seen: ALL_SEEN, isSettled: true, isLive: true, hasSaidYes: false } as const
 
   test('is possible once everything is in order', () => {
     expect(lockReason(free)).toBe(null)
@@ -17,9 +17,10 @@ describe('a yes', () => {
     expect(lockReason({ ...free, risk: 'critical', seen: { hasEnd: false, fraction: 0.9 } })).toMatch('Scroll')
   })
 
-  test('waits for the connection and for the eye', () => {
+  test('waits for the connection, for the eye and for other people', () => {
     expect(lockReason({ ...free, isLive: false })).toMatch('Not connected')
     expect(lockReason({ ...free, isSettled: false })).toMatch('One moment')
+    expect(lockReason({ ...free, hasSaidYes: true })).toMatch('Somebody else')
   })
 
   test('is remembered only for what may run without asking', () => {
