@@ -50,7 +50,7 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
     { keys: 'j', name: 'Next', group: 'Inbox', run: () => move(1) },
     { keys: 'k', name: 'Previous', group: 'Inbox', run: () => move(-1) },
     ...(openId === null && marked !== null
-      ? [{ keys: 'Enter', name: 'Open', group: 'Inbox', run: () => go(pathTo(marked)) }]
+      ? [{ keys: 'Enter', name: 'Open', group: 'Inbox', run: () => press(() => go(pathTo(marked))) }]
       : []),
   ])
 
@@ -97,6 +97,13 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
       )}
     </div>
   )
+}
+
+/** Enter presses what has the focus. Only where nothing does, it opens the marked row. */
+function press(open: () => void): void {
+  const focused = document.activeElement
+  if (focused instanceof HTMLAnchorElement || focused instanceof HTMLButtonElement) focused.click()
+  else open()
 }
 
 const isFiltered = ({ kind, risk }: InboxFilter, text: string): boolean =>
