@@ -34,8 +34,16 @@ export function Page({ title, actions, bar, children, shape = 'flow' }: PageProp
   )
 }
 
+interface PanelProps {
+  title?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+  /** The content reaches the frame: a table, a list. */
+  isFlush?: boolean
+}
+
 /** A framed part of a page. */
-export function Panel({ title, actions, children }: { title?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+export function Panel({ title, actions, children, isFlush = false }: PanelProps) {
   return (
     <section className={styles.panel}>
       {title !== undefined && (
@@ -44,7 +52,7 @@ export function Panel({ title, actions, children }: { title?: ReactNode; actions
           {actions}
         </header>
       )}
-      <div className={styles.panelBody}>{children}</div>
+      <div className={isFlush ? styles.panelFlush : styles.panelBody}>{children}</div>
     </section>
   )
 }

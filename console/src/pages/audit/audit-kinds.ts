@@ -1,0 +1,30 @@
+/** The kinds of entries that the server writes, in the order of the filter. */
+export const auditKinds: Readonly<Record<string, string>> = {
+  approval_asked: 'Approval asked for',
+  decision: 'Decision',
+  approval_voided: 'Approval not used',
+  auto_approved: 'Approved by a policy',
+  shown: 'Shown to a person',
+  revealed: 'Secret revealed',
+  refused: 'Refused',
+  call_started: 'Call started',
+  call_resumed: 'Call went on',
+  call_finished: 'Call finished',
+  grant_made: 'Grant made',
+  grant_revoked: 'Grant revoked',
+  token_created: 'Token created',
+  token_revoked: 'Token revoked',
+  signed_in: 'Signed in',
+  signed_out: 'Signed out',
+  device_revoked: 'Device revoked',
+  device_code_made: 'Sign-in code made',
+  passkey_added: 'Passkey added',
+  passkey_removed: 'Passkey removed',
+  operator_read: 'Operator read',
+  operator_list: 'Operator listed',
+  operator_cancel: 'Operator stopped a run',
+  supervised: 'Coding agent',
+}
+
+/** An unknown kind of a newer server is shown as it is. A damaged entry has none. */
+export const auditKindWord = (kind: string): string => (kind === '' ? 'Damaged entry' : (auditKinds[kind] ?? kind))
