@@ -38,11 +38,12 @@ window.addEventListener('storage', ({ key }) => {
   applyTheme()
 })
 
-export const useTheme = (): Theme =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    () => theme,
-  )
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, () => theme)
+
+/** What is on the screen, for what cannot be coloured by a style sheet. */
+export const useShownTheme = (): 'light' | 'dark' => useSyncExternalStore(subscribe, shownTheme)

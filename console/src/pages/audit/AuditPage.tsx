@@ -1,12 +1,165 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { useIsLive } from '../../data/use-live.tsx'
+import { AsOf } from '../../parts/AsOf.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { AuditIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
-import { Loading } from '../../parts/States.tsx'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
+import { counted } from '../../words.ts'
+import styles from './AuditPage.module.css'
+import { type AuditFilters, isFiltered, readFilters, writeFilters } from './audit-filters.ts'
+import { ChainState } from './ChainState.tsx'
+import { EntryRow, rowId } from './EntryRow.tsx'
+import { ExportEntries } from './ExportEntries.tsx'
+import { FilterBar } from './FilterBar.tsx'
+import { useAuditEntries, useChain } from './use-audit.ts'
 
+/** Who decided and did what, and whether the trail of it is whole. */
 export default function AuditPage() {
   useTitle('Audit')
+  const [params, setParams] = useSearchParams()
+  const filters = readFilters(params)
+  const bar = useRef<HTMLDivElement>(null)
+  useKeys([
+    {
+      keys: '/',
+      name: 'Filter',
+      group: 'Audit',
+      run: () => bar.current?.querySelector<HTMLElement>('input, select')?.focus(),
+    },
+  ])
   return (
-    <Page title="Audit">
-      <Loading />
+    <Page
+      title="Audit"
+      shape="fill"
+      actions={<ExportEntries filters={filters} />}
+      bar={
+        <>
+          <ChainState />
+          <FilterBar
+            ref={bar}
+            filters={filters}
+            onChange={(next) => setParams(writeFilters(next), { replace: true })}
+          />
+        </>
+      }
+    >
+      <Entries key={writeFilters(filters).toString()} filters={filters} />
     </Page>
+  )
+}
+
+function Entries({ filters }: { filters: AuditFilters }) {
+  const list = useAuditEntries(filters)
+  const { entries } = list
+  const chain = useChain()
+  const isLive = useIsLive()
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  const current = useRef<number | null>(null)
+  const handle = useRef<RowsHandle>(null)
+
+  function move(step: 1 | -1): void {
+    const at = entries.findIndex(({ seq }) => seq === current.current)
+    const next = at === -1 ? 0 : Math.min(entries.length - 1, Math.max(0, at + step))
+    const entry = entries[next]
+    if (entry === undefined) return
+    current.current = entry.seq
+    handle.current?.scrollToIndex(next)
+    // The row may have to be drawn first.
+    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(rowId(entry.seq))?.focus()))
+  }
+  useKeys([
+    { keys: 'j', name: 'Next entry', group: 'Audit', run: () => move(1) },
+    { keys: 'k', name: 'Previous entry', group: 'Audit', run: () => move(-1) },
+  ])
+
+  if (list.isLoading) {
+    return list.error === null ? <Loading rows={12} height={40} /> : <Failed error={list.error} onRetry={list.retry} />
+  }
+  if (entries.length === 0) return <NoEntries isFiltered={isFiltered(filters)} />
+  return (
+    <AsOf isLive={isLive} at={list.readAt} isFilled>
+      <div className={styles.list}>
+        <NewEntries newest={entries[0]?.seq ?? 0} isFiltered={isFiltered(filters)} />
+        <VirtualRows
+          ref={handle}
+          items={entries}
+          keyOf={({ seq }) => String(seq)}
+          rowHeight={41}
+          label="Entries"
+          onEnd={list.loadMore}
+          className={styles.rows ?? ''}
+        >
+          {(entry) => (
+            <EntryRow
+              entry={entry}
+              isOpen={open.has(entry.seq)}
+              isBroken={chain.data?.broken_at === entry.seq}
+              onToggle={() => setOpen(flipped(open, entry.seq))}
+              onFocus={() => {
+                current.current = entry.seq
+              }}
+            />
+          )}
+        </VirtualRows>
+        {list.error !== null && (
+          <p className={styles.problem} role="alert">
+            The next page did not come. <Button onClick={list.retry}>Try again</Button>
+          </p>
+        )}
+      </div>
+    </AsOf>
+  )
+}
+
+function flipped(open: ReadonlySet<number>, seq: number): ReadonlySet<number> {
+  const next = new Set(open)
+  if (!next.delete(seq)) next.add(seq)
+  return next
+}
+
+/** New entries do not move what one reads. They come when one asks for them. */
+function NewEntries({ newest, isFiltered }: { newest: number; isFiltered: boolean }) {
+  const queries = useQueryClient()
+  const { data } = useChain()
+  const [seen, setSeen] = useState(newest)
+  const head = data?.head?.seq ?? 0
+  const count = head - Math.max(seen, newest)
+  if (count <= 0) return null
+  return (
+    <div className={styles.new}>
+      <Button
+        onClick={() => {
+          setSeen(head)
+          void queries.resetQueries({ queryKey: ['audit'] })
+        }}
+      >
+        {isFiltered ? 'Look for new entries' : counted(count, 'new entry', 'new entries')}
+      </Button>
+    </div>
+  )
+}
+
+function NoEntries({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No entry fits" icon={<AuditIcon />}>
+        Change the filter to see more.
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="No entries yet" icon={<AuditIcon />}>
+      <p>
+        Decisions, calls with side effects, tokens, devices and grants are put on record here. The terminal shows them
+        too:
+      </p>
+      <code>npx quarterdeck audit list</code>
+    </Empty>
   )
 }

@@ -1,12 +1,90 @@
+import { ClientError, type Health } from 'quarterdeck/client'
 import { useTitle } from '../../app/title.ts'
-import { Page } from '../../parts/Page.tsx'
-import { Loading } from '../../parts/States.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
+import { AsOf } from '../../parts/AsOf.tsx'
+import { Notice } from '../../parts/approval/Notice.tsx'
+import { Badge } from '../../parts/Badge.tsx'
+import { Page, Panel } from '../../parts/Page.tsx'
+import { Failed, Loading } from '../../parts/States.tsx'
+import { duration, useNow } from '../../parts/Time.tsx'
+import { counted } from '../../words.ts'
+import { verdictOf } from './advice.ts'
+import { Channels } from './Channels.tsx'
+import { Checks } from './Checks.tsx'
+import { Figures } from './Figures.tsx'
+import styles from './HealthPage.module.css'
+import { EVERY_MS, useHealth, useStats } from './use-health.ts'
 
+/** How the server is doing, and what to do if it is not well. */
 export default function HealthPage() {
-  useTitle('Health')
+  const health = useHealth()
+  const stats = useStats()
+  const isLive = useIsLive()
+  const now = useNow(EVERY_MS)
+  const isAway = health.error instanceof ClientError && health.error.code === 'unreachable'
+  const status = isAway ? null : (health.data?.status ?? null)
+  const known = isAway || health.data !== undefined
+  useTitle(known ? `Health: ${verdictOf(status).word}` : 'Health')
   return (
     <Page title="Health">
-      <Loading />
+      {known ? (
+        <Overall status={status} health={health.data} />
+      ) : health.error === null ? (
+        <Loading rows={1} height={64} />
+      ) : (
+        <Failed error={health.error} onRetry={() => void health.refetch()} />
+      )}
+      {health.data?.insecure === true && (
+        <Notice tone="bad">
+          <p>
+            Everybody who can reach this server can use it. Give it tokens, or let it listen on this machine only:{' '}
+            <code>npx quarterdeck tokens create</code>
+          </p>
+        </Notice>
+      )}
+      {health.data?.checks !== undefined && (
+        <AsOf isLive={!isAway && isLive} at={health.dataUpdatedAt}>
+          <Panel title="What it needs" isFlush>
+            <Checks checks={health.data.checks} />
+          </Panel>
+        </AsOf>
+      )}
+      {stats.data !== undefined ? (
+        <AsOf isLive={stats.error === null} at={stats.dataUpdatedAt}>
+          <Figures stats={stats.data} samples={stats.samples} now={stats.error === null ? now : stats.dataUpdatedAt} />
+        </AsOf>
+      ) : stats.error === null ? (
+        <Loading rows={3} height={116} />
+      ) : (
+        !isAway && <Failed error={stats.error} onRetry={() => void stats.refetch()} />
+      )}
+      <Channels />
+      <p className={styles.note}>
+        The lines show the last hour, as far as this page was open in this tab. For longer times there is{' '}
+        <code>GET /metrics</code>.
+      </p>
     </Page>
+  )
+}
+
+function Overall({ status, health }: { status: Health['status'] | null; health: Health | undefined }) {
+  const { word, sentence, tone } = verdictOf(status)
+  const facts = [
+    health?.version === undefined ? null : `Version ${health.version}`,
+    health?.uptime_seconds === undefined ? null : `up for ${duration(health.uptime_seconds * 1_000)}`,
+    health?.active_sessions === undefined ? null : `${counted(health.active_sessions, 'session')} in use`,
+    health?.agent_ready === false ? 'takes no work' : null,
+  ].filter((fact) => fact !== null)
+  return (
+    <section className={styles.overall} data-tone={tone} aria-live="polite">
+      <Badge tone={tone}>{word}</Badge>
+      <p>{sentence}</p>
+      {status !== null && facts.length > 0 && <p className={styles.facts}>{facts.join(' · ')}</p>}
+      {status === null && (
+        <p className={styles.facts}>
+          If it is your machine: <code>npx quarterdeck serve</code>. This page goes on by itself.
+        </p>
+      )}
+    </section>
   )
 }

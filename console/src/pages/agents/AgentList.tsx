@@ -1,0 +1,121 @@
+import type { Agent } from 'quarterdeck/client'
+import { useRef } from 'react'
+import { Link } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
+import { AsOf } from '../../parts/AsOf.tsx'
+import { Badge } from '../../parts/Badge.tsx'
+import { AgentIcon } from '../../parts/icons.ts'
+import { Panel } from '../../parts/Page.tsx'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { counted } from '../../words.ts'
+import styles from './AgentList.module.css'
+import { agentsElsewhere } from './elsewhere.ts'
+import { useAgents, useSupervised } from './use-agents.ts'
+
+/** The agents of this server, then those that run elsewhere and report here. */
+export function AgentList() {
+  const { data, error, refetch, dataUpdatedAt } = useAgents()
+  const isLive = useIsLive()
+  const box = useRef<HTMLDivElement>(null)
+  const move = (step: 1 | -1) => {
+    const links = [...(box.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? [])]
+    const at = links.indexOf(document.activeElement as HTMLElement)
+    links[at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + step))]?.focus()
+  }
+  useKeys([
+    { keys: 'j', name: 'Next agent', group: 'Agents', run: () => move(1) },
+    { keys: 'k', name: 'Previous agent', group: 'Agents', run: () => move(-1) },
+  ])
+  if (data === undefined) {
+    return error === null ? <Loading rows={4} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
+  }
+  return (
+    <div ref={box}>
+      <AsOf isLive={isLive} at={dataUpdatedAt}>
+        <Panel title="On this server" isFlush>
+          {data.length === 0 ? (
+            <Empty title="No agents" icon={<AgentIcon />}>
+              <p>An agent is a file. Make one and serve it:</p>
+              <code>npx quarterdeck init</code>
+            </Empty>
+          ) : (
+            <ul>
+              {data.map((agent) => (
+                <li key={agent.name}>
+                  <AgentRow agent={agent} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+        <AgentsElsewhere />
+      </AsOf>
+    </div>
+  )
+}
+
+function AgentRow({ agent: { name, description, is_default, model, tools, tests } }: { agent: Agent }) {
+  return (
+    <Link href={`/agents/${encodeURIComponent(name)}`} className={styles.row} data-row="">
+      <span className={styles.name}>
+        <bdi>{name}</bdi>
+        {is_default && <Badge tone="accent">Default</Badge>}
+      </span>
+      <span className={styles.text} dir="auto">
+        {description}
+      </span>
+      <span className={styles.facts}>
+        <bdi>
+          {model.provider}/{model.name}
+        </bdi>
+        {' · '}
+        {counted(tools.length, 'tool')}
+        {' · '}
+        {counted(tests, 'test case')}
+      </span>
+    </Link>
+  )
+}
+
+function AgentsElsewhere() {
+  const { data, error, refetch } = useSupervised()
+  if (data === undefined) {
+    return error === null ? <Loading rows={2} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
+  }
+  const all = agentsElsewhere(data)
+  return (
+    <Panel title="Elsewhere" isFlush>
+      {all.length === 0 ? (
+        <p className={styles.none}>
+          Coding agents on other machines and in other programs report here once they are connected:{' '}
+          <code>npx quarterdeck connect claude</code>
+        </p>
+      ) : (
+        <ul>
+          {all.map(({ agent, hosts, sessions, working, lastSeen }) => (
+            <li key={agent}>
+              <Link
+                href={`/sessions?kind=supervised&agent=${encodeURIComponent(agent)}`}
+                className={styles.row}
+                data-row=""
+              >
+                <span className={styles.name}>
+                  <bdi>{agent === '' ? 'Without a name' : agent}</bdi>
+                  {working > 0 && <Badge tone="accent">{working} open</Badge>}
+                </span>
+                <span className={styles.text}>
+                  <bdi>{hosts.join(', ')}</bdi>
+                </span>
+                <span className={styles.facts}>
+                  {counted(sessions, 'session')} · seen <Time at={lastSeen} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,144 @@
+import { type Agent, ClientError } from 'quarterdeck/client'
+import { lazy, Suspense } from 'react'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
+import { useTitle } from '../../app/title.ts'
+import { useIsLive } from '../../data/use-live.tsx'
+import { AsOf } from '../../parts/AsOf.tsx'
+import { Badge } from '../../parts/Badge.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { AgentIcon, BackIcon, ChatIcon } from '../../parts/icons.ts'
+import { Page, Panel } from '../../parts/Page.tsx'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Tabs } from '../../parts/Tabs.tsx'
+import styles from './AgentPage.module.css'
+import { capabilityWords } from './capability-words.ts'
+import { TestCases } from './TestCases.tsx'
+import { ToolList } from './ToolList.tsx'
+import { useAgent } from './use-agents.ts'
+
+const AgentFile = lazy(() => import('./AgentFile.tsx'))
+
+/** One agent: what it is, its tools, its file and its test cases. */
+export function AgentPage({ name }: { name: string }) {
+  useTitle(name)
+  const { data, error, refetch, dataUpdatedAt } = useAgent(name)
+  const [params] = useSearchParams()
+  const [, go] = useLocation()
+  const isLive = useIsLive()
+  useKeys([{ keys: 'Escape', name: 'Back to all agents', group: 'Agents', run: () => go('/agents') }])
+  const at = (id: string) => `/agents/${encodeURIComponent(name)}${id === 'tools' ? '' : `?tab=${id}`}`
+  const tabs = [
+    { id: 'tools', name: 'Tools', href: at('tools'), count: data?.tools.length ?? 0 },
+    { id: 'file', name: 'File', href: at('file') },
+    { id: 'tests', name: 'Test cases', href: at('tests'), count: data?.tests ?? 0 },
+  ]
+  const tab = tabs.find(({ id }) => id === params.get('tab'))?.id ?? 'tools'
+  return (
+    <Page
+      title={
+        <span className={styles.title}>
+          <bdi>{name}</bdi>
+          {data?.is_default === true && <Badge tone="accent">Default</Badge>}
+        </span>
+      }
+      actions={
+        data !== undefined && (
+          <Button icon={<ChatIcon />} onClick={() => go(`/chat?agent=${encodeURIComponent(name)}`)}>
+            Chat
+          </Button>
+        )
+      }
+      bar={
+        <>
+          <Link href="/agents" aria-label="All agents" title="All agents" className={styles.back}>
+            <BackIcon />
+          </Link>
+          <Tabs label="Agent" tabs={tabs} current={tab} />
+        </>
+      }
+    >
+      {data === undefined ? (
+        <Missing name={name} error={error} onRetry={() => void refetch()} />
+      ) : (
+        <AsOf isLive={isLive} at={dataUpdatedAt}>
+          {tab === 'tools' && (
+            <>
+              <About agent={data} />
+              <ToolList tools={data.tools} />
+            </>
+          )}
+          {tab === 'file' && (
+            <Suspense fallback={<Loading rows={1} height={320} />}>
+              <AgentFile source={data.source} />
+            </Suspense>
+          )}
+          {tab === 'tests' && <TestCases agent={name} />}
+        </AsOf>
+      )}
+    </Page>
+  )
+}
+
+function Missing({ name, error, onRetry }: { name: string; error: unknown; onRetry: () => void }) {
+  if (error === null) return <Loading rows={3} height={120} />
+  if (error instanceof ClientError && error.code === 'agent_not_found') {
+    return (
+      <Empty title="This server has no such agent" icon={<AgentIcon />}>
+        <p>
+          Nothing here is called <bdi>{name}</bdi>. It may have been renamed, or it runs elsewhere.
+        </p>
+        <Link href="/agents">All agents</Link>
+      </Empty>
+    )
+  }
+  return <Failed error={error} onRetry={onRetry} />
+}
+
+function About({ agent: { description, model, capabilities, suggestions } }: { agent: Agent }) {
+  const can = capabilityWords(capabilities)
+  return (
+    <Panel>
+      <dl className={styles.about}>
+        {description !== '' && (
+          <div>
+            <dt>For</dt>
+            <dd dir="auto">{description}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Model</dt>
+          <dd>
+            <bdi>
+              {model.provider}/{model.name}
+            </bdi>
+          </dd>
+        </div>
+        {can.length > 0 && (
+          <div>
+            <dt>Can</dt>
+            <dd className={styles.words}>
+              {can.map((word) => (
+                <Badge key={word}>{word}</Badge>
+              ))}
+            </dd>
+          </div>
+        )}
+        {suggestions.length > 0 && (
+          <div>
+            <dt>Try</dt>
+            <dd>
+              <ul>
+                {suggestions.map((one) => (
+                  <li key={one} dir="auto">
+                    {one}
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </Panel>
+  )
+}

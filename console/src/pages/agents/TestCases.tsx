@@ -1,0 +1,198 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AgentTests, TestCaseEvent } from 'quarterdeck/client'
+import { useEffect, useRef, useState } from 'react'
+import { useClient } from '../../data/server.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
+import { Notice } from '../../parts/approval/Notice.tsx'
+import { Badge, type Tone } from '../../parts/Badge.tsx'
+import { Button, IconButton } from '../../parts/Button.tsx'
+import { DoneIcon, PlayIcon, StopIcon } from '../../parts/icons.ts'
+import { Panel } from '../../parts/Page.tsx'
+import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { duration } from '../../parts/Time.tsx'
+import { fullCount } from '../../words.ts'
+import styles from './TestCases.module.css'
+import { begin, NO_RESULTS, resultWords, stop, take } from './test-results.ts'
+
+/** The test cases of an agent: run them all or one, and see results as they come. */
+export function TestCases({ agent }: { agent: string }) {
+  const client = useClient()
+  const isLive = useIsLive()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['agents', agent, 'tests'],
+    queryFn: ({ signal }) => client.agents.tests(agent, { signal }),
+  })
+  const tests = useTestRun(agent)
+  if (data === undefined) {
+    return error === null ? <Loading rows={4} height={56} /> : <Failed error={error} onRetry={() => void refetch()} />
+  }
+  if (data.cases.length === 0) {
+    return (
+      <Empty title="No test cases" icon={<DoneIcon />}>
+        <p>
+          Write them under <code>test_cases</code> in the agent’s file: what a user says, and what must happen. From the
+          terminal:
+        </p>
+        <code>npx quarterdeck test</code>
+      </Empty>
+    )
+  }
+  const { results, isRunning, run } = tests
+  return (
+    <>
+      {tests.error !== null && <Failed error={tests.error} />}
+      {results.done !== null && (
+        <div role="status">
+          <Notice tone={results.done.passed === results.done.total ? 'good' : 'bad'}>
+            <p>
+              {resultWords(results.done)}, in {duration(results.done.duration_ms)}.
+            </p>
+          </Notice>
+        </div>
+      )}
+      <Panel
+        title="Test cases"
+        actions={
+          isRunning ? (
+            <Button icon={<StopIcon />} onClick={tests.stopAll}>
+              Stop
+            </Button>
+          ) : (
+            <Button kind="primary" icon={<PlayIcon />} disabled={!isLive} onClick={() => void run(null)}>
+              Run all
+            </Button>
+          )
+        }
+        isFlush
+      >
+        <ul>
+          {data.cases.map((one) => (
+            <li key={one.name} className={styles.case}>
+              <Case
+                tested={one}
+                result={results.cases[one.name]}
+                canRun={isLive && !isRunning}
+                onRun={() => void run([one.name])}
+              />
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      <p className={styles.note}>
+        They run with the real model and the real tools, beside the server: nothing is stored, and nobody is asked. Who
+        leaves this tab stops them.
+      </p>
+    </>
+  )
+}
+
+/** Runs cases. Leaving stops them. */
+function useTestRun(agent: string) {
+  const client = useClient()
+  const [results, setResults] = useState(NO_RESULTS)
+  const [error, setError] = useState<unknown>(null)
+  const [isRunning, setRunning] = useState(false)
+  const abort = useRef<AbortController | null>(null)
+  useEffect(() => () => abort.current?.abort(), [])
+
+  async function run(cases: readonly string[] | null): Promise<void> {
+    const controller = new AbortController()
+    const { signal } = controller
+    abort.current = controller
+    setRunning(true)
+    setError(null)
+    setResults((was) => begin(was, cases))
+    try {
+      for await (const event of client.agents.runTests(agent, { signal, ...(cases === null ? {} : { cases }) })) {
+        setResults((was) => take(was, event))
+      }
+    } catch (problem) {
+      if (!signal.aborted) setError(problem)
+      setResults(stop)
+    } finally {
+      setRunning(false)
+    }
+  }
+  return { results, error, isRunning, run, stopAll: () => abort.current?.abort() }
+}
+
+const outcomes: Readonly<Record<TestCaseEvent['outcome'], readonly [word: string, tone: Tone]>> = {
+  running: ['Running', 'accent'],
+  passed: ['Passed', 'good'],
+  failed: ['Failed', 'bad'],
+  error: ['Could not run', 'bad'],
+  stopped: ['Stopped', 'neutral'],
+}
+
+interface CaseProps {
+  tested: AgentTests['cases'][number]
+  result: TestCaseEvent | undefined
+  canRun: boolean
+  onRun: () => void
+}
+
+function Case({ tested: { name, turns, tools, checks }, result, canRun, onRun }: CaseProps) {
+  const [word, tone] = result === undefined ? [null, 'neutral' as Tone] : outcomes[result.outcome]
+  const needs = [...tools.map((tool) => `calls ${tool}`), ...checks]
+  return (
+    <>
+      <div className={styles.head}>
+        <IconButton label={`Run ${name}`} icon={<PlayIcon />} disabled={!canRun} onClick={onRun} />
+        <div className={styles.what}>
+          <h3>
+            <bdi>{name}</bdi>
+          </h3>
+          {turns.map((turn, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+            <p key={i} className={styles.turn} dir="auto">
+              {turn}
+            </p>
+          ))}
+          {needs.length > 0 && (
+            <p className={styles.needs}>
+              <bdi>{needs.join(' · ')}</bdi>
+            </p>
+          )}
+        </div>
+        <div className={styles.outcome}>
+          {word !== null && <Badge tone={tone}>{word}</Badge>}
+          {result !== undefined && result.outcome !== 'running' && (
+            <span className={styles.needs}>
+              {duration(result.duration_ms)} · {fullCount(result.tokens.input + result.tokens.output)} tokens
+            </span>
+          )}
+        </div>
+      </div>
+      {result !== undefined && result.outcome !== 'running' && <Result key={result.outcome} result={result} />}
+    </>
+  )
+}
+
+function Result({ result: { outcome, findings, answer, calls } }: { result: TestCaseEvent }) {
+  return (
+    <div className={styles.result}>
+      {findings.map(({ check, expected, found }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+        <dl key={i} className={styles.finding}>
+          <dt>{check}</dt>
+          <dd dir="auto">expected {expected}</dd>
+          <dd dir="auto">found {found}</dd>
+        </dl>
+      ))}
+      {(answer !== '' || calls.length > 0) && (
+        <details open={outcome !== 'passed'}>
+          <summary>Answer{calls.length > 0 && ' and calls'}</summary>
+          {calls.map(({ name, arguments: args }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+            <pre key={i} className={styles.text}>
+              {name} {JSON.stringify(args)}
+            </pre>
+          ))}
+          <p className={styles.text} dir="auto">
+            {answer}
+          </p>
+        </details>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,190 @@
+import { useMutation } from '@tanstack/react-query'
+import type { PolicyVerdict, TriedPolicy } from 'quarterdeck/client'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { useClient } from '../../data/server.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
+import { Badge } from '../../parts/Badge.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { Select, TextArea, TextField } from '../../parts/Field.tsx'
+import { PolicyIcon } from '../../parts/icons.ts'
+import { Panel } from '../../parts/Page.tsx'
+import { Failed } from '../../parts/States.tsx'
+import { VisibleText } from '../../parts/VisibleText.tsx'
+import { type PolicyForm, policyRequest } from './policy-request.ts'
+import styles from './TryPolicy.module.css'
+import { useSupervised } from './use-agents.ts'
+
+const toolNames = ['Bash', 'Write', 'Edit', 'Read', 'WebFetch']
+
+/** Asks the policy of a workspace what it would say about a request of a coding agent. Nothing is granted, and nobody is asked. */
+export default function TryPolicy() {
+  const client = useClient()
+  const isLive = useIsLive()
+  const [params] = useSearchParams()
+  const [form, setForm] = useState<PolicyForm>({
+    place: params.get('session') === null ? 'workspace' : 'session',
+    workspace: params.get('workspace') ?? '',
+    session: params.get('session') ?? '',
+    tool: 'Bash',
+    path: '',
+    command: '',
+    risk: 'low',
+  })
+  const tried = useMutation({ mutationFn: (request: TriedPolicy) => client.tryPolicy(request) })
+  const set = (change: Partial<PolicyForm>) => setForm({ ...form, ...change })
+  const request = policyRequest(form)
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (request !== null && isLive && !tried.isPending) tried.mutate(request)
+  }
+  return (
+    <div className={styles.try}>
+      <form className={styles.form} onSubmit={submit}>
+        <p className={styles.about}>
+          What would the policy of a workspace say about a request of a coding agent? It is the same judge that decides
+          about real requests. It grants nothing and asks nobody.
+        </p>
+        <Place form={form} set={set} />
+        <WithNames names={toolNames}>
+          {(list) => (
+            <TextField
+              label="Tool"
+              list={list}
+              required
+              value={form.tool}
+              onChange={({ target }) => set({ tool: target.value })}
+            />
+          )}
+        </WithNames>
+        <TextField
+          label="File"
+          help="Absolute, or from the root of the workspace. Leave it empty if the request has none."
+          spellCheck={false}
+          value={form.path}
+          onChange={({ target }) => set({ path: target.value })}
+        />
+        <TextArea
+          label="Command"
+          help="Of a shell tool."
+          spellCheck={false}
+          rows={2}
+          value={form.command}
+          onChange={({ target }) => set({ command: target.value })}
+        />
+        <Select
+          label="Risk"
+          value={form.risk}
+          onChange={({ target }) => set({ risk: target.value as PolicyForm['risk'] })}
+        >
+          <option value="low">Low risk</option>
+          <option value="high">High risk</option>
+          <option value="critical">Critical</option>
+        </Select>
+        <div className={styles.actions}>
+          <Button
+            kind="primary"
+            type="submit"
+            icon={<PolicyIcon />}
+            disabled={request === null || !isLive}
+            isBusy={tried.isPending}
+          >
+            Try
+          </Button>
+        </div>
+      </form>
+      <div className={styles.answer} aria-live="polite">
+        {tried.error !== null && <Failed error={tried.error} />}
+        {tried.data !== undefined && <Verdict verdict={tried.data} />}
+      </div>
+    </div>
+  )
+}
+
+/** Where the request would come from. */
+function Place({ form, set }: { form: PolicyForm; set: (change: Partial<PolicyForm>) => void }) {
+  const { data: sessions = [] } = useSupervised()
+  const workspaces = [...new Set(sessions.flatMap(({ supervision }) => supervision?.workspace_root ?? []))]
+  return (
+    <div className={styles.place}>
+      <Select
+        label="Where"
+        value={form.place}
+        onChange={({ target }) => set({ place: target.value === 'session' ? 'session' : 'workspace' })}
+      >
+        <option value="workspace">Workspace</option>
+        <option value="session">Session</option>
+      </Select>
+      {form.place === 'workspace' ? (
+        <WithNames names={workspaces}>
+          {(list) => (
+            <TextField
+              label="Path of the workspace"
+              list={list}
+              required
+              spellCheck={false}
+              placeholder="/home/ada/shop"
+              value={form.workspace}
+              onChange={({ target }) => set({ workspace: target.value })}
+            />
+          )}
+        </WithNames>
+      ) : (
+        <WithNames names={sessions.map((session) => session.session_id)}>
+          {(list) => (
+            <TextField
+              label="Id of the session"
+              list={list}
+              required
+              spellCheck={false}
+              value={form.session}
+              onChange={({ target }) => set({ session: target.value })}
+            />
+          )}
+        </WithNames>
+      )}
+    </div>
+  )
+}
+
+/** A field with names to choose from. */
+function WithNames({ names, children }: { names: readonly string[]; children: (list: string) => ReactNode }) {
+  const id = useId()
+  return (
+    <div>
+      {children(id)}
+      <datalist id={id}>
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </div>
+  )
+}
+
+function Verdict({ verdict: { auto_approved, matched_rule, why } }: { verdict: PolicyVerdict }) {
+  return (
+    <Panel
+      title={
+        <span className={styles.verdict}>
+          {auto_approved ? <Badge tone="good">Allowed</Badge> : <Badge tone="warn">A person is asked</Badge>}
+        </span>
+      }
+    >
+      <div className={styles.why}>
+        {matched_rule !== null && (
+          <p>
+            Rule: <code>{matched_rule}</code>
+          </p>
+        )}
+        <ul>
+          {why.map((reason) => (
+            <li key={reason}>
+              <VisibleText text={reason} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Panel>
+  )
+}

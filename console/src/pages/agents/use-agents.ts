@@ -1,0 +1,25 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Session } from 'quarterdeck/client'
+import { useClient } from '../../data/server.tsx'
+
+export function useAgents() {
+  const client = useClient()
+  return useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents.list({ signal }) })
+}
+
+export function useAgent(name: string) {
+  const client = useClient()
+  return useQuery({ queryKey: ['agents', name], queryFn: ({ signal }) => client.agents.get(name, { signal }) })
+}
+
+const LOOKED_AT = 200
+
+/** The newest sessions of agents that run elsewhere. */
+export function useSupervised() {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['sessions', 'supervised-hosts'],
+    queryFn: async ({ signal }): Promise<Session[]> =>
+      (await client.sessions.list({ owner: '*', kind: 'supervised', limit: LOOKED_AT, signal })).sessions,
+  })
+}

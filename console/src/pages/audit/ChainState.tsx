@@ -1,0 +1,76 @@
+import type { AuditChain } from 'quarterdeck/client'
+import { Badge } from '../../parts/Badge.tsx'
+import { CopyButton } from '../../parts/CopyButton.tsx'
+import { Failed, Loading } from '../../parts/States.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { counted, fullCount } from '../../words.ts'
+import styles from './ChainState.module.css'
+import { useChain } from './use-audit.ts'
+
+/** Whether nobody has changed, removed or slipped in an entry. It stands before the entries, since they mean nothing without it. */
+export function ChainState() {
+  const { data, error, refetch } = useChain()
+  if (data === undefined) {
+    return error === null ? <Loading rows={1} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
+  }
+  return (
+    <section className={styles.chain} data-status={data.status} aria-label="State of the trail">
+      <p className={styles.words}>
+        <Words chain={data} />
+      </p>
+      {data.head !== null && (
+        <div className={styles.head}>
+          <span className={styles.label}>Head {fullCount(data.head.seq)}</span>
+          <code className={styles.hash}>{data.head.hash}</code>
+          <CopyButton text={`${data.head.seq} ${data.head.hash}`} what="head" />
+        </div>
+      )}
+      {data.status === 'broken' && (
+        <p className={styles.advice}>
+          Somebody has changed the store, or the disk is damaged. Keep a copy of the data folder, compare it with your
+          last backup, and run <code>npx quarterdeck audit verify</code>.
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Words({ chain: { status, checked, entries, broken_at, checked_at } }: { chain: AuditChain }) {
+  if (status === 'broken') {
+    return (
+      <>
+        <Badge tone="bad">Broken</Badge>
+        <span>
+          Entry {broken_at === null ? '' : fullCount(broken_at)} does not follow from the one before it. The{' '}
+          {counted(checked, 'entry', 'entries')} before it {checked === 1 ? 'is' : 'are'} as they were written.
+        </span>
+      </>
+    )
+  }
+  if (status === 'checking') {
+    return (
+      <>
+        <Badge tone="accent">Checking</Badge>
+        <span>
+          {fullCount(checked)} of {counted(entries, 'entry', 'entries')} {checked === 1 ? 'is' : 'are'} as they were
+          written.
+        </span>
+      </>
+    )
+  }
+  return (
+    <>
+      <Badge tone="good">Whole</Badge>
+      <span>
+        {entries === 0
+          ? 'There are no entries yet.'
+          : `${counted(entries, 'entry', 'entries')}, each as it was written.`}{' '}
+        {checked_at !== null && (
+          <span className={styles.when}>
+            Checked <Time at={checked_at} />. Keep the head elsewhere: it proves that none is missing at the end.
+          </span>
+        )}
+      </span>
+    </>
+  )
+}

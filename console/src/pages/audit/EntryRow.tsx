@@ -1,0 +1,114 @@
+import type { AuditEntry } from 'quarterdeck/client'
+import { useId } from 'react'
+import { Link } from 'wouter'
+import { CopyButton } from '../../parts/CopyButton.tsx'
+import { ClosedIcon, OpenedIcon } from '../../parts/icons.ts'
+import { preciseTime, Time } from '../../parts/Time.tsx'
+import { VisibleText } from '../../parts/VisibleText.tsx'
+import { fullCount } from '../../words.ts'
+import { auditKindWord } from './audit-kinds.ts'
+import styles from './EntryRow.module.css'
+import { approvalOf, detailRows, entryLine } from './entry-line.ts'
+
+interface EntryRowProps {
+  entry: AuditEntry
+  isOpen: boolean
+  isBroken: boolean
+  onToggle: () => void
+  onFocus: () => void
+}
+
+/** An entry in a line. It unfolds to everything that the trail has about it. */
+export function EntryRow({ entry, isOpen, isBroken, onToggle, onFocus }: EntryRowProps) {
+  const id = useId()
+  return (
+    <article className={styles.entry} data-broken={isBroken || undefined}>
+      <button
+        type="button"
+        id={rowId(entry.seq)}
+        className={styles.line}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={onToggle}
+        onFocus={onFocus}
+      >
+        <span className={styles.arrow}>
+          {isOpen ? <OpenedIcon aria-hidden="true" /> : <ClosedIcon aria-hidden="true" />}
+        </span>
+        <span className={styles.seq}>{fullCount(entry.seq)}</span>
+        <span className={styles.kind}>
+          {auditKindWord(entry.kind)}
+          {isBroken && <strong> · the trail is broken here</strong>}
+        </span>
+        <bdi className={styles.by}>{entry.by}</bdi>
+        <bdi className={styles.about}>{entryLine(entry)}</bdi>
+        <span className={styles.at}>{entry.at === null ? '–' : <Time at={entry.at} />}</span>
+      </button>
+      {isOpen && (
+        <div id={id} className={styles.details}>
+          <Facts entry={entry} />
+        </div>
+      )}
+    </article>
+  )
+}
+
+export const rowId = (seq: number): string => `entry-${seq}`
+
+function Facts({ entry }: { entry: AuditEntry }) {
+  const approval = approvalOf(entry)
+  const known = [
+    { name: 'At', text: entry.at === null ? '' : `${preciseTime(Date.parse(entry.at))} (${entry.at})` },
+    { name: 'Kind', text: entry.kind },
+    { name: 'By', text: entry.by },
+    { name: 'Agent', text: entry.agent },
+    { name: 'Tool', text: entry.tool },
+    { name: 'Call', text: entry.call_id ?? '' },
+    { name: 'Run', text: entry.run_id ?? '' },
+    { name: 'Session', text: entry.session_id ?? '' },
+  ].filter(({ text }) => text !== '')
+  return (
+    <>
+      <dl className={styles.facts}>
+        {known.map(({ name, text }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <VisibleText text={text} />
+            </dd>
+          </div>
+        ))}
+        {detailRows(entry.details).map(({ name, text }) => (
+          <div key={`detail ${name}`}>
+            <dt>
+              <code>
+                <VisibleText text={name} inline />
+              </code>
+            </dt>
+            <dd>
+              <VisibleText text={text} />
+            </dd>
+          </div>
+        ))}
+        <div>
+          <dt>Hash</dt>
+          <dd className={styles.hash}>
+            <code>{entry.hash}</code>
+            <CopyButton text={entry.hash} what="hash" />
+          </dd>
+        </div>
+      </dl>
+      {(entry.session_id !== null || approval !== null) && (
+        <p className={styles.links}>
+          {entry.session_id !== null && (
+            <Link href={`/sessions/${encodeURIComponent(entry.session_id)}`}>Open the session</Link>
+          )}
+          {entry.session_id !== null && (
+            <Link href={`/audit?session=${encodeURIComponent(entry.session_id)}`}>Entries of this session</Link>
+          )}
+          {approval !== null && <Link href={`/inbox/${encodeURIComponent(approval)}`}>Open the approval</Link>}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,101 @@
+import { type Ref, useId, useState } from 'react'
+import { Button } from '../../parts/Button.tsx'
+import { Select, TextField } from '../../parts/Field.tsx'
+import { FilterIcon } from '../../parts/icons.ts'
+import { type AuditFilters, isFiltered } from './audit-filters.ts'
+import { auditKinds } from './audit-kinds.ts'
+import styles from './FilterBar.module.css'
+
+interface FilterBarProps {
+  filters: AuditFilters
+  onChange: (filters: AuditFilters) => void
+  ref?: Ref<HTMLDivElement>
+}
+
+/** Which entries are shown. On a phone the fields are behind a button. */
+export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  const set = (change: Partial<AuditFilters>) => onChange({ ...filters, ...change })
+  const isKnown = filters.kind === '' || auditKinds[filters.kind] !== undefined
+  return (
+    <div ref={ref} className={styles.bar}>
+      <div className={styles.toggle}>
+        <Button icon={<FilterIcon />} aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+          Filter
+        </Button>
+      </div>
+      <div id={id} className={styles.fields} data-open={isOpen || undefined}>
+        <Select label="Kind" isLabelHidden value={filters.kind} onChange={({ target }) => set({ kind: target.value })}>
+          <option value="">All kinds</option>
+          {!isKnown && <option value={filters.kind}>{filters.kind}</option>}
+          {Object.entries(auditKinds).map(([kind, word]) => (
+            <option key={kind} value={kind}>
+              {word}
+            </option>
+          ))}
+        </Select>
+        <LateField label="By" placeholder="By whom" value={filters.by} onValue={(by) => set({ by })} />
+        <LateField
+          label="Session"
+          placeholder="Id of a session"
+          value={filters.session}
+          onValue={(session) => set({ session })}
+        />
+        <TextField
+          label="First day"
+          isLabelHidden
+          type="date"
+          title="First day"
+          value={filters.since}
+          onChange={({ target }) => set({ since: target.value })}
+        />
+        <TextField
+          label="Last day"
+          isLabelHidden
+          type="date"
+          title="Last day"
+          value={filters.until}
+          onChange={({ target }) => set({ until: target.value })}
+        />
+      </div>
+      {isFiltered(filters) && (
+        <Button kind="quiet" onClick={() => onChange({ kind: '', by: '', session: '', since: '', until: '' })}>
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface LateFieldProps {
+  label: string
+  placeholder: string
+  value: string
+  onValue: (value: string) => void
+}
+
+/** A text that counts when one leaves the field or presses Enter: half a name finds nothing. */
+function LateField({ label, placeholder, value, onValue }: LateFieldProps) {
+  const [typed, setTyped] = useState<string | null>(null)
+  function take(): void {
+    if (typed !== null && typed.trim() !== value) onValue(typed.trim())
+    setTyped(null)
+  }
+  return (
+    <TextField
+      label={label}
+      isLabelHidden
+      placeholder={placeholder}
+      autoComplete="off"
+      spellCheck={false}
+      value={typed ?? value}
+      onChange={({ target }) => setTyped(target.value)}
+      onBlur={take}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') take()
+        if (event.key === 'Escape') event.currentTarget.blur()
+      }}
+    />
+  )
+}

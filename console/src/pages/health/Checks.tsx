@@ -1,0 +1,40 @@
+import type { Health } from 'quarterdeck/client'
+import { Badge } from '../../parts/Badge.tsx'
+import { DataTable } from '../../parts/DataTable.tsx'
+import { duration } from '../../parts/Time.tsx'
+import { VisibleText } from '../../parts/VisibleText.tsx'
+import { adviceOf, checkName } from './advice.ts'
+import styles from './Checks.module.css'
+
+/** Each part that the server needs: whether it works, how quickly it answered, and what to do if it does not. */
+export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
+  return (
+    <DataTable
+      label="Checks"
+      rows={Object.entries(checks)}
+      keyOf={([name]) => name}
+      columns={[
+        { name: 'Part', cell: ([name]) => <bdi>{checkName(name)}</bdi> },
+        {
+          name: 'State',
+          cell: ([name, { status, error }]) => (
+            <div className={styles.state}>
+              <Badge tone={status === 'up' ? 'good' : 'bad'}>{status === 'up' ? 'Works' : 'Does not work'}</Badge>
+              {status === 'down' && (
+                <>
+                  {error !== undefined && <VisibleText text={error} />}
+                  <p className={styles.advice}>{adviceOf(name)}</p>
+                </>
+              )}
+            </div>
+          ),
+        },
+        {
+          name: 'Answered in',
+          cell: ([, { latency_ms }]) => (latency_ms === undefined ? '–' : duration(latency_ms)),
+          isNumber: true,
+        },
+      ]}
+    />
+  )
+}

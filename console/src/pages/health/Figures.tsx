@@ -1,0 +1,59 @@
+import type { Stats } from 'quarterdeck/client'
+import { byteWord, fullCount } from '../../words.ts'
+import styles from './Figures.module.css'
+import { Sparkline } from './Sparkline.tsx'
+import type { Sample } from './samples.ts'
+
+interface Figure {
+  name: string
+  value: (stats: Stats) => number
+  text: (value: number) => string
+  note: (stats: Stats) => string
+}
+
+const milliseconds = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
+
+const figures: readonly Figure[] = [
+  { name: 'Runs', value: ({ runs }) => runs.active, text: fullCount, note: () => 'working now' },
+  { name: 'Queued', value: ({ runs }) => runs.queued, text: fullCount, note: () => 'wait for their session' },
+  { name: 'Waiting', value: ({ runs }) => runs.waiting, text: fullCount, note: () => 'for a person or a client' },
+  { name: 'Inbox', value: ({ inbox }) => inbox, text: fullCount, note: () => 'for people to decide' },
+  { name: 'Streams', value: ({ streams }) => streams, text: fullCount, note: () => 'open, this one too' },
+  { name: 'Connections', value: ({ connections }) => connections, text: fullCount, note: () => 'to this server' },
+  {
+    name: 'Memory',
+    value: ({ memory }) => memory.rss,
+    text: byteWord,
+    note: ({ memory }) => `${byteWord(memory.heap_used)} in objects`,
+  },
+  {
+    name: 'Loop delay',
+    value: (stats) => stats.loop_delay_ms.p99,
+    text: milliseconds,
+    note: (stats) => `99 of 100; at most ${milliseconds(stats.loop_delay_ms.max)}`,
+  },
+  {
+    name: 'Store',
+    value: ({ store }) => store.bytes,
+    text: byteWord,
+    note: ({ store }) => `${byteWord(store.wal_bytes)} not folded in yet`,
+  },
+]
+
+/** Each figure now, with the line of its last hour. */
+export function Figures({ stats, samples, now }: { stats: Stats; samples: readonly Sample[]; now: number }) {
+  return (
+    <dl className={styles.figures}>
+      {figures.map(({ name, value, text, note }) => (
+        <div key={name} className={styles.figure}>
+          <dt>{name}</dt>
+          <dd className={styles.value}>{text(value(stats))}</dd>
+          <dd className={styles.note}>{note(stats)}</dd>
+          <dd className={styles.line}>
+            <Sparkline points={samples.map((one) => ({ at: one.at, value: value(one.stats) }))} now={now} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,49 @@
+import type { Health } from 'quarterdeck/client'
+import type { Tone } from '../../parts/Badge.tsx'
+
+export interface Verdict {
+  word: string
+  sentence: string
+  tone: Tone
+}
+
+const verdicts: Readonly<Record<Health['status'], Verdict>> = {
+  healthy: { word: 'Healthy', sentence: 'The server and everything that it needs work.', tone: 'good' },
+  degraded: {
+    word: 'Degraded',
+    sentence: 'The server works, but something that it needs does not. Some answers will fail.',
+    tone: 'warn',
+  },
+  unhealthy: {
+    word: 'Unhealthy',
+    sentence: 'The server cannot store anything, so it takes no work. What was stored before is safe.',
+    tone: 'bad',
+  },
+}
+
+const away: Verdict = {
+  word: 'No answer',
+  sentence: 'The server does not answer this browser. It may be stopped, starting, or cut off from the network.',
+  tone: 'bad',
+}
+
+/** How the server is doing, in words. Null: it does not answer. */
+export const verdictOf = (status: Health['status'] | null): Verdict => (status === null ? away : verdicts[status])
+
+/** What to do about a check that fails. */
+export function adviceOf(check: string): string {
+  if (check === 'storage')
+    return 'See whether the disk of the data folder is full or read-only, then start the server again.'
+  if (check === 'model' || check === 'gemini_api') {
+    return 'Check the key and the address of the model, and whether its provider has trouble. `npx quarterdeck doctor` tries it.'
+  }
+  return 'An agent needs this server. See whether it runs, and what the log of this server says about it.'
+}
+
+const names: Readonly<Record<string, string>> = {
+  storage: 'Storage',
+  model: 'Model',
+  gemini_api: 'Gemini API',
+}
+
+export const checkName = (check: string): string => names[check] ?? check

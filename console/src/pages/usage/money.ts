@@ -1,0 +1,25 @@
+/** `$1.23`, `$0.0042`. Small amounts keep two digits that say something. Null: there is no price. */
+export function moneyText(amount: number | null, currency: string): string {
+  if (amount === null) return '–'
+  const isSmall = amount > 0 && amount < 1
+  const digits = isSmall ? Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(amount)))) : 2
+  return format(amount, currency, digits)
+}
+
+/** The money of an axis: no digits that do not differ. */
+export const axisMoney = (amount: number, currency: string, step: number): string =>
+  format(amount, currency, step >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(step))))
+
+function format(amount: number, currency: string, digits: number): string {
+  try {
+    return new Intl.NumberFormat('en', {
+      style: 'currency',
+      currency,
+      currencyDisplay: 'narrowSymbol',
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    }).format(amount)
+  } catch {
+    return `${amount.toFixed(digits)} ${currency}`
+  }
+}
