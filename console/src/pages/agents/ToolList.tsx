@@ -38,9 +38,13 @@ export function ToolList({ tools }: { tools: readonly AgentTool[] }) {
       ),
     },
     { name: 'Risk', cell: ({ risk }) => <RiskBadge risk={risk} /> },
-    { name: 'Effect', cell: ({ effect }) => effects[effect], isMinor: true },
+    { name: 'Effect', cell: ({ effect }) => <span className={styles.word}>{effects[effect]}</span>, isMinor: true },
     { name: 'Who is asked', cell: ({ approval }) => approval, isMinor: true },
-    { name: 'Runs', cell: (tool) => places[tool.execution_location], isMinor: true },
+    {
+      name: 'Runs',
+      cell: (tool) => <span className={styles.word}>{places[tool.execution_location]}</span>,
+      isMinor: true,
+    },
   ]
   return (
     <Panel title="Tools" isFlush>

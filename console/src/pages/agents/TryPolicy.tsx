@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { PolicyVerdict, TriedPolicy } from 'quarterdeck/client'
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -32,6 +32,12 @@ export default function TryPolicy() {
     risk: 'low',
   })
   const tried = useMutation({ mutationFn: (request: TriedPolicy) => client.tryPolicy(request) })
+  const answer = useRef<HTMLDivElement>(null)
+  const { data: verdict, error } = tried
+  useEffect(() => {
+    // On a phone it stands below the form.
+    if (verdict !== undefined || error !== null) answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [verdict, error])
   const set = (change: Partial<PolicyForm>) => setForm({ ...form, ...change })
   const request = policyRequest(form)
   function submit(event: FormEvent): void {
@@ -93,9 +99,9 @@ export default function TryPolicy() {
           </Button>
         </div>
       </form>
-      <div className={styles.answer} aria-live="polite">
-        {tried.error !== null && <Failed error={tried.error} />}
-        {tried.data !== undefined && <Verdict verdict={tried.data} />}
+      <div ref={answer} aria-live="polite">
+        {error !== null && <Failed error={error} />}
+        {verdict !== undefined && <Verdict verdict={verdict} />}
       </div>
     </div>
   )

@@ -21,35 +21,35 @@ export interface YamlHandle {
 interface YamlViewProps {
   text: string
   label: string
+  /** Left out: the text was not checked. */
   problems?: readonly TextProblem[]
   ref?: Ref<YamlHandle>
 }
-
-const noProblems: readonly TextProblem[] = []
 
 /**
  * A YAML text to read, with problems at their lines. Only the lines in sight are in the page. The editor stands in a shadow root:
  * there it sets its styles through an interface that the policy of the pages allows. `Tab` goes on to what comes after it.
  */
-export function YamlView({ text, label, problems = noProblems, ref }: YamlViewProps) {
+export function YamlView({ text, label, problems, ref }: YamlViewProps) {
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
+  const isChecked = problems !== undefined
   useEffect(() => {
     const host = place.current
     if (host === null) return
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
-    const state = EditorState.create({ doc: text, extensions: extensionsFor(label) })
+    const state = EditorState.create({ doc: text, extensions: extensionsFor(label, isChecked) })
     const made = new EditorView({ state, root, parent: root })
     view.current = made
     return () => {
       made.destroy()
       view.current = null
     }
-  }, [text, label])
+  }, [text, label, isChecked])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new text is a new view, which must be told the problems again
   useEffect(() => {
     const { current } = view
-    if (current === null) return
+    if (current === null || problems === undefined) return
     const { doc } = current.state
     current.dispatch(
       setDiagnostics(
@@ -88,8 +88,14 @@ function diagnosticOf(doc: Text, { line, column, message }: TextProblem): Diagno
 
 /** The tokens reach into the shadow root, so both themes work without a word here. */
 const look = EditorView.theme({
-  '&': { fontSize: 'var(--text-s)', color: 'var(--text)', backgroundColor: 'var(--surface)', maxHeight: '70vh' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '&': {
+    fontSize: 'var(--text-s)',
+    color: 'var(--text)',
+    backgroundColor: 'var(--surface)',
+    maxHeight: '70vh',
+    isolation: 'isolate',
+  },
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.6', overflow: 'auto' },
   '.cm-content': { padding: 'var(--space-3) 0' },
   '.cm-line': { padding: '0 var(--space-4) 0 var(--space-2)' },
@@ -113,9 +119,9 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator], color: 'var(--text-soft)' },
 ])
 
-const extensionsFor = (label: string) => [
+const extensionsFor = (label: string, isChecked: boolean) => [
   lineNumbers(),
-  lintGutter(),
+  isChecked ? lintGutter() : [],
   yaml(),
   look,
   syntaxHighlighting(colours),

@@ -13,6 +13,6 @@ test('capabilities are said in words, and unknown ones are left out', () => {
     'Streams its answers',
     'Asks for approval',
     'At most 10 steps',
-    'At most 300 s a run',
+    'At most 5 min a run',
   ])
 })

@@ -4,9 +4,11 @@ export function capabilityWords(capabilities: Readonly<Record<string, unknown>>)
   for (const [path, word] of known) if (at(capabilities, path) === true) words.push(word)
   const [steps, time] = [at(capabilities, 'execution.maxIterations'), at(capabilities, 'execution.maxExecutionTime')]
   if (typeof steps === 'number') words.push(`At most ${steps} steps`)
-  if (typeof time === 'number') words.push(`At most ${Math.round(time / 1_000)} s a run`)
+  if (typeof time === 'number') words.push(`At most ${timeWords(time)} a run`)
   return words
 }
+
+const timeWords = (ms: number): string => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${Math.round(ms / 1_000)} s`)
 
 const known: readonly (readonly [path: string, word: string])[] = [
   ['transport.streaming', 'Streams its answers'],

@@ -12,7 +12,7 @@ export function useAgent(name: string) {
   return useQuery({ queryKey: ['agents', name], queryFn: ({ signal }) => client.agents.get(name, { signal }) })
 }
 
-const LOOKED_AT = 200
+const LOOKED_AT = 100
 
 /** The newest sessions of agents that run elsewhere. */
 export function useSupervised() {

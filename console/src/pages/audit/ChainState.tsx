@@ -64,7 +64,7 @@ function Words({ chain: { status, checked, entries, broken_at, checked_at } }: {
       <span>
         {entries === 0
           ? 'There are no entries yet.'
-          : `${counted(entries, 'entry', 'entries')}, each as it was written.`}{' '}
+          : `${counted(entries, 'entry', 'entries')}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
         {checked_at !== null && (
           <span className={styles.when}>
             Checked <Time at={checked_at} />. Keep the head elsewhere: it proves that none is missing at the end.

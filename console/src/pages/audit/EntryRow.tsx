@@ -85,9 +85,7 @@ function Facts({ entry }: { entry: AuditEntry }) {
                 <VisibleText text={name} inline />
               </code>
             </dt>
-            <dd>
-              <VisibleText text={text} />
-            </dd>
+            <dd>{text === '' ? '–' : <VisibleText text={text} />}</dd>
           </div>
         ))}
         <div>

@@ -31,7 +31,8 @@ export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
         },
         {
           name: 'Answered in',
-          cell: ([, { latency_ms }]) => (latency_ms === undefined ? '–' : duration(latency_ms)),
+          cell: ([, { latency_ms }]) =>
+            latency_ms === undefined ? '–' : latency_ms < 1 ? '< 1 ms' : duration(latency_ms),
           isNumber: true,
         },
       ]}

@@ -18,25 +18,25 @@ const figures: readonly Figure[] = [
   { name: 'Queued', value: ({ runs }) => runs.queued, text: fullCount, note: () => 'wait for their session' },
   { name: 'Waiting', value: ({ runs }) => runs.waiting, text: fullCount, note: () => 'for a person or a client' },
   { name: 'Inbox', value: ({ inbox }) => inbox, text: fullCount, note: () => 'for people to decide' },
-  { name: 'Streams', value: ({ streams }) => streams, text: fullCount, note: () => 'open, this one too' },
+  { name: 'Streams', value: ({ streams }) => streams, text: fullCount, note: () => 'of events, open now' },
   { name: 'Connections', value: ({ connections }) => connections, text: fullCount, note: () => 'to this server' },
   {
     name: 'Memory',
     value: ({ memory }) => memory.rss,
     text: byteWord,
-    note: ({ memory }) => `${byteWord(memory.heap_used)} in objects`,
+    note: ({ memory }) => `${byteWord(memory.heap_used)} of it in objects`,
   },
   {
     name: 'Loop delay',
     value: (stats) => stats.loop_delay_ms.p99,
     text: milliseconds,
-    note: (stats) => `99 of 100; at most ${milliseconds(stats.loop_delay_ms.max)}`,
+    note: (stats) => `p99 of the event loop, at most ${milliseconds(stats.loop_delay_ms.max)}`,
   },
   {
     name: 'Store',
     value: ({ store }) => store.bytes,
     text: byteWord,
-    note: ({ store }) => `${byteWord(store.wal_bytes)} not folded in yet`,
+    note: ({ store }) => `and ${byteWord(store.wal_bytes)} of write-ahead log`,
   },
 ]
 

@@ -4,7 +4,7 @@ import { HOUR_MS, type Point, sparkPath } from './samples.ts'
 const [WIDTH, HEIGHT] = [160, 28]
 /** Longer than the time between two samples, also when one of them was late. */
 const GAP_MS = 20_000
-const SHORTEST_MS = 5 * 60_000
+const SHORTEST_MS = 2 * 60_000
 
 /** The last hour of a figure. For eyes only: the figure itself stands beside it. */
 export function Sparkline({ points, now }: { points: readonly Point[]; now: number }) {

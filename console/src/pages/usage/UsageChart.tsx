@@ -111,7 +111,7 @@ function optionsOf(
     height: HEIGHT,
     padding: [8, 8, 0, 0],
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    cursor: { x: false, y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
       // Days are places in a row, so that a bar has room at both ends.
       x: { time: false, range: [-0.5, days.length - 0.5] },
@@ -125,6 +125,8 @@ function optionsOf(
         ticks: { show: false },
         incrs: [1, 2, 5, 7, 10, 14, 30, 60, 90],
         space: 70,
+        size: 28,
+        gap: 8,
         values: (_, places) =>
           places.map((at) => {
             const day = days[at]

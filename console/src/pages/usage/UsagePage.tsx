@@ -61,7 +61,7 @@ export default function UsagePage() {
           <Sums total={days.data.total} currency={days.data.currency} />
           <Days usage={days.data} />
           <NoPrices models={days.data.unpriced} currency={days.data.currency} />
-          <Panel title={<GroupTabs by={by} params={params} />} isFlush>
+          <Panel title="Table" actions={<GroupTabs by={by} params={params} />} isFlush>
             {table.data === undefined ? (
               table.error === null ? (
                 <Loading rows={6} height={36} />
