@@ -7,7 +7,7 @@ async function digestOf(text: string): Promise<[size: number, digest: string] | 
   const code = qrCode(text)
   if (code === null) return null
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(textOf(code))))
-  return [code.length, digest.toHex().slice(0, 16)]
+  return [code.length, Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')]
 }
 
 test('the correction of the example in the standard comes out', () => {
