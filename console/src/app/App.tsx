@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { ClientError } from 'quarterdeck/client'
 import { lazy, Suspense, useEffect } from 'react'
-import { Redirect, Route, Router, Switch } from 'wouter'
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { consolePath } from '../base.ts'
 import { ServerProvider } from '../data/server.tsx'
 import { LiveProvider } from '../data/use-live.tsx'
@@ -9,6 +9,7 @@ import { Empty, Loading } from '../parts/States.tsx'
 import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
+import { PageBoundary } from './PageBoundary.tsx'
 import {
   AgentsPage,
   AuditPage,
@@ -87,6 +88,15 @@ function UnusedCode() {
 }
 
 function Routes() {
+  const [at] = useLocation()
+  return (
+    <PageBoundary at={at}>
+      <PageSwitch />
+    </PageBoundary>
+  )
+}
+
+function PageSwitch() {
   return (
     <Switch>
       <Route path="/">

@@ -60,7 +60,13 @@ export default function SignInPage({ whySignedOut }: { whySignedOut: WhySignedOu
         {asked !== null ? (
           <Confirm isBusy={isBusy} onConfirm={() => void confirm(asked)} onCancel={giveUp} />
         ) : (
-          !isWithCode && <Form isBusy={isBusy} onSubmit={(credential) => void signIn(credential)} />
+          !isWithCode && (
+            <Form
+              isBusy={isBusy}
+              hasCommand={problem?.command === undefined}
+              onSubmit={(credential) => void signIn(credential)}
+            />
+          )
         )}
       </div>
       <Announcer />
@@ -130,7 +136,14 @@ function challengeIn(error: unknown): PasskeyChallenge | null {
   return passkey as PasskeyChallenge
 }
 
-function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Credential) => void }) {
+interface FormProps {
+  isBusy: boolean
+  /** False: what is shown above it has the command already. */
+  hasCommand: boolean
+  onSubmit: (credential: Credential) => void
+}
+
+function Form({ isBusy, hasCommand, onSubmit }: FormProps) {
   const [token, setToken] = useState('')
   const [keep, setKeep] = useState(false)
   function submit(event: FormEvent): void {
@@ -139,10 +152,12 @@ function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Cr
   }
   return (
     <>
-      <div className={styles.way}>
-        <p>Open the link that the server printed when it started. For a new one, type on its machine:</p>
-        <CopyText text="npx quarterdeck console" what="command" />
-      </div>
+      {hasCommand && (
+        <div className={styles.way}>
+          <p>Open the link that the server printed when it started. For a new one, type on its machine:</p>
+          <CopyText text="npx quarterdeck console" what="command" />
+        </div>
+      )}
       <form className={styles.way} onSubmit={submit}>
         <TextField
           label="Or paste the operator’s token"

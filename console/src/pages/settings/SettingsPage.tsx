@@ -24,7 +24,18 @@ export default function SettingsPage({ part }: { part: string | null }) {
     ...(part === null ? [] : [{ keys: 'Escape', name: 'Back', group: 'Settings', run: () => go('/settings') }]),
   ])
   return (
-    <Page title="Settings">
+    <Page
+      title={
+        <span className={styles.title}>
+          {part !== null && (
+            <Link href="/settings" className={styles.back} aria-label="Back to all settings">
+              <BackIcon aria-hidden="true" />
+            </Link>
+          )}
+          Settings
+        </span>
+      }
+    >
       <div className={styles.settings} data-open={part === null ? undefined : ''}>
         <nav className={styles.list} aria-label="Settings">
           {settingsParts.map(({ id, name, icon: Icon }) => (
@@ -42,14 +53,10 @@ export default function SettingsPage({ part }: { part: string | null }) {
           ))}
         </nav>
         <div className={styles.part}>
-          <Link href="/settings" className={styles.back}>
-            <BackIcon aria-hidden="true" />
-            Settings
-          </Link>
           {open === undefined ? (
             <Empty title="There is no such setting">Choose one from the list.</Empty>
           ) : (
-            <open.part key={open.id} />
+            <open.part key={part ?? ''} />
           )}
         </div>
       </div>

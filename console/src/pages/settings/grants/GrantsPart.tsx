@@ -12,7 +12,7 @@ import { VisibleText } from '../../../parts/VisibleText.tsx'
 import { Confirm } from '../Confirm.tsx'
 import { Facts, Row, Rows } from '../Rows.tsx'
 import { Loaded, None, Section } from '../Section.tsx'
-import { conditionWords } from './grant-words.ts'
+import { whereWords } from './grant-words.ts'
 
 export function GrantsPart() {
   const client = useClient()
@@ -61,7 +61,7 @@ interface GrantRowProps {
 
 function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
   const { agent, tool, effect, where, session_id, granted_by, approval_id, created_at, expires_at } = grant
-  const conditions = Object.entries(where)
+  const conditions = Object.entries(where).map(([name, condition]) => ({ name, ...whereWords(name, condition) }))
   return (
     <Row
       icon={<ApprovalIcon aria-hidden="true" />}
@@ -78,9 +78,9 @@ function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
         </Button>
       }
     >
-      {conditions.map(([name, condition]) => (
+      {conditions.map(({ name, argument, words }) => (
         <p key={name}>
-          if <code>{name}</code> <VisibleText inline text={conditionWords(condition)} />
+          if {argument === null ? 'the call' : <code>{argument}</code>} <VisibleText inline text={words} />
         </p>
       ))}
       <Facts>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conditionWords } from './grant-words.ts'
+import { conditionWords, whereWords } from './grant-words.ts'
 
 test('each kind of condition has its words', () => {
   expect(conditionWords('ls')).toBe('is “ls”')
@@ -15,4 +15,10 @@ test('each kind of condition has its words', () => {
 test('what is hidden is marked, and what is unknown is shown as it is', () => {
   expect(conditionWords('a\u202eb')).toBe('is “a<U+202E>b”')
   expect(conditionWords({ newer: 'x' })).toBe('{"newer":"x"}')
+})
+
+test('a count of arguments is said as one', () => {
+  expect(whereWords('#', { equals: 2 })).toEqual({ argument: null, words: 'has 2 arguments' })
+  expect(whereWords('to.#', { equals: 1 })).toEqual({ argument: 'to', words: 'has 1 entry' })
+  expect(whereWords('to', { equals: 'bob' })).toEqual({ argument: 'to', words: 'is “bob”' })
 })

@@ -18,5 +18,21 @@ export function conditionWords(condition: unknown): string {
   return visibleText(JSON.stringify(condition))
 }
 
+/** How many arguments, or entries of an argument, there have to be. */
+const COUNT = /^(?:(.*)\.)?#$/
+
+/** One condition as a sentence: the argument, and what it has to be. A null argument: it is about the whole call. */
+export function whereWords(name: string, condition: unknown): { argument: string | null; words: string } {
+  const counted = COUNT.exec(name)
+  if (counted === null) return { argument: visibleText(name), words: conditionWords(condition) }
+  const count =
+    typeof condition === 'object' && condition !== null && 'equals' in condition ? condition.equals : condition
+  if (typeof count !== 'number') return { argument: visibleText(name), words: conditionWords(condition) }
+  const [, path] = counted
+  const things = path === undefined ? 'argument' : 'entry'
+  const words = `has ${count} ${count === 1 ? things : things === 'entry' ? 'entries' : 'arguments'}`
+  return { argument: path === undefined ? null : visibleText(path), words }
+}
+
 const valueWords = (value: unknown): string =>
   typeof value === 'string' ? `“${visibleText(value)}”` : visibleText(JSON.stringify(value) ?? 'nothing')
