@@ -85,25 +85,26 @@ export function createSessionLog(sessionId: string, client: Client, live: Live):
   }
 
   let earlier: Promise<void> | null = null
-  async function readEarlier(): Promise<void> {
-    const first = events[0]
-    if (first === undefined || !view.hasEarlier) return
+  async function readEarlier(before: number): Promise<void> {
     set({ isLoadingEarlier: true })
     try {
-      const { events: page, first_seq } = await client.sessions.log(sessionId, { before: first.seq, limit: PAGE })
+      const { events: page, first_seq } = await client.sessions.log(sessionId, { before, limit: PAGE })
+      // Whoever hears that it is done may ask for the next page at once.
+      earlier = null
       if (isClosed) return
       events = page.map(toLogEvent).concat(events)
       refold()
       const hasEarlier = page.length > 0 && (events[0]?.seq ?? 0) > first_seq
       set({ events, transcript: fold.current(), hasEarlier, isLoadingEarlier: false })
     } catch (error) {
+      earlier = null
       set({ isLoadingEarlier: false, error })
     }
   }
   function loadEarlier(): Promise<void> {
-    earlier ??= readEarlier().finally(() => {
-      earlier = null
-    })
+    const first = events[0]
+    if (first === undefined || !view.hasEarlier) return Promise.resolve()
+    earlier ??= readEarlier(first.seq)
     return earlier
   }
 
