@@ -3,10 +3,10 @@ import { useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
-import { preciseTime } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { DeleteSessionDialog } from '../session/actions/DeleteSessionDialog.tsx'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
@@ -37,23 +37,14 @@ export function SessionRows({ filters, onClear }: { filters: SessionFilters; onC
   if (list.status === 'failed') return <Failed error={list.error} onRetry={list.load} />
   if (list.rows.length === 0) return <NoSessions isFiltered={countFilters(filters) > 0} onClear={onClear} />
   return (
-    <div className={styles.list} data-old={!isLive || undefined}>
-      {!isLive && list.loadedAt !== null && (
-        <p className={styles.old}>As of {preciseTime(list.loadedAt)}. The list goes on when the server answers.</p>
-      )}
-      <VirtualRows
-        ref={rows}
-        items={list.rows}
-        keyOf={idOf}
-        rowHeight={ROW_HEIGHT}
-        label="Sessions"
-        onEnd={loadMore}
-        className={styles.rows ?? ''}
-      >
-        {(session) => <SessionRow session={session} onDelete={setDoomed} onFocus={keys.setCurrent} />}
-      </VirtualRows>
+    <div className={styles.list}>
+      <AsOf isLive={isLive} at={list.loadedAt ?? 0} isFilled>
+        <VirtualRows ref={rows} items={list.rows} keyOf={idOf} rowHeight={ROW_HEIGHT} label="Sessions" onEnd={loadMore}>
+          {(session) => <SessionRow session={session} onDelete={setDoomed} onFocus={keys.setCurrent} />}
+        </VirtualRows>
+      </AsOf>
       {list.error !== null && list.hasMore && (
-        <p className={styles.old} role="alert">
+        <p className={styles.failed} role="alert">
           The next page did not come. <Button onClick={loadMore}>Try again</Button>
         </p>
       )}
