@@ -49,7 +49,8 @@ export function Transcript({
   /** Written when the reader scrolls, read when the content changes. */
   const isFollowing = useRef(goTo === null)
   const [isAtEnd, setAtEnd] = useState(true)
-  const seenItems = useRef(items.length)
+  /** Earlier items may come in too: only another last one is new. */
+  const seenLast = useRef(items.at(-1)?.key)
   const hasFooter = footer !== null && footer !== false
   const count = items.length + (hasFooter ? 1 : 0)
   const rows = useVirtualizer({
@@ -76,17 +77,34 @@ export function Transcript({
   useLayoutEffect(() => {
     if (isFollowing.current) {
       rows.scrollToEnd()
-      seenItems.current = items.length
+      seenLast.current = items.at(-1)?.key
     }
   }, [items, footer])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another wish moves the reader
+  // Rows are measured and earlier ones come in while it goes there, so it goes there again until the reader scrolls.
+  const going = useRef<string | null>(null)
   useLayoutEffect(() => {
-    const index = goTo === null ? -1 : items.findIndex(({ key }) => key === goTo)
+    going.current = goTo
+  }, [goTo])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed, it may have moved what is wanted
+  useLayoutEffect(() => {
+    const index = going.current === null ? -1 : items.findIndex(({ key }) => key === going.current)
     if (index === -1) return
     isFollowing.current = false
     setAtEnd(false)
     rows.scrollToIndex(index, { align: 'center' })
+  }, [goTo, items])
+  useEffect(() => {
+    const { current } = box
+    if (goTo === null || current === null) return
+    const stay = () => {
+      going.current = null
+    }
+    const events = ['wheel', 'touchmove', 'keydown', 'pointerdown']
+    for (const name of events) current.addEventListener(name, stay, { passive: true })
+    return () => {
+      for (const name of events) current.removeEventListener(name, stay)
+    }
   }, [goTo])
 
   // What stands below it may grow: the field for the next message, a question.
@@ -107,11 +125,11 @@ export function Transcript({
   function toEnd(): void {
     isFollowing.current = true
     setAtEnd(true)
-    seenItems.current = items.length
+    seenLast.current = items.at(-1)?.key
     rows.scrollToEnd()
     box.current?.focus({ preventScroll: true })
   }
-  const hasNew = !isAtEnd && items.length > seenItems.current
+  const hasNew = !isAtEnd && items.at(-1)?.key !== seenLast.current
   const newestAnswer = items.findLast(({ type, subagent }) => type === 'answer' && subagent === null)?.key
   return (
     <OpenRowsContext value={openRows.current}>
