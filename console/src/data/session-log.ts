@@ -5,6 +5,7 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { Live } from './live.ts'
 import type { LogEvent } from './live-types.ts'
 import { useClient } from './server.tsx'
+import { uuidOfUlid } from './session-id.ts'
 import { createTranscriptFold, type Transcript } from './transcript.ts'
 import { useLive } from './use-live.tsx'
 
@@ -73,7 +74,9 @@ export function createSessionLog(sessionId: string, client: Client, live: Live):
       refold()
       const first = events[0]?.seq ?? first_seq
       set({ status: 'ready', error: null, events, transcript: fold.current(), hasEarlier: first > first_seq })
-      unwatch = live.watch(sessionId, events.at(-1)?.seq ?? 0, addLive)
+      // The page may know the session by a name or a ULID. The stream says the UUID, with which the ids of events begin.
+      const watched = uuidOfUlid(page.at(-1)?.id.split('.')[0] ?? '') ?? sessionId
+      unwatch = live.watch(watched, events.at(-1)?.seq ?? 0, addLive)
     } catch (error) {
       if (!isClosed) set({ status: 'failed', error })
     }

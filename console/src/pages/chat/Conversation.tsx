@@ -96,7 +96,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   return (
     <ChatLayout
       title={title}
-      current={id}
+      current={session.data?.session_id ?? id}
       onFiles={isOpen ? (files) => composer.current?.attach(files) : null}
       actions={
         <ChatAction href={`/sessions/${id}`} icon={<SessionsIcon />}>
