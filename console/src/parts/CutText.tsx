@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from './Button.tsx'
 import { formatBytes } from './bytes.ts'
 import styles from './CutText.module.css'
+import { ProseText } from './ProseText.tsx'
 
 interface CutTextProps {
   text: string
@@ -17,7 +18,7 @@ export function CutText({ text, first = 8_000, isCode = false }: CutTextProps) {
   return (
     <div className={styles.frame}>
       <div className={isCode ? styles.code : styles.text} dir={isCode ? 'ltr' : 'auto'}>
-        {isCut ? text.slice(0, first) : text}
+        <ProseText text={isCut ? text.slice(0, first) : text} />
       </div>
       {isCut && (
         <p className={styles.more}>

@@ -1,5 +1,6 @@
 import type { MarkedToken, Token, Tokens } from 'marked'
 import { memo, type ReactNode } from 'react'
+import { ProseText } from '../ProseText.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
 import { Inline } from './Inline.tsx'
 import styles from './Markdown.module.css'
@@ -19,7 +20,12 @@ export const BlockView = memo(function BlockView({ block, isOpen }: BlockProps) 
 })
 
 function drawBlock(block: MarkedToken, isOpen: boolean, depth: number): ReactNode {
-  if (depth > DEEPEST) return <p className={styles.plain}>{block.raw}</p>
+  if (depth > DEEPEST)
+    return (
+      <p className={styles.plain}>
+        <ProseText text={block.raw} />
+      </p>
+    )
   switch (block.type) {
     case 'space':
       return null
@@ -47,10 +53,18 @@ function drawBlock(block: MarkedToken, isOpen: boolean, depth: number): ReactNod
       return <Table table={block} />
     case 'text':
       if (block.tokens !== undefined) return <Inline tokens={block.tokens} />
-      return <p className={styles.plain}>{block.text}</p>
+      return (
+        <p className={styles.plain}>
+          <ProseText text={block.text} />
+        </p>
+      )
     default:
       // HTML, the definition of an address, and what newer lexers may find: as it was written.
-      return <p className={styles.plain}>{block.raw.trimEnd()}</p>
+      return (
+        <p className={styles.plain}>
+          <ProseText text={block.raw.trimEnd()} />
+        </p>
+      )
   }
 }
 

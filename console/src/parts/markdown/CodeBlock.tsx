@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react'
 import { CopyButton } from '../CopyButton.tsx'
+import { markHidden } from '../hidden-marks.ts'
+import { ProseText } from '../ProseText.tsx'
 import styles from './CodeBlock.module.css'
 import type { CodePiece } from './highlight.ts'
 
@@ -16,6 +18,7 @@ interface CodeBlockProps {
 
 /** Long lines scroll inside of it. Colours never change the text. */
 export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
+  const marked = markHidden(code)
   const pieces = usePieces(code, isOpen || code.length > LONGEST_COLOURED ? '' : language)
   return (
     <figure className={styles.frame} dir="ltr">
@@ -30,14 +33,16 @@ export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
         role="group"
       >
         <code>
-          {pieces === null
-            ? code
-            : pieces.map(({ text, tone }, i) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: pieces never change places
-                <span key={i} className={tone === null ? undefined : styles[tone]}>
-                  {text}
-                </span>
-              ))}
+          {pieces === null || marked !== code ? (
+            <ProseText text={code} />
+          ) : (
+            pieces.map(({ text, tone }, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: pieces never change places
+              <span key={i} className={tone === null ? undefined : styles[tone]}>
+                {text}
+              </span>
+            ))
+          )}
         </code>
       </pre>
     </figure>

@@ -1,6 +1,7 @@
 import type { MarkedToken, Token } from 'marked'
 import { Fragment, type ReactNode } from 'react'
 import { WarningIcon } from '../icons.ts'
+import { ProseText } from '../ProseText.tsx'
 import { Box } from './BlockView.tsx'
 import { withoutReferences } from './character-references.ts'
 import { compareLinkText, linkTarget } from './link-target.ts'
@@ -16,7 +17,7 @@ export function Inline({ tokens, depth = 0 }: { tokens: readonly Token[]; depth?
 }
 
 function drawInline(token: MarkedToken, depth: number): ReactNode {
-  if (depth > DEEPEST) return token.raw
+  if (depth > DEEPEST) return <ProseText text={token.raw} />
   const inside = (tokens: readonly Token[]) => <Inline tokens={tokens} depth={depth + 1} />
   switch (token.type) {
     case 'strong':
@@ -26,7 +27,11 @@ function drawInline(token: MarkedToken, depth: number): ReactNode {
     case 'del':
       return <del>{inside(token.tokens)}</del>
     case 'codespan':
-      return <code>{token.text}</code>
+      return (
+        <code>
+          <ProseText text={token.text} />
+        </code>
+      )
     case 'br':
       return <br />
     case 'checkbox':
@@ -40,16 +45,19 @@ function drawInline(token: MarkedToken, depth: number): ReactNode {
     case 'image':
       return (
         <Link address={withoutReferences(token.href)} text="">
-          <span className={styles.picture}>Picture: {withoutReferences(token.text) || 'no description'}</span>
+          <span className={styles.picture}>
+            Picture: <ProseText text={withoutReferences(token.text) || 'no description'} />
+          </span>
         </Link>
       )
     case 'text':
-      return token.tokens === undefined ? withoutReferences(token.text) : inside(token.tokens)
+      if (token.tokens !== undefined) return inside(token.tokens)
+      return <ProseText text={withoutReferences(token.text)} />
     case 'escape':
       return token.text
     default:
       // HTML is text here.
-      return token.raw
+      return <ProseText text={token.raw} />
   }
 }
 
@@ -59,7 +67,10 @@ function Link({ address, text, children }: { address: string; text: string; chil
   if (target === null) {
     return (
       <>
-        {children} <bdi className={styles.noLink}>({address})</bdi>
+        {children}{' '}
+        <bdi className={styles.noLink}>
+          (<ProseText text={address} />)
+        </bdi>
       </>
     )
   }

@@ -14,6 +14,12 @@ test('shows HTML as text, whatever it tries', () => {
   )
 })
 
+test('marks characters that would turn the text around', () => {
+  expect(page('abc\u202edef `\u202e`')).toContain('&lt;U+202E&gt;</mark>def')
+  expect(page('abc\u202edef `\u202e`')).not.toContain('\u202e')
+  expect(page('```\na\u202eb\n```')).not.toContain('\u202e')
+})
+
 test('loads no picture, and says where it would come from', () => {
   const html = page('![a cat](https://tracker.example/cat.png)')
   expect(html).not.toContain('<img')
