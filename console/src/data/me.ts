@@ -8,6 +8,5 @@ export function useMe() {
   return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }), staleTime: 5 * 60_000 })
 }
 
-/** Whether a session of this owner is one's own. Tokens that name no user are shown as `operator`, and their sessions as `local_user`. */
-export const isOwn = ({ user }: Pick<Me, 'user'>, owner: string): boolean =>
-  user === owner || (user === 'operator' && owner === 'local_user')
+/** Whether a session of this owner is one's own. */
+export const isOwn = (me: Pick<Me, 'owner'>, owner: string): boolean => me.owner === owner

@@ -1,7 +1,17 @@
 import type { Client } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
+import { currentToken } from '../sign-in/device-token.ts'
 import { createOutbox, type Outbox, type Outgoing } from './outbox.ts'
 import { useClient } from './server.tsx'
+
+/** A request may fail because somebody signed out. Then nothing is left in the browser. */
+const signedInStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
+  getItem: (key) => sessionStorage.getItem(key),
+  setItem: (key, value) => {
+    if (currentToken() !== null) sessionStorage.setItem(key, value)
+  },
+  removeItem: (key) => sessionStorage.removeItem(key),
+}
 
 /** One for each person who signs in. It outlives the pages: a message goes out although one looks at something else. */
 const outboxes = new WeakMap<Client, Outbox>()
@@ -10,7 +20,7 @@ export function useOutbox(): Outbox {
   const client = useClient()
   const known = outboxes.get(client)
   if (known !== undefined) return known
-  const made = createOutbox({ client, storage: sessionStorage })
+  const made = createOutbox({ client, storage: signedInStorage })
   outboxes.set(client, made)
   return made
 }

@@ -13,11 +13,6 @@ export function useAgents() {
   })
 }
 
-export function useMe() {
-  const client = useClient()
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }), staleTime: 5 * 60_000 })
-}
-
 export function useSession(id: string, isKnown: boolean) {
   const client = useClient()
   return useQuery({
