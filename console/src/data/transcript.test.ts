@@ -76,3 +76,13 @@ test('keeps the identity of what did not change', () => {
   expect(after.items[0]).toBe(before)
   expect(after.items[1]).toMatchObject({ type: 'answer', text: 'Hi', isDone: false })
 })
+
+test('tells an answer that was broken off', () => {
+  const metadata = { quarterdeck: { brokenOff: true } }
+  const { items } = fold(
+    started('r'),
+    { type: 'TEXT_MESSAGE_CONTENT', messageId: 'a', delta: 'Half' },
+    { type: 'TEXT_MESSAGE_END', messageId: 'a', metadata },
+  )
+  expect(items[1]).toMatchObject({ type: 'answer', text: 'Half', isDone: true, isBrokenOff: true })
+})

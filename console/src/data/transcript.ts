@@ -31,6 +31,8 @@ export interface AnswerItem extends Common {
   type: 'answer'
   text: string
   isDone: boolean
+  /** It stopped half-way, and the agent began again. */
+  isBrokenOff: boolean
 }
 
 export interface ReasoningItem extends Common {
@@ -155,7 +157,7 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
 
   /** Text may begin in the middle, if the page with its beginning is not loaded. */
   function text(key: string, type: 'answer' | 'reasoning', delta: string, common: Omit<Common, 'key'>): void {
-    if (type === 'answer') put({ key, type, text: '', isDone: false, ...common })
+    if (type === 'answer') put({ key, type, text: '', isDone: false, isBrokenOff: false, ...common })
     else put({ key, type, text: '', isDone: false, endedAt: null, ...common })
     if (delta === '') return
     change<AnswerItem | ReasoningItem>(key, type, (item) => ({ ...item, text: item.text + delta }))
@@ -229,7 +231,11 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
         text(`answer:${event.messageId}`, 'answer', event.delta, common)
         return
       case 'TEXT_MESSAGE_END':
-        change<AnswerItem>(`answer:${event.messageId}`, 'answer', (item) => ({ ...item, isDone: true }))
+        change<AnswerItem>(`answer:${event.messageId}`, 'answer', (item) => ({
+          ...item,
+          isDone: true,
+          isBrokenOff: ownMetadata(event.metadata).brokenOff === true,
+        }))
         return
       case 'REASONING_MESSAGE_START':
         text(`reasoning:${event.messageId}`, 'reasoning', '', common)

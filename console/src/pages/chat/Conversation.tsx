@@ -7,13 +7,13 @@ import { isOwn, useMe } from '../../data/me.ts'
 import type { Outgoing, Words } from '../../data/outbox.ts'
 import { useClient } from '../../data/server.tsx'
 import { useSessionLog } from '../../data/session-log.ts'
-import { useIsLive } from '../../data/use-live.tsx'
+import { useIsLive, useLive } from '../../data/use-live.tsx'
 import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { ChatAction, ChatLayout } from './ChatLayout.tsx'
 import { Composer, type ComposerHandle } from './Composer.tsx'
-import { ConversationBody } from './ConversationBody.tsx'
+import { ConversationBody, isUnknownSession } from './ConversationBody.tsx'
 import { useRuns, useSession } from './chat-data.ts'
 import { Dock } from './Dock.tsx'
 import { writeDraft } from './draft.ts'
@@ -28,7 +28,9 @@ export function Conversation({ id }: { id: string }) {
   const outbox = useOutbox()
   // Read again whenever a message of this session changes.
   useOutgoing(id)
+  const live = useLive()
   const isLive = useIsLive()
+  useEffect(() => live.onGone(() => announce('Too much was missed, so the conversation was loaded again')), [live])
   useEffect(() => {
     if (isLive) outbox.retryCutOff()
   }, [isLive, outbox])
@@ -91,7 +93,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   // As long as it is not known, one may begin to write.
   const isOthers = owner !== undefined && me.data !== undefined && !isOwn(me.data, owner)
   const isElsewhere = session.data?.kind === 'supervised'
-  const isOpen = !isOthers && !isElsewhere
+  const isOpen = !isOthers && !isElsewhere && !isUnknownSession(log.error)
   const again = useAgain(talk, send)
   return (
     <ChatLayout

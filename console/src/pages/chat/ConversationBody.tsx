@@ -1,10 +1,12 @@
 import { ClientError } from 'quarterdeck/client'
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link } from 'wouter'
 import type { useSessionLog } from '../../data/session-log.ts'
 import type { TranscriptItem } from '../../data/transcript.ts'
+import { useLiveState } from '../../data/use-live.tsx'
 import { ChatIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { preciseTime } from '../../parts/Time.tsx'
 import { Transcript } from '../../parts/transcript/Transcript.tsx'
 import styles from './Conversation.module.css'
 import { Working } from './Working.tsx'
@@ -20,6 +22,10 @@ interface ConversationBodyProps {
   hasOutgoing: boolean
 }
 
+/** No such session: not there, or not even an id. */
+export const isUnknownSession = (error: unknown): boolean =>
+  error instanceof ClientError && (error.code === 'session_not_found' || error.code === 'malformed_id')
+
 /** The transcript, or why there is none. */
 export function ConversationBody({
   log,
@@ -31,11 +37,12 @@ export function ConversationBody({
   outgoing,
   hasOutgoing,
 }: ConversationBodyProps) {
+  const oldSince = useOldSince()
   const hidden = useMemo(() => new Set(docked), [docked])
   const { items } = log.transcript
   if (isKnown && log.status === 'loading' && !hasOutgoing) return <Filler>{<Loading rows={3} height={96} />}</Filler>
   if (log.status === 'failed' && items.length === 0) {
-    const isGone = log.error instanceof ClientError && log.error.status === 404
+    const isGone = isUnknownSession(log.error)
     return (
       <Filler>
         {isGone ? (
@@ -56,16 +63,19 @@ export function ConversationBody({
       </div>
     ) : null
   return (
-    <Transcript
-      items={items}
-      label="Conversation"
-      hasEarlier={log.hasEarlier}
-      isLoadingEarlier={log.isLoadingEarlier}
-      onEarlier={log.loadEarlier}
-      docked={hidden}
-      onAgain={onAgain}
-      footer={footer}
-    />
+    <div className={styles.talk} data-old={oldSince !== null || undefined}>
+      {oldSince !== null && <p className={styles.asOf}>As of {preciseTime(oldSince)}. It may have gone on since.</p>}
+      <Transcript
+        items={items}
+        label="Conversation"
+        hasEarlier={log.hasEarlier}
+        isLoadingEarlier={log.isLoadingEarlier}
+        onEarlier={log.loadEarlier}
+        docked={hidden}
+        onAgain={onAgain}
+        footer={footer}
+      />
+    </div>
   )
 }
 
@@ -75,4 +85,15 @@ const Filler = ({ children }: { children: ReactNode }) => <div className={styles
 function isWriting(items: readonly TranscriptItem[]): boolean {
   const last = items.at(-1)
   return (last?.type === 'answer' || last?.type === 'reasoning') && !last.isDone
+}
+
+/** When the stream was last heard, in milliseconds. Null while all is well. */
+function useOldSince(): number | null {
+  const { status } = useLiveState()
+  const [since, setSince] = useState<number | null>(null)
+  useEffect(() => {
+    if (status === 'waiting') setSince((now) => now ?? Date.now())
+    else if (status === 'live') setSince(null)
+  }, [status])
+  return since
 }

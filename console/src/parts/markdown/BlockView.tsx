@@ -104,7 +104,7 @@ export function Box({ isChecked }: { isChecked: boolean }) {
 
 function Table({ table }: { table: Tokens.Table }) {
   return (
-    <section className={styles.tableBox} tabIndex={0} aria-label="Table">
+    <div className={styles.tableBox} tabIndex={0} role="group" aria-label="Table">
       <table>
         <thead>
           <tr>
@@ -130,7 +130,7 @@ function Table({ table }: { table: Tokens.Table }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   )
 }
 

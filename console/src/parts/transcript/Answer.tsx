@@ -19,6 +19,7 @@ export function Answer({ item, hasActions, onAgain }: AnswerProps) {
     <section className={styles.answer}>
       <h2 className="unseen">Answer</h2>
       <Markdown text={item.text} isWriting={!item.isDone} />
+      {item.isBrokenOff && <p className={styles.broken}>Broken off here.</p>}
       {item.isDone && hasActions && (
         <div className={styles.actions}>
           <CopyButton text={item.text} what="answer" />
