@@ -21,6 +21,8 @@ import { useAttachments } from './use-attachments.ts'
 
 export interface ComposerHandle {
   attach(files: readonly File[]): void
+  /** Takes the focus if nothing else has it. */
+  focusIfFree(): void
   /** Puts back what could not be sent, before what has been written since. */
   restore(draft: Draft): void
 }
@@ -57,6 +59,7 @@ export function Composer({ sessionId, placeholder, onSend, onStop, isQuiet = fal
 
   useImperativeHandle(ref, () => ({
     attach: attachments.add,
+    focusIfFree: () => focusIfFree(field.current),
     restore(kept) {
       setText((now) => (now.trim() === '' ? kept.text : `${kept.text}\n${now}`))
       attachments.restore(kept.files)

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef } from 'react'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
@@ -75,6 +75,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     },
   ])
 
+  const focusField = useCallback(() => composer.current?.focusIfFree(), [])
   const send = (words: Omit<Words, 'agent'>) => outbox.send(id, { ...words, agent: null })
   async function withdraw(message: Outgoing): Promise<void> {
     if (message.runId !== null) await stop(message.runId)
@@ -107,7 +108,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       }
       bottom={
         <>
-          <Dock questions={questions} />
+          <Dock questions={questions} onEmpty={focusField} />
           {isOpen && (
             <Composer
               ref={composer}

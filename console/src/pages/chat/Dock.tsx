@@ -10,7 +10,7 @@ const ApprovalCard = lazy(() =>
  * What the run has stopped for, open above the field for the next message. A question that was answered elsewhere says so, and stays
  * while the pointer or the focus is on it.
  */
-export function Dock({ questions }: { questions: readonly string[] }) {
+export function Dock({ questions, onEmpty }: { questions: readonly string[]; onEmpty: () => void }) {
   const box = useRef<HTMLDivElement>(null)
   const [kept, setKept] = useState<readonly string[]>([])
   const shown = [...kept, ...questions.filter((id) => !kept.includes(id))]
@@ -22,7 +22,13 @@ export function Dock({ questions }: { questions: readonly string[] }) {
     setKept((now) => (now.every((id) => questions.includes(id)) ? now : now.filter((id) => questions.includes(id))))
   }
   useEffect(tidy)
-  if (shown.length === 0) return null
+  const isEmpty = shown.length === 0
+  const wasEmpty = useRef(true)
+  useEffect(() => {
+    if (isEmpty && !wasEmpty.current) onEmpty()
+    wasEmpty.current = isEmpty
+  }, [isEmpty, onEmpty])
+  if (isEmpty) return null
   return (
     <section ref={box} className={styles.dock} aria-label="Waits for you" onPointerLeave={tidy} onBlur={tidy}>
       {shown.map((id, i) => (
