@@ -9,6 +9,7 @@ import { HiddenIcon, RevealIcon } from '../icons.ts'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
+import { ARGUMENTS, manyArguments } from './approval-parts.ts'
 import styles from './ShownArguments.module.css'
 
 interface ShownArgumentsProps {
@@ -23,6 +24,19 @@ interface ShownArgumentsProps {
 /** Every argument, whole, as the server shows it. */
 export function ShownArguments({ approvalId, shown, onSeen, onOpenAll, isOpening }: ShownArgumentsProps) {
   if (shown.arguments.length === 0) return <p className={styles.none}>The call has no arguments.</p>
+  const together = manyArguments(shown)
+  if (together !== null) {
+    return (
+      <div className={styles.together}>
+        <SeenText text={together} label="The arguments" onSeen={(seen) => onSeen(ARGUMENTS, seen)} />
+        {shown.arguments.some(({ cut }) => cut !== null) && onOpenAll !== null && (
+          <Button isBusy={isOpening} onClick={onOpenAll}>
+            Open all
+          </Button>
+        )}
+      </div>
+    )
+  }
   return (
     <dl className={styles.list}>
       {shown.arguments.map((argument) => (

@@ -1,7 +1,7 @@
 import type { ShownApproval } from 'quarterdeck/client'
 import { describe, expect, test } from 'vitest'
 import { ALL_SEEN, NOTHING_SEEN } from '../seen/seen.ts'
-import { answerRules, changesSince, DIFF, partsOf, questionText, withSeen } from './approval-parts.ts'
+import { answerRules, changesSince, DIFF, manyArguments, partsOf, questionText, withSeen } from './approval-parts.ts'
 import { approvalGist, approvalTitle } from './approval-title.ts'
 
 const argument = (name: string, text: string, more: object = {}) => ({
@@ -23,6 +23,13 @@ describe('what has to be looked at', () => {
       { name: 'body', bytes: 1_000, loadedBytes: 3 },
       { name: 'the preview', bytes: 6, loadedBytes: 6 },
     ])
+  })
+
+  test('of a call with thousands of arguments is one text with all of them', () => {
+    const many = call(Array.from({ length: 5_000 }, (_, i) => argument(`a${i}`, 'x')))
+    expect(partsOf(many)).toEqual([{ name: 'the arguments', bytes: 5_000, loadedBytes: 5_000 }])
+    expect(manyArguments(many.shown)?.split('\n').at(-1)).toBe('a4999: x')
+    expect(manyArguments(call([argument('to', 'bob')]).shown)).toBe(null)
   })
 
   test('of a change is its diff, and not the way it was asked for', () => {

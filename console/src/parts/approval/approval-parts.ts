@@ -1,6 +1,6 @@
 // What would run, in parts: each has to be on the screen before a dangerous yes.
 
-import type { ShownApproval, ShownArgument } from 'quarterdeck/client'
+import type { ShownApproval, ShownArgument, ShownCall } from 'quarterdeck/client'
 import { NOTHING_SEEN, type Seen } from '../seen/seen.ts'
 import type { LookedPart } from './looked-at.ts'
 import type { Version } from './versions-diff.ts'
@@ -9,6 +9,10 @@ export const DIFF = 'the diff'
 export const PREVIEW = 'the preview'
 export const QUESTION = 'the question'
 export const POLICY = 'the policy'
+export const ARGUMENTS = 'the arguments'
+
+/** More arguments than this are shown as one text: each of its own would cost the page too much. */
+const MOST_ARGUMENTS = 60
 
 type Part = Omit<LookedPart, 'seen'>
 
@@ -24,13 +28,26 @@ const argumentPart = ({ name, bytes, cut }: ShownArgument): Part => ({
   loadedBytes: cut === null ? bytes : cut.shown_bytes,
 })
 
+function argumentParts({ arguments: args }: ShownCall): Part[] {
+  const parts = args.map(argumentPart)
+  if (parts.length <= MOST_ARGUMENTS) return parts
+  const sum = (size: (part: Part) => number) => parts.reduce((all, part) => all + size(part), 0)
+  return [{ name: ARGUMENTS, bytes: sum(({ bytes }) => bytes), loadedBytes: sum(({ loadedBytes }) => loadedBytes) }]
+}
+
+/** All arguments in one text, if there are very many. Null: each is shown by itself. */
+export function manyArguments({ arguments: args }: ShownCall): string | null {
+  if (args.length <= MOST_ARGUMENTS) return null
+  return args.map(({ name, text, cut }) => `${name}: ${text}${cut === null ? '' : ' … (cut)'}`).join('\n')
+}
+
 /** A question shows the words of its tool, and no call: the call has begun. */
 export function partsOf(approval: ShownApproval): Part[] {
   const { kind, shown, shown_diff, preview, description } = approval
   if (kind === 'question') return [whole(QUESTION, questionText(approval))]
   const hasDiff = shown_diff !== undefined && shown_diff !== ''
   return [
-    ...(showsArguments(approval) ? shown.arguments.map(argumentPart) : []),
+    ...(showsArguments(approval) ? argumentParts(shown) : []),
     ...(kind === 'policy' && description !== '' ? [whole(POLICY, description)] : []),
     ...(hasDiff ? [whole(DIFF, shown_diff)] : []),
     ...(preview !== null && preview !== '' ? [whole(PREVIEW, preview)] : []),
