@@ -86,3 +86,18 @@ test('tells an answer that was broken off', () => {
   )
   expect(items[1]).toMatchObject({ type: 'answer', text: 'Half', isDone: true, isBrokenOff: true })
 })
+
+test('tells a message that was withdrawn from a run that was stopped', () => {
+  const cancelled = (runId: string): RunEvent => ({
+    type: 'RUN_FINISHED',
+    threadId: 't',
+    runId,
+    outcome: { type: 'cancelled' },
+  })
+  const empty: RunEvent = { type: 'RUN_STARTED', threadId: 't', runId: 'q' }
+  const { items } = fold(started('r'), cancelled('r'), empty, cancelled('q'))
+  expect(items.flatMap((item) => (item.type === 'end' ? [item.message] : []))).toEqual([
+    'Stopped before it was done.',
+    'Stopped before it began.',
+  ])
+})

@@ -205,7 +205,9 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
           }
         }
         if (event.outcome?.type === 'cancelled') {
-          const message = 'Stopped before it was done.'
+          // A message that was withdrawn from the queue left nothing but its end.
+          const runOfLast = items.at(-1)?.runId ?? event.runId
+          const message = `Stopped before it ${runOfLast === event.runId ? 'was done' : 'began'}.`
           put({ key: `end:${seq}`, type: 'end', how: 'cancelled', message, code: null, ...common, runId: event.runId })
         }
         endOpen(at)

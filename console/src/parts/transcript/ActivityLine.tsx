@@ -20,7 +20,7 @@ export function ActivityLine({ item }: { item: ActivityItem }) {
     <Fold
       icon={<HealthIcon />}
       title={steps === null ? sentence(item.name) : `Progress: ${done} of ${steps.length}`}
-      line={steps === null ? argumentLine(JSON.stringify(item.content)) : ''}
+      line={steps === null ? lineOf(item.content) : ''}
       isOpen={isOpen}
       onToggle={setOpen}
     >
@@ -42,6 +42,13 @@ export function ActivityLine({ item }: { item: ActivityItem }) {
       )}
     </Fold>
   )
+}
+
+/** What is read of a file has a name and a status; of everything else the values are shown. */
+function lineOf(content: Record<string, unknown>): string {
+  const { name, status } = content
+  if (typeof name === 'string' && typeof status === 'string') return `${name}: ${status}`
+  return argumentLine(JSON.stringify(content))
 }
 
 /** `FILE` and `session_paused` as people write them. */
