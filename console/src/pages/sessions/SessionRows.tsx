@@ -1,5 +1,5 @@
 import type { Session } from 'quarterdeck/client'
-import { useRef, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -8,12 +8,15 @@ import { Button } from '../../parts/Button.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
-import { DeleteSessionDialog } from '../session/actions/DeleteSessionDialog.tsx'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
 import styles from './SessionRows.module.css'
 import { countFilters, type SessionFilters } from './session-filters.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import { useSessionList } from './use-session-list.ts'
+
+const DeleteSessionDialog = lazy(() =>
+  import('../session/actions/DeleteSessionDialog.tsx').then((file) => ({ default: file.DeleteSessionDialog })),
+)
 
 const idOf = ({ session_id }: Session): string => session_id
 
@@ -49,14 +52,16 @@ export function SessionRows({ filters, onClear }: { filters: SessionFilters; onC
         </p>
       )}
       {doomed !== null && (
-        <DeleteSessionDialog
-          session={doomed}
-          onClose={() => setDoomed(null)}
-          onDeleted={() => {
-            keys.moveFrom(idOf(doomed))
-            list.remove(idOf(doomed))
-          }}
-        />
+        <Suspense>
+          <DeleteSessionDialog
+            session={doomed}
+            onClose={() => setDoomed(null)}
+            onDeleted={() => {
+              keys.moveFrom(idOf(doomed))
+              list.remove(idOf(doomed))
+            }}
+          />
+        </Suspense>
       )}
     </div>
   )

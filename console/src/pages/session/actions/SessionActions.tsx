@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Session, Supervision } from 'quarterdeck/client'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../../app/Keys.tsx'
 import { useClient } from '../../../data/server.tsx'
@@ -23,9 +23,15 @@ import {
 } from '../../../parts/icons.ts'
 import { Menu, type MenuEntry } from '../../../parts/Menu.tsx'
 import { useRuns } from '../use-session.ts'
-import { DeleteSessionDialog } from './DeleteSessionDialog.tsx'
-import { SupervisionDialog, type SupervisionDialogKind } from './SupervisionDialog.tsx'
+import type { SupervisionDialogKind } from './SupervisionDialog.tsx'
 import { useExportSession } from './use-export-session.ts'
+
+const DeleteSessionDialog = lazy(() =>
+  import('./DeleteSessionDialog.tsx').then((file) => ({ default: file.DeleteSessionDialog })),
+)
+const SupervisionDialog = lazy(() =>
+  import('./SupervisionDialog.tsx').then((file) => ({ default: file.SupervisionDialog })),
+)
 
 /** What can be done with a session. The most likely thing is a button, everything else is in a menu. */
 export function SessionActions({ session }: { session: Session }) {
@@ -58,12 +64,14 @@ export function SessionActions({ session }: { session: Session }) {
           { name: 'Delete…', icon: <DeleteIcon />, isDanger: true, run: () => setDialog('delete'), whyNot },
         ]}
       />
-      {dialog === 'delete' && (
-        <DeleteSessionDialog session={session} onClose={close} onDeleted={() => go('/sessions')} />
-      )}
-      {dialog !== null && dialog !== 'delete' && supervision !== undefined && (
-        <SupervisionDialog kind={dialog} supervision={supervision} onClose={close} />
-      )}
+      <Suspense>
+        {dialog === 'delete' && (
+          <DeleteSessionDialog session={session} onClose={close} onDeleted={() => go('/sessions')} />
+        )}
+        {dialog !== null && dialog !== 'delete' && supervision !== undefined && (
+          <SupervisionDialog kind={dialog} supervision={supervision} onClose={close} />
+        )}
+      </Suspense>
     </>
   )
 }
