@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { INBOX_PAGE, useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
@@ -8,7 +8,6 @@ import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
 import { type PageEntry, pages } from './pages.ts'
 import styles from './Shell.module.css'
-import { useServiceWorker } from './service-worker.ts'
 import { useSound } from './sound.ts'
 import { flipTheme } from './theme.ts'
 
@@ -23,7 +22,14 @@ export function Shell({ children }: { children: ReactNode }) {
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
-  useServiceWorker()
+  useEffect(() => {
+    const left = new AbortController()
+    // The first page does not need it, so it does not wait for it.
+    void import('./service-worker.ts')
+      .then(({ startServiceWorker }) => startServiceWorker({ go, build: import.meta.url, signal: left.signal }))
+      .catch(() => {})
+    return () => left.abort()
+  }, [go])
   useSound()
   useKeys([
     {

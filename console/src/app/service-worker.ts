@@ -1,7 +1,5 @@
 // The service worker: it starts the console without a network and shows push messages. It is there only while somebody is signed in.
 
-import { useEffect } from 'react'
-import { useLocation } from 'wouter'
 import { consolePath } from '../base.ts'
 
 const SCRIPT = `${consolePath}/service-worker.js`
@@ -37,29 +35,31 @@ export async function registerServiceWorker(): Promise<ServiceWorkerRegistration
   return navigator.serviceWorker.ready
 }
 
+interface ServiceWorkerOptions {
+  /** Goes to a page. */
+  go: (path: string) => void
+  /** Address of the script that the page was started with. Another build has another. */
+  build: string
+  signal: AbortSignal
+}
+
 /** Registers it, tells it what this page has loaded, and goes where a notification leads. */
-export function useServiceWorker(): void {
-  const [, go] = useLocation()
-  useEffect(() => {
-    if (!('serviceWorker' in navigator)) return
-    const left = new AbortController()
-    const onMessage = ({ data }: MessageEvent<{ kind?: unknown; path?: unknown }>) => {
-      if (data.kind === 'open' && typeof data.path === 'string') go(data.path)
-    }
-    navigator.serviceWorker.addEventListener('message', onMessage, { signal: left.signal })
-    void registerServiceWorker()
-      .then((registration) => registration !== null && keepLoadedFiles(registration, left.signal))
-      // Without it the console works too, but not without a network. The browser says why in its own console.
-      .catch(() => {})
-    return () => left.abort()
-  }, [go])
+export async function startServiceWorker({ go, build, signal }: ServiceWorkerOptions): Promise<void> {
+  if (!('serviceWorker' in navigator) || signal.aborted) return
+  const onMessage = ({ data }: MessageEvent<{ kind?: unknown; path?: unknown }>) => {
+    if (data.kind === 'open' && typeof data.path === 'string') go(data.path)
+  }
+  navigator.serviceWorker.addEventListener('message', onMessage, { signal })
+  // Without it the console works too, but not without a network. The browser says why in its own console.
+  const registration = await registerServiceWorker().catch(() => null)
+  if (registration !== null) keepLoadedFiles(registration, build, signal)
 }
 
 /** What this page has loaded already, and what it loads later. */
-function keepLoadedFiles(registration: ServiceWorkerRegistration, signal: AbortSignal): void {
+function keepLoadedFiles(registration: ServiceWorkerRegistration, page: string, signal: AbortSignal): void {
   if (signal.aborted) return
   const assets = new URL(`${consolePath}/assets/`, location.href).href
-  const build = import.meta.url.slice(import.meta.url.lastIndexOf('/') + 1)
+  const build = page.slice(page.lastIndexOf('/') + 1)
   const observer = new PerformanceObserver((list) => {
     const urls = list
       .getEntries()

@@ -60,6 +60,7 @@ export function VirtualRows<T>({
     if (last >= items.length - 5 && items.length > 0) onEnd?.()
   }, [last, items.length, onEnd])
   const first = shown[0]?.index ?? -1
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when rows came above, there may be more
   useEffect(() => {
     if (first >= 0 && first < 5) onStart?.()
   }, [first, items.length, onStart])
