@@ -59,7 +59,7 @@ function Entries({ filters }: { filters: AuditFilters }) {
   const { entries } = list
   const chain = useChain()
   const isLive = useIsLive()
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(filters.at === '' ? [] : [Number(filters.at)]))
   const current = useRef<number | null>(null)
   const handle = useRef<RowsHandle>(null)
 
@@ -85,7 +85,7 @@ function Entries({ filters }: { filters: AuditFilters }) {
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
       <div className={styles.list}>
-        <NewEntries newest={entries[0]?.seq ?? 0} isFiltered={isFiltered(filters)} />
+        {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} isFiltered={isFiltered(filters)} />}
         <VirtualRows
           ref={handle}
           items={entries}

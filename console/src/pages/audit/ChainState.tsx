@@ -1,4 +1,5 @@
 import type { AuditChain } from 'quarterdeck/client'
+import { Link } from 'wouter'
 import { Badge } from '../../parts/Badge.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { Failed, Loading } from '../../parts/States.tsx'
@@ -27,6 +28,11 @@ export function ChainState() {
       )}
       {data.status === 'broken' && (
         <p className={styles.advice}>
+          {data.broken_at !== null && (
+            <>
+              <Link href={`/audit?at=${data.broken_at}`}>Show entry {fullCount(data.broken_at)}</Link>.{' '}
+            </>
+          )}
           Somebody has changed the store, or the disk is damaged. Keep a copy of the data folder, compare it with your
           last backup, and run <code>npx quarterdeck audit verify</code>.
         </p>

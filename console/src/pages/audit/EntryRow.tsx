@@ -74,7 +74,7 @@ function Facts({ entry }: { entry: AuditEntry }) {
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              <VisibleText text={text} />
+              <VisibleText text={text} inline />
             </dd>
           </div>
         ))}
@@ -85,7 +85,7 @@ function Facts({ entry }: { entry: AuditEntry }) {
                 <VisibleText text={name} inline />
               </code>
             </dt>
-            <dd>{text === '' ? '–' : <VisibleText text={text} />}</dd>
+            <dd>{text === '' ? '–' : <VisibleText text={text} inline />}</dd>
           </div>
         ))}
         <div>
@@ -96,17 +96,16 @@ function Facts({ entry }: { entry: AuditEntry }) {
           </dd>
         </div>
       </dl>
-      {(entry.session_id !== null || approval !== null) && (
-        <p className={styles.links}>
-          {entry.session_id !== null && (
-            <Link href={`/sessions/${encodeURIComponent(entry.session_id)}`}>Open the session</Link>
-          )}
-          {entry.session_id !== null && (
-            <Link href={`/audit?session=${encodeURIComponent(entry.session_id)}`}>Entries of this session</Link>
-          )}
-          {approval !== null && <Link href={`/inbox/${encodeURIComponent(approval)}`}>Open the approval</Link>}
-        </p>
-      )}
+      <p className={styles.links}>
+        {entry.session_id !== null && (
+          <Link href={`/sessions/${encodeURIComponent(entry.session_id)}`}>Open the session</Link>
+        )}
+        {entry.session_id !== null && (
+          <Link href={`/audit?session=${encodeURIComponent(entry.session_id)}`}>Entries of this session</Link>
+        )}
+        {approval !== null && <Link href={`/inbox/${encodeURIComponent(approval)}`}>Open the approval</Link>}
+        <Link href={`/audit?at=${entry.seq}`}>Link to this entry</Link>
+      </p>
     </>
   )
 }

@@ -2,7 +2,8 @@ import { type Ref, useId, useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
 import { FilterIcon } from '../../parts/icons.ts'
-import { type AuditFilters, isFiltered } from './audit-filters.ts'
+import { fullCount } from '../../words.ts'
+import { type AuditFilters, isFiltered, noFilters } from './audit-filters.ts'
 import { auditKinds } from './audit-kinds.ts'
 import styles from './FilterBar.module.css'
 
@@ -59,8 +60,9 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
           onChange={({ target }) => set({ until: target.value })}
         />
       </div>
+      {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
       {isFiltered(filters) && (
-        <Button kind="quiet" onClick={() => onChange({ kind: '', by: '', session: '', since: '', until: '' })}>
+        <Button kind="quiet" onClick={() => onChange(noFilters)}>
           Clear
         </Button>
       )}

@@ -13,6 +13,12 @@ test('what is no day is left out', () => {
   expect(isFiltered(read('since=yesterday&until=2026-13-40'))).toBe(false)
 })
 
+test('an entry has an address of its own', () => {
+  expect(questionOf(read('at=9990'))).toEqual({ before: '9991' })
+  expect(isFiltered(read('at=0'))).toBe(false)
+  expect(isFiltered(read('at=1e9'))).toBe(false)
+})
+
 test('a day reaches from its first moment to its last one', () => {
   const { since = '', until = '' } = questionOf(read('since=2026-11-01&until=2026-11-01'))
   expect(Date.parse(until) - Date.parse(since)).toBe(86_400_000 - 1)

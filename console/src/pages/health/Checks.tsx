@@ -23,7 +23,7 @@ export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
               {status === 'down' && (
                 <>
                   {error !== undefined && <VisibleText text={error} />}
-                  <p className={styles.advice}>{adviceOf(name)}</p>
+                  <Advice check={name} />
                 </>
               )}
             </div>
@@ -37,5 +37,14 @@ export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
         },
       ]}
     />
+  )
+}
+
+function Advice({ check }: { check: string }) {
+  const { text, command } = adviceOf(check)
+  return (
+    <p className={styles.advice}>
+      {text} {command !== null && <code>{command}</code>}
+    </p>
   )
 }

@@ -37,7 +37,7 @@ export default function HealthPage() {
       {health.data?.insecure === true && (
         <Notice tone="bad">
           <p>
-            Everybody who can reach this server can use it. Give it tokens, or let it listen on this machine only:{' '}
+            Everybody who can reach this server can use it. Let it listen on this machine only, or make tokens:{' '}
             <code>npx quarterdeck tokens create</code>
           </p>
         </Notice>

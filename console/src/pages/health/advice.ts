@@ -30,14 +30,18 @@ const away: Verdict = {
 /** How the server is doing, in words. Null: it does not answer. */
 export const verdictOf = (status: Health['status'] | null): Verdict => (status === null ? away : verdicts[status])
 
-/** What to do about a check that fails. */
-export function adviceOf(check: string): string {
-  if (check === 'storage')
-    return 'See whether the disk of the data folder is full or read-only, then start the server again.'
-  if (check === 'model' || check === 'gemini_api') {
-    return 'Check the key and the address of the model, and whether its provider has trouble. `npx quarterdeck doctor` tries it.'
+/** What to do about a check that fails, and the command that helps. */
+export function adviceOf(check: string): { text: string; command: string | null } {
+  if (check === 'storage') {
+    const text = 'See whether the disk of the data folder is full or read-only, then start the server again.'
+    return { text, command: null }
   }
-  return 'An agent needs this server. See whether it runs, and what the log of this server says about it.'
+  if (check === 'model' || check === 'gemini_api') {
+    const text = 'Check the key and the address of the model, and whether its provider has trouble. To try it:'
+    return { text, command: 'npx quarterdeck doctor' }
+  }
+  const text = 'An agent needs this server. See whether it runs, and what the log of this server says about it.'
+  return { text, command: null }
 }
 
 const names: Readonly<Record<string, string>> = {
