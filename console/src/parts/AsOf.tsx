@@ -5,7 +5,7 @@ import { preciseTime } from './Time.tsx'
 interface AsOfProps {
   /** False: the server does not answer, so what is shown may be old. */
   isLive: boolean
-  /** When it was read, in milliseconds. */
+  /** When it was read, in milliseconds. 0: never. */
   at: number
   children: ReactNode
   /** The content scrolls by itself. */
@@ -16,7 +16,7 @@ interface AsOfProps {
 export function AsOf({ isLive, at, children, isFilled = false }: AsOfProps) {
   return (
     <div className={`${styles.frame} ${isFilled ? styles.filled : ''}`} data-old={!isLive || undefined}>
-      {!isLive && <p className={styles.time}>As of {preciseTime(at)}.</p>}
+      {!isLive && at > 0 && <p className={styles.time}>As of {preciseTime(at)}.</p>}
       <div className={styles.content}>{children}</div>
     </div>
   )

@@ -31,13 +31,14 @@ export default function CheckFile() {
   const run = () => canCheck && !check.isPending && check.mutate(text)
   useKeys([{ keys: 'mod+Enter', name: 'Check the text', group: 'Agents', run, isGlobal: true }])
 
-  function edit(): void {
-    check.reset()
-    requestAnimationFrame(() => place.current?.querySelector('textarea')?.focus())
-  }
-  // What is read out next is the result, so the focus goes there.
+  const hadResult = useRef(false)
+  // The focus goes to the result, and from there back to the text.
   useEffect(() => {
-    if (check.data !== undefined) place.current?.querySelector<HTMLElement>('[data-result]')?.focus()
+    const hasResult = check.data !== undefined
+    if (hasResult !== hadResult.current) {
+      place.current?.querySelector<HTMLElement>(hasResult ? '[data-result]' : 'textarea')?.focus()
+    }
+    hadResult.current = hasResult
   }, [check.data])
 
   if (check.data === undefined) {
@@ -82,7 +83,7 @@ export default function CheckFile() {
         </Notice>
       </div>
       {!ok && <ProblemList problems={problems} onShow={(line, column) => view.current?.show(line, column)} />}
-      <Panel title="Text" actions={<Button onClick={edit}>Change the text</Button>} isFlush>
+      <Panel title="Text" actions={<Button onClick={check.reset}>Change the text</Button>} isFlush>
         <YamlView ref={view} text={text} label="Text that was checked" problems={problems} />
       </Panel>
     </div>

@@ -3,6 +3,7 @@ import type { AgentTests, TestCaseEvent } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { announce } from '../../parts/Announcer.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Button, IconButton } from '../../parts/Button.tsx'
@@ -107,7 +108,8 @@ function useTestRun(agent: string) {
         setResults((was) => take(was, event))
       }
     } catch (problem) {
-      if (!signal.aborted) setError(problem)
+      if (signal.aborted) announce('Stopped')
+      else setError(problem)
       setResults(stop)
     } finally {
       setRunning(false)

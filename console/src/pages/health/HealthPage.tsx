@@ -1,6 +1,5 @@
 import { ClientError, type Health } from 'quarterdeck/client'
 import { useTitle } from '../../app/title.ts'
-import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge } from '../../parts/Badge.tsx'
@@ -19,7 +18,6 @@ import { EVERY_MS, useHealth, useStats } from './use-health.ts'
 export default function HealthPage() {
   const health = useHealth()
   const stats = useStats()
-  const isLive = useIsLive()
   const now = useNow(EVERY_MS)
   const isAway = health.error instanceof ClientError && health.error.code === 'unreachable'
   const status = isAway ? null : (health.data?.status ?? null)
@@ -42,23 +40,21 @@ export default function HealthPage() {
           </p>
         </Notice>
       )}
-      {health.data?.checks !== undefined && (
-        <AsOf isLive={!isAway && isLive} at={health.dataUpdatedAt}>
+      <AsOf isLive={!isAway} at={health.dataUpdatedAt}>
+        {health.data?.checks !== undefined && (
           <Panel title="What it needs" isFlush>
             <Checks checks={health.data.checks} />
           </Panel>
-        </AsOf>
-      )}
-      {stats.data !== undefined ? (
-        <AsOf isLive={stats.error === null} at={stats.dataUpdatedAt}>
+        )}
+        {stats.data !== undefined ? (
           <Figures stats={stats.data} samples={stats.samples} now={stats.error === null ? now : stats.dataUpdatedAt} />
-        </AsOf>
-      ) : stats.error === null ? (
-        <Loading rows={3} height={116} />
-      ) : (
-        !isAway && <Failed error={stats.error} onRetry={() => void stats.refetch()} />
-      )}
-      <Channels />
+        ) : stats.error === null ? (
+          <Loading rows={3} height={116} />
+        ) : (
+          !isAway && <Failed error={stats.error} onRetry={() => void stats.refetch()} />
+        )}
+        <Channels />
+      </AsOf>
       <p className={styles.note}>
         The lines show the last hour, as far as this page was open in this tab. For longer times there is{' '}
         <code>GET /metrics</code>.
