@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../../app.ts'
+import { createClient } from '../../../client/client.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testAgent } from '../../../engine/testing/open-engine.ts'
@@ -63,6 +64,18 @@ describe('the tokens of a running server', () => {
     expect((await ask('DELETE', `/tokens/${shown.id}`, undefined, token)).status).toBe(204)
     expect((await ask('GET', '/tokens', undefined, token)).status).toBe(401)
     expect(await json(await ask('DELETE', `/tokens/${shown.id}`))).toMatchObject({ code: 'token_not_found' })
+  })
+
+  test('are listed, made and revoked by a client', async () => {
+    const { url, made } = await open()
+    const client = createClient({ url, token: made.operator ?? '' })
+
+    const { token, ...shown } = await client.createToken({ role: 'user', user: 'ada', name: 'CI' })
+    expect((await client.tokens()).at(-1)).toEqual(shown)
+    await client.revokeToken(shown.id)
+
+    expect((await client.tokens()).map(({ name }) => name)).not.toContain('CI')
+    await expect(createClient({ url, token }).tokens()).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
   test('are nobody else’s', async () => {
