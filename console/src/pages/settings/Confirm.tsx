@@ -35,8 +35,10 @@ export function Confirm({ title, children, verb, done, stale, act, onClose }: Co
     if (!isDone) return
     announce(done)
     onClose()
-    // What was opened this from may be gone with the row.
-    document.querySelector<HTMLElement>('main section h2')?.focus()
+    // The button that opened this is gone with its row, and nothing behind an open dialog can have the focus.
+    setTimeout(() => {
+      if (document.activeElement === document.body) document.querySelector<HTMLElement>('main section h2')?.focus()
+    })
   }
   return (
     <Dialog
