@@ -8,7 +8,6 @@ import { createApp } from '../../src/app.ts'
 import { createClient } from '../../src/client/client.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import type { Clock } from '../../src/domain/clock.ts'
-import { isRecord } from '../../src/domain/is-record.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent, testTool } from '../../src/engine/testing/open-engine.ts'
 import { keychainWith } from '../../src/operators/credentials/testing/keychain-with.ts'
@@ -18,6 +17,7 @@ import type { ShownMessage } from '../../src/operators/slack/testing/slack-works
 import { codeTool, createCodeTool } from '../../src/tools/function/code-tool.ts'
 import { createStrayErrors } from '../../src/tools/function/stray-errors.ts'
 import type { ToolContext } from '../../src/tools/function/tool-context.ts'
+import { type Answer, callAsAgent } from './call-as-agent.ts'
 
 export const [ANN, EVE, ROOT, MAL] = ['U0ANN', 'U0EVE', 'U0ROOT', 'U0MAL']
 export const OPS = 'C0OPS'
@@ -83,8 +83,6 @@ function createFastClock() {
     },
   }
 }
-
-export type Answer = Record<string, unknown>
 
 export interface HouseOptions {
   /** Each has its own limit of messages, so rows that do not share one do not wait for each other. */
@@ -244,42 +242,13 @@ export async function openSlackHouse({
 
     /** A window of an agent of Ann's in this folder. Each has a session of its own. */
     agent(name: string, { room = OPS, workspace = folder(join('work', 'shop')), host = 'claude-code' } = {}) {
-      const version = '2026-07-28'
-      return async (tool: string, input: object, signal?: AbortSignal): Promise<Answer> => {
-        const token = await tokenFor({ role: 'agent', user: 'ann', workspace })
-        const meta = 'io.modelcontextprotocol'
-        const response = await fetch(
-          `${server.url}/mcp?bridge_id=${name.padEnd(8, '-')}${room === OPS ? '' : `&channel_id=${room}`}`,
-          {
-            method: 'POST',
-            ...(signal === undefined ? {} : { signal }),
-            headers: {
-              authorization: `Bearer ${token}`,
-              'content-type': 'application/json',
-              accept: 'application/json, text/event-stream',
-              'mcp-protocol-version': version,
-              'mcp-method': 'tools/call',
-              'mcp-name': tool,
-            },
-            body: JSON.stringify({
-              jsonrpc: '2.0',
-              id: 1,
-              method: 'tools/call',
-              params: {
-                name: tool,
-                arguments: input,
-                _meta: {
-                  progressToken: 1,
-                  [`${meta}/protocolVersion`]: version,
-                  [`${meta}/clientInfo`]: { name: host, version: '1' },
-                  [`${meta}/clientCapabilities`]: {},
-                },
-              },
-            }),
-          },
-        )
-        return resultIn(await response.text())
-      }
+      return async (tool: string, input: object, signal?: AbortSignal): Promise<Answer> =>
+        callAsAgent({
+          ...{ url: server.url, token: await tokenFor({ role: 'agent', user: 'ann', workspace }) },
+          ...{ bridge: name, host, tool, input },
+          ...(room === OPS ? {} : { room }),
+          ...(signal === undefined ? {} : { signal }),
+        })
     },
 
     read: async (path: string) => (await request('GET', path, operator)).body,
@@ -332,18 +301,3 @@ export const recordOf = ({ metadata }: ShownMessage): string =>
 
 const isCard = ({ threadTs, metadata }: ShownMessage): boolean =>
   threadTs !== null && String(metadata?.event_payload.key).startsWith('card/')
-
-/** What a tool answered, from its stream. `approve_tool` answers with text, as hosts want it. */
-function resultIn(text: string): Answer {
-  const lines = text.startsWith('{') ? [text] : text.split('\n').flatMap((line) => line.replace(/^data: /, '') || [])
-  for (const line of lines.toReversed()) {
-    if (!line.startsWith('{')) continue
-    const message: unknown = JSON.parse(line)
-    const result = isRecord(message) ? message.result : null
-    if (!isRecord(result)) continue
-    if (isRecord(result.structuredContent)) return { ...result.structuredContent }
-    const [first] = Array.isArray(result.content) ? result.content : []
-    return JSON.parse(String(first?.text)) as Answer
-  }
-  throw new Error(`a tool answered ${text.slice(0, 500)}`)
-}

@@ -4,9 +4,9 @@
 import { expect, test } from 'vitest'
 import { textOf } from '../../src/operators/slack/testing/open-slack.ts'
 import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
+import type { Answer } from './call-as-agent.ts'
 import {
   ANN,
-  type Answer,
   BUSY_MS,
   type HouseOptions,
   OPS,
