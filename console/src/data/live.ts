@@ -6,6 +6,7 @@ import { serverUrl } from '../base.ts'
 import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
 import { newId } from './new-id.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
+import { createWatchedFetch } from './watched-fetch.ts'
 
 export interface Live {
   state(): LiveState
@@ -33,6 +34,8 @@ interface Watcher extends Watched {
 
 /** The server carries the events of at most this many sessions on one stream. */
 const MAX_SESSIONS = 8
+/** How often the leader looks whether its connection still says something. It looks at once when a computer wakes up. */
+const LISTEN_EVERY_MS = 5_000
 
 export function createLive(token: string): Live {
   const me = newId()
@@ -88,8 +91,12 @@ export function createLive(token: string): Live {
   }
 
   function lead(): void {
+    const watched = createWatchedFetch((input, init) => fetch(input, init))
+    const timer = setInterval(() => watched.cut(), LISTEN_EVERY_MS)
+    ended.signal.addEventListener('abort', () => clearInterval(timer))
+    window.addEventListener('offline', () => watched.cut(0), { signal: ended.signal })
     loop = startStreamLoop({
-      client: createClient({ url: serverUrl, token, retries: 0 }),
+      client: createClient({ url: serverUrl, token, retries: 0, fetch: watched.fetch }),
       cursor,
       emit(message) {
         take(message)
