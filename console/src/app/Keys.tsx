@@ -66,8 +66,9 @@ export function Keys({ children }: { children: ReactNode }) {
       if (!mod && !areLettersOn && event.key.length === 1) return
       const pair = first !== null && event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ${key}` : null
       const actions = registry.all().filter(({ isGlobal }) => isGlobal || !typing)
-      const action = actions.find(({ keys }) => keys === pair) ?? actions.find(({ keys }) => keys === key)
-      first = pair === null && !typing && !mod ? { key, at: event.timeStamp } : null
+      const second = actions.find(({ keys }) => keys === pair)
+      const action = second ?? actions.find(({ keys }) => keys === key)
+      first = second === undefined && !typing && !mod ? { key, at: event.timeStamp } : null
       if (action === undefined || event.defaultPrevented) return
       event.preventDefault()
       action.run()
