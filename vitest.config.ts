@@ -31,7 +31,10 @@ export default defineConfig({
             'examples/**/*.test.ts',
             'bench/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', 'test/clients/**', 'test/hosts/**', ...inBrowser, ...asProcess],
+          exclude: [
+            ...['**/node_modules/**', 'test/clients/**', 'test/hosts/**', 'test/console/**'],
+            ...[...inBrowser, ...asProcess],
+          ],
         },
       },
       {
@@ -40,9 +43,13 @@ export default defineConfig({
         test: { name: 'program', include: asProcess, globalSetup: 'test/crash/support/build-program.ts' },
       },
       {
-        // A separate project, so that the browser starts only if one of these tests runs.
+        // A separate project, so that the console is built and the browser starts only if one of these tests runs.
         extends: true,
-        test: { name: 'browser', include: inBrowser, globalSetup: 'test/browser/start-browser.ts' },
+        test: {
+          name: 'browser',
+          include: inBrowser,
+          globalSetup: ['test/browser/build-console.ts', 'test/browser/start-browser.ts'],
+        },
       },
     ],
   },
