@@ -26,7 +26,13 @@ export default defineConfig(({ command }) => ({
   // The server may stand behind a base path, so the built pages name nothing absolutely.
   base: command === 'serve' ? '/console/' : './',
   plugins: [react(), lexerOnly],
-  resolve: { alias: { 'quarterdeck/client': join(root, '../src/client/client.ts') } },
+  resolve: {
+    alias: {
+      'quarterdeck/client': join(root, '../src/client/client.ts'),
+      // For versions of React that lack it. Ours has it.
+      'use-sync-external-store/shim/index.js': 'react',
+    },
+  },
   build: {
     outDir: join(root, '../dist/console'),
     emptyOutDir: true,
@@ -41,7 +47,7 @@ export default defineConfig(({ command }) => ({
           groups: [
             {
               name: 'first',
-              test: /node_modules\/(?:react|react-dom|scheduler|wouter|regexparam|use-sync-external-store|@tanstack\/(?:react-query|query-core))\/|createLucideIcon|src\/client\//,
+              test: /node_modules\/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack\/(?:react-query|query-core))\/|createLucideIcon|src\/client\//,
             },
           ],
         },
