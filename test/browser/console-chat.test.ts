@@ -1,0 +1,92 @@
+// The chat of the console as a person uses it: answers that grow, a reload in the middle, a question answered in place.
+
+import { expect, inject, test } from 'vitest'
+import { connectBrowser } from '../clients/chat-page.ts'
+import { openConsoleHouse } from '../console/support/console-house.ts'
+import { lookAt, PHONE, signIn } from '../console/support/console-page.ts'
+
+const inBrowser = test.skipIf(inject('browser') === null)
+const BUSY = { timeout: 180_000 }
+const LATE = { timeout: 60_000 }
+
+inBrowser('an answer grows while it is written, and a reload in the middle misses nothing', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house)
+  // The start page is a chat with the agent.
+  await page.waitForURL('**/console/chat')
+  const field = page.getByRole('textbox', { name: /Message helper/ })
+  await field.fill('hello')
+  await field.press('Enter')
+  await page.waitForURL('**/console/chat/*')
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  await talk.getByRole('heading', { name: 'Tides' }).waitFor()
+  await talk.getByRole('cell', { name: 'Emden' }).waitFor()
+  expect(await talk.locator('strong', { hasText: 'before' }).count()).toBe(1)
+
+  const next = page.getByRole('textbox', { name: /Message helper|next message/ })
+  await next.fill('hold')
+  await next.press('Enter')
+  await talk.getByText('Before.').waitFor()
+  await page.reload()
+  await talk.getByText('Before.').waitFor()
+  await page.getByRole('button', { name: /Stop run/ }).waitFor()
+  house.release()
+  await talk.getByText('After.').waitFor()
+
+  await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
+  expect(await talk.getByText('Before.').count()).toBe(1)
+  expect(complaints).toEqual([])
+})
+
+inBrowser('a run that asks is answered in the chat, and can be stopped with a key', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/chat', viewport: PHONE, hasTouch: true })
+  const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+  await field.fill('note')
+  await page.getByRole('button', { name: 'Send' }).tap()
+  const dock = page.getByRole('region', { name: 'Waits for you' })
+  await dock.getByText('The tide turns at four.').first().waitFor()
+  const { tooWide, primaryButtons } = await lookAt(page)
+  expect([tooWide, primaryButtons.length]).toEqual([0, 1])
+  await dock.getByRole('button', { name: /^Approve/, disabled: false }).tap()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Approve/, disabled: false })
+    .tap()
+  await page.getByText('Noted.').waitFor()
+  expect(house.ran).toEqual([{ text: 'The tide turns at four.', copies: 1 }])
+
+  await field.fill('hold')
+  await page.getByRole('button', { name: 'Send' }).tap()
+  await page.getByText('Before.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('.')
+  await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
+  const { sessions } = await house.client.sessions.list({ limit: 1 })
+  const { runs } = await house.client.sessions.runs(sessions[0]?.session_id ?? '')
+  expect(runs.map(({ status }) => status).toSorted()).toEqual(['cancelled', 'completed', 'completed'])
+  expect(complaints).toEqual([])
+})
+
+inBrowser('a message that was written without a server goes out when it is back, once', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/chat' })
+  const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+  await field.fill('hello')
+  await field.press('Enter')
+  await page.getByRole('heading', { name: 'Tides' }).waitFor()
+
+  await house.stop()
+  await page.getByText('Not connected.', { exact: true }).waitFor()
+  await field.fill('Are you there?')
+  await field.press('Enter')
+  await house.start()
+  await page.getByText('Not connected.', { exact: true }).waitFor({ state: 'detached' })
+
+  await page.getByText('Aye.').waitFor(LATE)
+  expect(await page.getByText('Are you there?').count()).toBe(1)
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,104 @@
+// Text of agents, tools, files and users that tries to run, to load, to hide or to break the page. It is shown as text on every page:
+// nothing runs, nothing is fetched, and the policy of the pages has nothing to refuse.
+
+import { expect, inject, test } from 'vitest'
+import { connectBrowser } from '../clients/chat-page.ts'
+import { AGENT, type ConsoleHouse, openConsoleHouse } from '../console/support/console-house.ts'
+import { type ConsolePage, signIn } from '../console/support/console-page.ts'
+import { HIDDEN, LONG_LINE, MARKDOWN, SCRIPT, SHORT } from '../console/support/hostile.ts'
+
+const inBrowser = test.skipIf(inject('browser') === null)
+const BUSY = { timeout: 180_000 }
+const LATE = { timeout: 60_000 }
+
+const FILE = `a<img src=x onerror="window.ran='name'">.txt`
+
+/** What hostile text would have left in the page. */
+const traces = ({ page }: ConsolePage) =>
+  page.evaluate(`[
+    window.ran ?? 'nothing',
+    document.querySelectorAll('iframe, object, embed, script:not([src]), body style, img:not([src^="blob:"]):not([src^="data:"])').length,
+    document.querySelectorAll('[onerror], [onload], a[href^="javascript:"], a[href^="data:"]').length,
+    getComputedStyle(document.body).display === 'none',
+    document.documentElement.scrollWidth > innerWidth,
+  ]`)
+const NONE = ['nothing', 0, 0, false, false]
+
+/** Every field that somebody else fills in. */
+async function fill(house: ConsoleHouse): Promise<string> {
+  const session = await house.say('hostile')
+  const shop = house.folder('shop', { 'a.txt': 'one\n', [FILE]: 'one\n' })
+  const agent = house.agent('window-1', shop)
+  await agent('heartbeat', { status_message: SHORT, progress_snapshot: [{ label: SHORT, status: 'in_progress' }] })
+  await agent('remote_log', { level: 'info', message: `${SCRIPT}${MARKDOWN}` })
+  const later = (tool: string, input: object) => void agent(tool, input).catch(() => {})
+  later('ask_approval', {
+    ...{ title: SHORT, description: `${SCRIPT}\n${MARKDOWN}`, file_path: FILE },
+    diff: `${SCRIPT}\n${MARKDOWN}\n${HIDDEN}\n${LONG_LINE.slice(0, 200_000)}\n`,
+  })
+  later('forward_prompt', { prompt_text: `${SCRIPT}\n${MARKDOWN}\n${HIDDEN}` })
+  later('wait_for_instruction', { message: `${SCRIPT}\n${MARKDOWN}` })
+  later('approve_tool', { tool_name: SHORT, input: { command: `${SCRIPT}${HIDDEN}` }, tool_use_id: 'toolu_1' })
+  await expect.poll(async () => (await house.client.inbox()).items.length, LATE).toBe(5)
+  return session
+}
+
+inBrowser('hostile text is text on every page', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  const session = await fill(house)
+  const { items } = await house.client.inbox()
+  const { sessions } = await house.client.sessions.list({ owner: '*' })
+  await using browser = await connectBrowser()
+  const opened = await signIn(browser, house, { at: '/inbox' })
+  const { page, complaints } = opened
+  await page.getByRole('list', { name: 'Waiting' }).waitFor()
+  const views = ['', '?view=timeline', '?view=log', '?view=replay', '?view=checkpoints', '?view=workspace']
+  const paths = [
+    ...items.map(({ id }) => `/inbox/${id}`),
+    `/chat/${session}`,
+    '/sessions',
+    `/sessions?q=${encodeURIComponent('click me')}`,
+    ...sessions.flatMap(({ session_id }) => views.map((view) => `/sessions/${session_id}${view}`)),
+    `/agents/${AGENT}`,
+    ...['/usage', '/health', '/audit', '/settings'],
+  ]
+
+  const found: unknown[] = []
+  for (const path of paths) {
+    await opened.go(path)
+    await page.locator('main h1, main h2').first().waitFor()
+    await expect.poll(() => page.locator('main [aria-label="Loading"]').count(), LATE).toBe(0)
+    found.push([path, await traces(opened)])
+  }
+
+  expect(found).toEqual(paths.map((path) => [path, NONE]))
+  expect(complaints).toEqual([])
+})
+
+inBrowser(
+  'hidden characters stand out where one decides, and a line of a megabyte does not stop the page',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    const session = await house.say('hostile')
+    const long = await house.say('endless line')
+    await using browser = await connectBrowser()
+    const opened = await signIn(browser, house, { at: '/inbox' })
+    const { page, complaints } = opened
+    await page.getByRole('link', { name: /wipe/ }).first().click()
+    const card = page.getByRole('article')
+    for (const mark of ['<U+202E>', '<U+200B>', '<U+E0041>', '<U+3164>']) {
+      await card.locator('mark', { hasText: mark }).first().waitFor()
+    }
+    expect(await card.innerText()).toContain(SCRIPT)
+    // Hidden characters make it critical, whatever the tool says.
+    expect(await card.getByText('Critical').count()).toBeGreaterThan(0)
+
+    await opened.go(`/chat/${long}`)
+    await page.getByRole('list', { name: 'Conversation' }).getByText('xxxxxxxxxx').first().waitFor()
+    await opened.go(`/chat/${session}`)
+    await page.getByRole('list', { name: 'Conversation' }).getByText('Picture: picture').first().waitFor()
+    expect(await traces(opened)).toEqual(NONE)
+    expect(complaints).toEqual([])
+  },
+)
