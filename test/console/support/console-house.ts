@@ -5,6 +5,7 @@
 //   note, wipe, pay  a tool of low, high, critical risk that needs an approval
 //   ask              a tool that asks a question
 //   fail             the model fails
+//   count            sixty words, one after the other
 //   hostile          an answer that tries to run, to load and to hide; then a tool call with such arguments
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -74,6 +75,10 @@ const answers: readonly ScriptedAnswer[] = [
       { text: `${SCRIPT}\n\n${MARKDOWN}\n\n${HIDDEN}` },
       { tool_call: { name: 'wipe', arguments: { path: `${SCRIPT}${HIDDEN}`, [SHORT]: MARKDOWN } } },
     ],
+  },
+  {
+    when: { user: 'count' },
+    parts: Array.from({ length: 60 }, (_, i) => [{ delay_ms: 30 }, { text: `w${i} ` }]).flat(),
   },
   { when: { user: 'endless line' }, parts: [{ text: LONG_LINE }] },
   { parts: [{ text: 'Aye.' }] },
