@@ -96,11 +96,12 @@ inBrowser('a token signs in when the server answers, and the page that was asked
   await page.getByRole('button', { name: 'Try again' }).click()
   await heading(page, 'Theme').waitFor()
   expect(page.url()).toBe(`${house.url}/console/settings/theme?x=1`)
-  // The page has a token of its own, in this tab alone, and has forgotten the one that was pasted.
+  // The page has a token of its own, and has forgotten the one that was pasted. A second tab gets it from the first.
   expect(await page.evaluate<string[]>('Object.values(sessionStorage)')).not.toContain(token)
   const other = await openPage(browser, house, page.context())
   await other.page.goto(`${house.url}/console/settings/theme`)
-  await heading(other.page, 'Sign in').waitFor()
+  await heading(other.page, 'Theme').waitFor()
+  await other.page.close()
 
   // Whoever is revoked is out at once, and is told why.
   const { device } = await page.evaluate<{ device: { device_id: string } }>(

@@ -8,12 +8,18 @@ import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
 import { type PageEntry, pages } from './pages.ts'
 import styles from './Shell.module.css'
-import { useSound } from './sound.ts'
 import { flipTheme } from './theme.ts'
 
 const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
 const KeysHelp = lazy(() => import('./KeysHelp.tsx').then(({ KeysHelp }) => ({ default: KeysHelp })))
 const More = lazy(() => import('./More.tsx').then(({ More }) => ({ default: More })))
+// Nothing else waits for it, so nothing else fails with it.
+const Sound = lazy(() =>
+  import('./sound.ts').then(
+    ({ Sound }) => ({ default: Sound }),
+    () => ({ default: () => null }),
+  ),
+)
 
 type Overlay = 'palette' | 'help' | 'more' | null
 
@@ -30,7 +36,6 @@ export function Shell({ children }: { children: ReactNode }) {
       .catch(() => {})
     return () => left.abort()
   }, [go])
-  useSound()
   useKeys([
     {
       keys: 'mod+k',
@@ -88,6 +93,9 @@ export function Shell({ children }: { children: ReactNode }) {
         </button>
       </nav>
       <Announcer />
+      <Suspense>
+        <Sound />
+      </Suspense>
       <Suspense>
         {overlay === 'palette' && <Palette onClose={close} />}
         {overlay === 'help' && <KeysHelp onClose={close} />}

@@ -45,8 +45,8 @@ export async function playSound(): Promise<void> {
   await audio.close()
 }
 
-/** Plays when something waits that did not wait before. Of several tabs only one is heard. */
-export function useSound(): void {
+/** Plays when something waits that did not wait before. Of several tabs only one is heard. It draws nothing. */
+export function Sound(): null {
   const items = useInbox().data?.items
   const known = useRef<ReadonlySet<string> | null>(null)
   useEffect(() => {
@@ -57,4 +57,5 @@ export function useSound(): void {
     if (navigator.locks === undefined) void playSound()
     else void navigator.locks.request('quarterdeck-sound', { ifAvailable: true }, async (lock) => lock && playSound())
   }, [items])
+  return null
 }

@@ -18,9 +18,11 @@ interface DeviceState {
   whySignedOut: WhySignedOut | null
 }
 
-type TabMessage = 'sign-out' | 'kept'
+type TabMessage = 'sign-out' | 'kept' | 'ask' | { token: string }
 
 const KEY = 'quarterdeck.token'
+/** How long a new tab waits for another one to hand it the token. Usually it takes a millisecond. */
+const ASK_MS = 150
 
 let state: DeviceState = { token: sessionStorage.getItem(KEY), isReady: false, whySignedOut: null }
 const listeners = new Set<() => void>()
@@ -36,15 +38,30 @@ const keptToken = (): Promise<string | null> =>
   inDatabase<string>('readonly', (store) => store.get(KEY)).catch(() => null)
 
 async function begin(): Promise<void> {
-  const token = state.token ?? (await keptToken())
+  const token = state.token ?? (await keptToken()) ?? (await tokenOfAnotherTab())
   set({ token, isReady: true })
 }
-void begin()
+
+/** A link that opens in a new tab needs no second sign-in. Only pages of this server hear the question. */
+async function tokenOfAnotherTab(): Promise<string | null> {
+  const answered = Promise.withResolvers<string | null>()
+  handedOver = answered.resolve
+  channel.postMessage('ask' satisfies TabMessage)
+  setTimeout(() => answered.resolve(null), ASK_MS)
+  const token = await answered.promise
+  if (token !== null) sessionStorage.setItem(KEY, token)
+  return token
+}
+let handedOver: (token: string) => void = () => {}
 
 channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data === 'sign-out') void endHere('asked')
+  else if (data === 'ask') {
+    if (state.token !== null) channel.postMessage({ token: state.token } satisfies TabMessage)
+  } else if (data !== 'kept') handedOver(data.token)
   else if (state.token === null) void begin()
 }
+void begin()
 
 /** `keep`: also after the browser was closed. */
 export async function rememberToken(token: string, keep: boolean): Promise<void> {

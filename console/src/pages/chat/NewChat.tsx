@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react'
-import { useLocation } from 'wouter'
+import { useLocation, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { newId } from '../../data/new-id.ts'
 import type { Words } from '../../data/outbox.ts'
@@ -18,7 +18,8 @@ export function NewChat() {
   const [, go] = useLocation()
   const outbox = useOutbox()
   const agents = useAgents()
-  const [chosen, setChosen] = useState<string | null>(null)
+  const [params] = useSearchParams()
+  const [chosen, setChosen] = useState(params.get('agent'))
   const composer = useRef<ComposerHandle>(null)
   const all = agents.data ?? []
   const agent = all.find(({ name }) => name === chosen) ?? all.find(({ is_default }) => is_default) ?? all[0]
