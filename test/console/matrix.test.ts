@@ -2,7 +2,7 @@
 // and that nothing is refused by the policy, wider than the screen, without a heading, a title or a focus, or has two primary buttons.
 // Pictures of all of them go to `out/`, and a table of what was found is printed at the end.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -95,7 +95,7 @@ const views: readonly View[] = [
 const out = join(import.meta.dirname, 'out')
 const themes = ['light', 'dark'] as const
 const WIDE = { width: 3840, height: 2160 }
-const PATIENT_MS = 60_000
+const PATIENT_MS = 30_000
 
 interface Finding {
   view: string
@@ -237,6 +237,8 @@ async function examine(view: View, state: State): Promise<Finding[]> {
     await page.close()
   }
   findings.push(...found)
+  // A run that is stopped has its table too.
+  writeFileSync(join(out, 'table.md'), table())
   return found
 }
 
