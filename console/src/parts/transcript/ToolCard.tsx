@@ -7,13 +7,14 @@ import { ToolIcon } from '../icons.ts'
 import { duration } from '../Time.tsx'
 import { Fold } from './Fold.tsx'
 import { useIsOpen } from './open-rows.ts'
-import { argumentLine, prettyJson } from './pretty-json.ts'
+import { argumentLine, prettyJson, withoutSecrets } from './pretty-json.ts'
 import styles from './ToolCard.module.css'
 
 /** A call of a tool. What it got and what it gave are folded, unless it failed. */
 export function ToolCard({ item }: { item: ToolItem }) {
   const [isOpen, setOpen] = useIsOpen(item.key)
-  const { name, args, result, status } = item
+  const { name, result, status } = item
+  const args = withoutSecrets(item.args)
   const took = tookOf(item)
   return (
     <Fold
