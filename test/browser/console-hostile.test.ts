@@ -26,7 +26,13 @@ const NONE = ['nothing', 0, 0, false, false]
 
 /** Every field that somebody else fills in. */
 async function fill(house: ConsoleHouse): Promise<string> {
-  const session = await house.say('hostile')
+  const session = await house.say(`${SCRIPT} hostile ${MARKDOWN} ${HIDDEN}`)
+  await house.client.signIn({ label: SHORT.slice(0, 100) })
+  const refused = await house.say('note')
+  await expect.poll(async () => (await house.client.approvals({ session: refused })).length, LATE).toBe(1)
+  for (const one of await house.client.approvals({ session: refused })) {
+    await house.client.reject(one, { reason: `${SCRIPT}${HIDDEN}` })
+  }
   const shop = house.folder('shop', { 'a.txt': 'one\n', [FILE]: 'one\n' })
   const agent = house.agent('window-1', shop)
   await agent('heartbeat', { status_message: SHORT, progress_snapshot: [{ label: SHORT, status: 'in_progress' }] })
@@ -55,12 +61,13 @@ inBrowser('hostile text is text on every page', BUSY, async () => {
   const views = ['', '?view=timeline', '?view=log', '?view=replay', '?view=checkpoints', '?view=workspace']
   const paths = [
     ...items.map(({ id }) => `/inbox/${id}`),
+    '/inbox?tab=done',
     `/chat/${session}`,
     '/sessions',
     `/sessions?q=${encodeURIComponent('click me')}`,
     ...sessions.flatMap(({ session_id }) => views.map((view) => `/sessions/${session_id}${view}`)),
     `/agents/${AGENT}`,
-    ...['/usage', '/health', '/audit', '/settings'],
+    ...['/usage', '/health', '/audit', '/settings', '/settings/devices', '/settings/channels'],
   ]
 
   const found: unknown[] = []
