@@ -172,6 +172,7 @@ async function open(page: Page, view: View, state: State): Promise<void> {
   if (state === 'error')
     await page.getByText('Something broke inside the server.').first().waitFor({ timeout: PATIENT_MS })
   else await isReady(page)
+  if (state === 'gone') await page.getByText('loaded again').waitFor({ timeout: PATIENT_MS })
   if (state === 'offline') await page.context().setOffline(true)
   if (state === 'reconnecting') {
     await page.route('**/events*', (route) => route.abort())

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
+import { announce } from '../parts/Announcer.tsx'
 import { createLive, type Live } from './live.ts'
 import type { LiveState } from './live-types.ts'
 
@@ -30,7 +31,10 @@ export function LiveProvider({
       if (status === 'live' && !wasLive) void queries.invalidateQueries()
       wasLive = status === 'live'
     })
-    made.onGone(() => void queries.invalidateQueries())
+    made.onGone(() => {
+      void queries.invalidateQueries()
+      announce('Something was missed, so the page was loaded again')
+    })
     const stale = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | undefined
     made.onFeed(({ kind }) => {

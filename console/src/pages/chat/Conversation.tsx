@@ -7,7 +7,7 @@ import { isOwn, useMe } from '../../data/me.ts'
 import type { Outgoing, Words } from '../../data/outbox.ts'
 import { useClient } from '../../data/server.tsx'
 import { useSessionLog } from '../../data/session-log.ts'
-import { useIsLive, useLive } from '../../data/use-live.tsx'
+import { useIsLive } from '../../data/use-live.tsx'
 import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
@@ -28,9 +28,7 @@ export function Conversation({ id }: { id: string }) {
   const outbox = useOutbox()
   // Read again whenever a message of this session changes.
   useOutgoing(id)
-  const live = useLive()
   const isLive = useIsLive()
-  useEffect(() => live.onGone(() => announce('Too much was missed, so the conversation was loaded again')), [live])
   useEffect(() => {
     if (isLive) outbox.retryCutOff()
   }, [isLive, outbox])
