@@ -218,6 +218,7 @@ async function examine(view: View, state: State): Promise<Finding[]> {
       await page.setViewportSize(size)
       for (const theme of size === WIDE ? (['light'] as const) : themes) {
         await page.emulateMedia({ colorScheme: theme })
+        await page.locator(`html[data-theme="${theme}"]`).waitFor()
         await page.waitForTimeout(100)
         const name = `${view.name} ${state} ${theme} ${size.width}`.replaceAll(/[^a-z0-9]+/g, '-')
         await page.screenshot({ path: join(out, `${name}.png`) })
