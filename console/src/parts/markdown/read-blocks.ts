@@ -6,6 +6,8 @@ import { Lexer, type MarkedToken, type Token } from 'marked'
 /** Finding emphasis in a hostile text takes time that grows with the square of its length. Such a text stays as it is. */
 const LONGEST_INLINE = 5_000
 const LONGEST_INLINE_MS = 150
+/** Quotes and lists within each other. A deeper block is shown as it is: drawing it could take more stack than a browser has. */
+const DEEPEST = 50
 /** A longer text is shown as it is, without formats. */
 export const LONGEST_MARKDOWN = 100_000
 
@@ -37,7 +39,7 @@ function readOn(before: readonly Block[], text: string, now: () => number): read
     }
     return lex(text, [], now)
   } catch {
-    // Thousands of quotes within each other are too deep for the lexer.
+    // Thousands of quotes within each other may be too deep for the lexer itself.
     return [asText(text)]
   }
 }
@@ -64,7 +66,18 @@ function lex(text: string, kept: readonly Block[], now: () => number): Block[] {
     if (src.length > LONGEST_INLINE || now() > until) tokens.push({ type: 'text', raw: src, text: src })
     else lexer.inlineTokens(src, tokens)
   }
-  return [...blocks] as Block[]
+  return blocks.map((block) => (isTooDeep(block) ? asText(block.raw) : (block as Block)))
+}
+
+function isTooDeep(block: Token): boolean {
+  const left = [{ token: block, depth: 1 }]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { token, depth } = next
+    if (depth > DEEPEST) return true
+    const inside: Token[] = token.type === 'list' ? token.items : 'tokens' in token ? (token.tokens ?? []) : []
+    for (const one of inside) left.push({ token: one, depth: depth + 1 })
+  }
+  return false
 }
 
 const asText = (text: string): Block => ({ type: 'text', raw: text, text })

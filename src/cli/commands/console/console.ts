@@ -20,6 +20,13 @@ export function createConsoleCommand(io: Io, settle: Settle): Command {
     .option('--data-dir <folder>', 'the data directory of the server (default: the one that serve uses here)')
     .option('--passphrase-fd <number>', 'read the passphrase from this file descriptor')
     .option('--json', 'the server’s answer as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck console
+  $ quarterdeck console --user ada`,
+    )
     .action(async (options: CtlOptions & { user?: string }) => {
       await runCtl(options, io, async ({ server, say }) => {
         const answer = await makeCode(server, options.user)
