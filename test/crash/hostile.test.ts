@@ -172,7 +172,7 @@ const refused: readonly (readonly [name: string, answer: string, request: Bad])[
   ['an agent nobody serves', '404 agent_not_found', { path: '/agents/nobody', body: valid }],
   ['a route that is not there', '404 route_not_found', { method: 'GET', path: '/admin' }],
   ['a path that climbs', '404 route_not_found', { method: 'GET', path: '/runs/../../etc/passwd' }],
-  ['another method', '405 method_not_allowed', { method: 'GET', path: '/' }],
+  ['another method', '405 method_not_allowed', { method: 'GET', path: '/chat' }],
 ]
 
 describe('bad input', () => {

@@ -22,7 +22,7 @@ function expectHarmless(house: SlackHouse, message: ShownMessage): void {
     expect(count(html, /class="channel"/g)).toBe(0)
     expect(count(html, /class="broken"/g)).toBe(0)
     const links = [...html.matchAll(/class="target"> → ([^<]*)</g)].map(([, target]) => target ?? '')
-    for (const target of links) expect(target).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/inbox/)
+    for (const target of links) expect(target).toMatch(/^http:\/\/localhost:\d+\/console\/inbox/)
     expect(count(html, /class="link"/g)).toBe(links.length)
     expect(html).not.toMatch(/[\u202e\u200b]/)
     expect(checkBlocks(version.blocks)).toEqual([])
