@@ -5,7 +5,7 @@ import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { consolePath } from '../base.ts'
 import { ServerProvider } from '../data/server.tsx'
 import { LiveProvider } from '../data/use-live.tsx'
-import { Empty, Loading } from '../parts/States.tsx'
+import { Loading } from '../parts/States.tsx'
 import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
@@ -16,6 +16,7 @@ import {
   ChatPage,
   HealthPage,
   InboxPage,
+  NotFoundPage,
   SessionPage,
   SessionsPage,
   SettingsPage,
@@ -120,7 +121,7 @@ function PageSwitch() {
       </Route>
       <Route path="/settings/:part?">{({ part }) => <SettingsPage part={part ?? null} />}</Route>
       <Route>
-        <Empty title="There is no such page">Check the address, or go on from the navigation.</Empty>
+        <NotFoundPage />
       </Route>
     </Switch>
   )

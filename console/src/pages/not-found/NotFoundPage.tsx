@@ -1,0 +1,12 @@
+import { useTitle } from '../../app/title.ts'
+import { Page } from '../../parts/Page.tsx'
+import { Empty } from '../../parts/States.tsx'
+
+export default function NotFoundPage() {
+  useTitle('Not found')
+  return (
+    <Page title="Not found">
+      <Empty title="There is no such page">Check the address, or go on from the navigation.</Empty>
+    </Page>
+  )
+}
