@@ -65,7 +65,7 @@ test('a token is on the screen soon after its event', async () => {
   await page.getByText('w59 ').waitFor()
 
   const shownAt = await page.evaluate<Record<string, number>>('window.shownAt')
-  const { events } = await house.client.sessions.log(session, { before: 'end', limit: 1_000 })
+  const { events } = await house.client.sessions.log(session, { before: Number.MAX_SAFE_INTEGER, limit: 1_000 })
   const delays = events.flatMap(({ at, event }) => {
     const n = event.type === 'TEXT_MESSAGE_CONTENT' ? /^w(\d+) $/.exec(event.delta)?.[1] : undefined
     const shown = n === undefined ? undefined : shownAt[n]
@@ -117,6 +117,7 @@ test('ten thousand messages scroll', async () => {
 test('ten thousand sessions scroll', async () => {
   const { page, go } = opened
   await go('/sessions')
+  await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor()
   await page.getByRole('list').getByRole('listitem').first().waitFor()
   const label = (await page.locator('main [role="list"]').first().getAttribute('aria-label')) ?? ''
   const found = await scroll(page, label)
@@ -127,6 +128,7 @@ test('ten thousand sessions scroll', async () => {
 test('a hundred thousand events scroll', async () => {
   const { page, go } = opened
   await go(`/sessions/${LONG_SESSION}?view=log`)
+  await page.getByRole('link', { name: 'Log', exact: true }).waitFor()
   await page.locator('main [role="list"] [role="listitem"]').first().waitFor()
   const label = (await page.locator('main [role="list"]').first().getAttribute('aria-label')) ?? ''
   const found = await scroll(page, label)
