@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
+import type { RunEvent } from '../domain/event.ts'
 import type { ModelRequest } from '../models/model.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import type { ServerTool, Tool } from '../tools/tool.ts'
@@ -16,6 +17,9 @@ const echo = (effect: Tool['effect'] = 'read') =>
     timeoutMs: 1_000,
     call: async ({ arguments: args }) => ({ content: JSON.stringify(args), isError: false }),
   })
+
+const stepsIn = (events: readonly RunEvent[]) =>
+  events.flatMap((event) => (event.type === 'STEP_FINISHED' ? [[event.stepName, event.metadata]] : []))
 
 describe('a run', () => {
   test('streams an answer, stores it, and ends with one terminal event', async () => {
@@ -91,6 +95,47 @@ describe('a run', () => {
       ['assistant', 'Let me see. '],
       ['tool', '{"a":1}'],
     ])
+    await close()
+  })
+
+  test('says at the end of each step what the model reported for it, and nothing if it reported nothing', async () => {
+    const { start, events, close } = openEngine({
+      tools: [echo()],
+      answers: [
+        {
+          parts: [
+            { tool_call: { name: 'echo', arguments: { a: 1 } } },
+            { usage: { input: 7, output: 3, reasoning: 2, cached: 4 } },
+          ],
+        },
+        { parts: [{ tool_call: { name: 'echo', arguments: { a: 2 } } }] },
+        { parts: [{ text: 'It is 1.' }, { usage: { input: 20, output: 5 } }] },
+      ],
+    })
+    const seen = await events(await start('What is a?'))
+    const model = { provider: 'scripted', model: 'script' }
+    const first = { inputTokens: 7, outputTokens: 3, reasoningTokens: 2, cachedInputTokens: 4, totalTokens: 10 }
+
+    expect(stepsIn(seen)).toEqual([
+      ['step_1', { quarterdeck: { usage: { ...model, ...first } } }],
+      ['step_2', undefined],
+      ['step_3', { quarterdeck: { usage: { ...model, inputTokens: 20, outputTokens: 5, totalTokens: 25 } } }],
+    ])
+    expect(seen.at(-1)).toMatchObject({
+      usage: [{ ...model, ...first, inputTokens: 27, outputTokens: 8, totalTokens: 35 }],
+    })
+    await close()
+  })
+
+  test('says of a step that broke off what the model had reported by then', async () => {
+    const { start, events, close } = openEngine({
+      answers: [{ parts: [{ usage: { input: 9, output: 1 } }, { text: 'Half of ' }, { drop: true }] }],
+    })
+    const usage = [{ provider: 'scripted', model: 'script', inputTokens: 9, outputTokens: 1, totalTokens: 10 }]
+    const seen = await events(await start('one'))
+
+    expect(stepsIn(seen)).toEqual([['step_1', { quarterdeck: { usage: usage[0] } }]])
+    expect(seen.at(-1)).toMatchObject({ type: 'RUN_ERROR', usage })
     await close()
   })
 

@@ -7,13 +7,15 @@
 import type { AgentDefinition } from '../../domain/agent.ts'
 import type { Fact } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { TokenUsage } from '../../domain/event.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunInput } from '../../domain/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
+import type { Model, ModelUsage } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { stepFiles, withReadFile } from '../files/step-files.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
-import type { Budget } from './budget.ts'
+import { type Budget, usageEntry } from './budget.ts'
 import { type BuiltRequest, buildRequest, hasAttachments } from './build-request.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
@@ -56,7 +58,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
       const problems = formatProblems(step.request.responseFormat, answer)
       if (problems === null) return { type: 'answered', answer }
       const rejected = asBrokenOff(answer.messages)
-      if (isRepaired) throw new StepBroken(invalidAnswer(problems), rejected)
+      if (isRepaired) throw new StepBroken(invalidAnswer(problems), rejected, answer.usage)
       isRepaired = true
       await pen.commit({ messages: rejected })
       notes.push(repairNote(answer.text, problems))
@@ -186,20 +188,36 @@ async function askModel(
   budget: Budget,
 ): Promise<Answer | 'ask again'> {
   const { pen } = lane
-  const finished = () => pen.emit({ type: 'STEP_FINISHED', stepName, timestamp: pen.timestamp() })
+  const finished = (metadata: StepMetadata | null) =>
+    pen.emit({
+      type: 'STEP_FINISHED',
+      stepName,
+      ...(metadata === null ? {} : { metadata }),
+      timestamp: pen.timestamp(),
+    })
   pen.emit({ type: 'STEP_STARTED', stepName, timestamp: pen.timestamp() })
   try {
     const answer = await readAnswer(scope, lane, agent, request, budget)
     if (answer.usage !== null) agent.correction.learn(estimated, answer.usage.inputTokens)
-    finished()
+    finished(stepMetadata(agent.model, answer.usage))
     return answer
   } catch (error) {
+    const metadata = error instanceof StepBroken ? stepMetadata(agent.model, error.usage) : null
     const isRefused = error instanceof StepBroken && error.messages.length === 0 && isBadRequest(error.cause)
-    if (!isRefused || !hasAttachments(request.messages) || !goOnWithText(scope, agent, error.cause)) throw error
-    finished()
+    if (!isRefused || !hasAttachments(request.messages) || !goOnWithText(scope, agent, error.cause)) {
+      if (metadata !== null) pen.markStep(stepName, metadata)
+      throw error
+    }
+    finished(metadata)
     return 'ask again'
   }
 }
+
+type StepMetadata = { quarterdeck: { usage: TokenUsage } }
+
+/** What one step used, for people who look at where tokens go. AG-UI has a field for it only at the end of a run. */
+const stepMetadata = ({ provider, name }: Model, usage: ModelUsage | null): StepMetadata | null =>
+  usage === null ? null : { quarterdeck: { usage: usageEntry(provider, name, usage) } }
 
 const isBadRequest = (error: unknown): boolean =>
   error instanceof ServerError && (error.code === 'model_bad_request' || error.code === 'model_context_overflow')

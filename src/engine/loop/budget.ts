@@ -145,6 +145,14 @@ export interface UsageMeter {
   addAll(usage: readonly TokenUsage[]): void
 }
 
+/** What one answer used, as it stands in the usage of a run. */
+export const usageEntry = (provider: string, model: string, usage: ModelUsage): TokenUsage => ({
+  provider,
+  model,
+  ...usage,
+  totalTokens: usage.inputTokens + usage.outputTokens,
+})
+
 const parts = ['reasoningTokens', 'cachedInputTokens', 'cacheWriteInputTokens'] as const
 
 /** Keeps one entry per provider and model. A count that nobody reported stays absent. */
@@ -167,7 +175,7 @@ export function createUsageMeter(before: readonly TokenUsage[]): UsageMeter {
     get total() {
       return total
     },
-    add: (provider, model, usage) => addOne({ provider, model, ...usage }),
+    add: (provider, model, usage) => addOne(usageEntry(provider, model, usage)),
     addAll(usage) {
       for (const one of usage) addOne(one)
     },

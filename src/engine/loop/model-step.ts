@@ -20,13 +20,18 @@ export interface Answer {
   finish: FinishReason
 }
 
-/** An answer that stopped half-way. `messages` is what is kept of it, marked as broken off; empty if the model said nothing. */
+/**
+ * An answer that stopped half-way. `messages` is what is kept of it, marked as broken off; empty if the model said nothing. `usage`
+ * is what the model had reported by then.
+ */
 export class StepBroken extends Error {
   readonly messages: StoredMessage[]
+  readonly usage: ModelUsage | null
 
-  constructor(cause: unknown, messages: StoredMessage[]) {
+  constructor(cause: unknown, messages: StoredMessage[], usage: ModelUsage | null) {
     super('an answer stopped half-way', { cause })
     this.messages = messages
+    this.usage = usage
   }
 }
 
@@ -48,7 +53,7 @@ export async function readAnswer(
     answer.close()
     signal.throwIfAborted()
   } catch (error) {
-    throw new StepBroken(error, asBrokenOff(messagesOf(scope, lane, agent, answer)))
+    throw new StepBroken(error, asBrokenOff(messagesOf(scope, lane, agent, answer)), answer.usage)
   } finally {
     if (answer.usage !== null) usage.add(model.provider, model.name, answer.usage)
   }

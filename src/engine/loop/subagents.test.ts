@@ -96,6 +96,25 @@ describe('a sub-agent that is called like a tool', () => {
     await server.close()
   })
 
+  test('says what its steps used, also of one that broke off', async () => {
+    const error = { code: 'model_failed' as const }
+    const broken = { parts: [{ usage: { input: 5, output: 2 } }, { text: 'Fo' }, { error }] }
+    const server = open({ others: [tutor([broken])] })
+    const seen = await server.events(await server.start('go'))
+    const model = { provider: 'scripted', model: 'script' }
+
+    expect(seen.filter((event) => event.type === 'STEP_FINISHED' && event.subagentRunId !== undefined)).toEqual([
+      {
+        type: 'STEP_FINISHED',
+        stepName: 'step_1',
+        subagentRunId: expect.any(String),
+        metadata: { quarterdeck: { usage: { ...model, inputTokens: 5, outputTokens: 2, totalTokens: 7 } } },
+        timestamp: expect.any(Number),
+      },
+    ])
+    await server.close()
+  })
+
   test('counts against the limits of the run that called it', async () => {
     const again = { parts: [{ tool_call: { name: 'look', arguments: {} } }] }
     const look = testTool({ name: 'look', call: async () => ({ content: 'Nothing.', isError: false }) })

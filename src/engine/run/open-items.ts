@@ -1,16 +1,20 @@
 // What a run has opened on the wire and not closed yet. AG-UI clients reject a run that finishes with something open, so a run that
 // ends early (cancel, failure, recovery) closes everything first.
 
-import type { RunEvent } from '../../domain/event.ts'
+import type { RunEvent, RunEventOf } from '../../domain/event.ts'
 
 export interface OpenItems {
   see(event: RunEvent): void
+  /** The event that closes this step early will carry the metadata. */
+  markStep(step: StepPlace, metadata: Record<string, unknown>): void
   /**
    * The events that close everything, in the order that the protocol wants. `mark` becomes the metadata of messages and calls
    * that broke off. With `owner` it closes only what that sub-agent has opened, and not the sub-agent itself.
    */
   closing(timestamp: number, mark?: Record<string, unknown>, owner?: string): RunEvent[]
 }
+
+type StepPlace = Pick<RunEventOf<'STEP_FINISHED'>, 'stepName' | 'subagentRunId'>
 
 /** Ids of what is open, each with the sub-agent that opened it. */
 type Open = Map<string, string | undefined>
@@ -21,7 +25,7 @@ export function createOpenItems(): OpenItems {
   const reasoningMessages: Open = new Map()
   const reasoning: Open = new Map()
   /** By sub-agent and name: each sub-agent counts its own steps. */
-  const steps = new Map<string, { stepName: string; subagentRunId?: string }>()
+  const steps = new Map<string, StepPlace & { metadata?: Record<string, unknown> }>()
   const subagents = new Set<string>()
   return {
     see(event) {
@@ -70,6 +74,10 @@ export function createOpenItems(): OpenItems {
           break
       }
     },
+    markStep(place, metadata) {
+      const step = steps.get(stepKey(place))
+      if (step !== undefined) step.metadata = metadata
+    },
     closing(timestamp, mark, owner) {
       const metadata = mark === undefined ? {} : { metadata: mark }
       const idsIn = (open: Open): string[] =>
@@ -96,5 +104,4 @@ export function createOpenItems(): OpenItems {
   }
 }
 
-const stepKey = ({ stepName, subagentRunId = '' }: { stepName: string; subagentRunId?: string }): string =>
-  `${subagentRunId} ${stepName}`
+const stepKey = ({ stepName, subagentRunId = '' }: StepPlace): string => `${subagentRunId} ${stepName}`

@@ -25,6 +25,8 @@ export interface Pen {
    * Returns the text as it will be shown.
    */
   emitText(messageId: string, delta: string, timestamp: number): string
+  /** If the run or the sub-agent ends inside this step, the event that closes the step carries the metadata. */
+  markStep(stepName: string, metadata: Record<string, unknown>): void
   /** Commits what was queued, as text in flight. */
   flush(): Promise<void>
   /** Commits what was queued, with facts and messages. Resolves when it is on disk. */
@@ -160,6 +162,7 @@ export function createRunWriter(
     timestamp,
     emit,
     emitText,
+    markStep: (stepName, metadata) => open.markStep({ stepName }, metadata),
     flush,
     commit,
 
@@ -172,6 +175,7 @@ export function createRunWriter(
         // Every event has this field, but the compiler cannot see that here.
         emit: <E extends RunEvent>(event: E) => emit({ ...event, subagentRunId } as E),
         emitText: (messageId, delta, at) => emitText(messageId, delta, at, subagentRunId),
+        markStep: (stepName, metadata) => open.markStep({ stepName, subagentRunId }, metadata),
         flush,
         commit,
       }

@@ -102,6 +102,12 @@ const spoken: RunEvent[] = [
   { type: 'SUBAGENT_FINISHED', subagentRunId: 's', outcome: { type: 'suspended' } },
   { type: 'SUBAGENT_FINISHED', subagentRunId: 's', outcome: { type: 'suspended', interruptIds: ['i'] } },
   { type: 'SUBAGENT_ERROR', subagentRunId: 's', message: 'It failed.', code: 'model_failed' },
+  {
+    type: 'STEP_FINISHED',
+    stepName: 'step_1',
+    subagentRunId: 's',
+    metadata: { quarterdeck: { usage: { provider: 'openai', model: 'gpt', inputTokens: 7, outputTokens: 0 } } },
+  },
   { ...result, metadata: { quarterdeck: { status: 'error', durationMs: 0 } } },
   { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success', pendingToolCallIds: ['c'] } },
   { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'interrupt', interrupts: [interrupt] } },
