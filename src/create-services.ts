@@ -197,7 +197,12 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     oversight: createOversight({ engine, store, log: sessionLog, clock }),
     trail: createAuditTrail({ reads: store.audit, log: sessionLog, clock }),
     chain: createChainCheck({ reads: store.audit, clock }).state,
-    readUsage: createReadUsage({ usage: store.usage, sessions: store.sessions, prices: settings.prices }),
+    readUsage: createReadUsage({
+      usage: store.usage,
+      sessions: store.sessions,
+      prices: settings.prices,
+      models: engine.agents.list.map(({ model }) => model),
+    }),
     janitor,
     keeper,
     attachments,

@@ -38,6 +38,15 @@ export interface UsageCounts {
   cost: number | null
 }
 
+/** What a model costs, per million tokens. */
+export interface TokenPrice {
+  input: number
+  output: number
+  /** Input that the provider had in its cache, and input that it put there. */
+  cached_input: number
+  cache_write: number
+}
+
 export interface Usage {
   from: string
   to: string
@@ -48,6 +57,8 @@ export interface Usage {
   currency: string
   /** `provider/model` of models without a price. */
   unpriced: string[]
+  /** By `provider/model`: of the models that were used, and of those that agents use. */
+  prices: Record<string, TokenPrice>
 }
 
 export interface AgentTool {

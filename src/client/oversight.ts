@@ -41,6 +41,8 @@ export interface UsageOptions extends Signalled {
   from?: string
   to?: string
   by?: UsageGroup
+  /** Only what the runs of this session used: its id. */
+  session?: string
   limit?: number
 }
 

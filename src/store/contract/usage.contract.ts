@@ -94,6 +94,28 @@ export function describeUsage(open: OpenStore): void {
       expect((await store.usage.sums({ ...query, limit: 1 })).map(({ key }) => key)).toEqual(['large'])
     })
 
+    test('is that of one session, if asked', async () => {
+      const { store } = await openForTest(open)
+      const one = await ended(store, [used(mini, 1, 1), used(large, 2, 2)])
+      await ended(store, [used(mini, 5, 5)])
+      const ofMini = { ...mini, runs: 1, input: 1, output: 1, ...none }
+      const ofLarge = { ...large, runs: 0, input: 2, output: 2, ...none }
+      const query = { ...range, sessionId: one.id }
+
+      expect(await store.usage.sums({ ...query, by: 'model' })).toEqual([
+        { key: 'openai/large', ...ofLarge, runs: 1 },
+        { key: 'openai/mini', ...ofMini },
+      ])
+      expect(await store.usage.sums({ ...query, by: 'day' })).toEqual([
+        { key: String(TODAY), ...ofLarge },
+        { key: String(TODAY), ...ofMini },
+      ])
+      expect(await store.usage.totals(query)).toEqual([
+        { key: '', ...ofLarge },
+        { key: '', ...ofMini },
+      ])
+    })
+
     test('counts a run once, also if it waited, and counts no tokens that are none', async () => {
       const { store } = await openForTest(open)
       const run = await acceptedRun(store, accept(newSession()))

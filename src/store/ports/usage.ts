@@ -14,9 +14,13 @@ export interface UsageQuery {
   from: number
   to: number
   by: UsageGroup
+  /** Only what the runs of this session used. */
+  sessionId?: string
   /** Only the groups with the most tokens. Days are never left out. */
   limit: number
 }
+
+export type UsageRange = Pick<UsageQuery, 'from' | 'to' | 'sessionId'>
 
 export interface TokenSums {
   /** Counts input from a cache too. */
@@ -55,6 +59,6 @@ export interface UsageSum extends TokenSums {
 export interface UsageReads {
   /** Days in order; other groups with most tokens first. The models of a group follow each other. */
   sums(query: UsageQuery): Promise<UsageSum[]>
-  /** All models of the range. `key` is empty. */
-  totals(range: Pick<UsageQuery, 'from' | 'to'>): Promise<UsageSum[]>
+  /** All models of the range, or of its session. `key` is empty. */
+  totals(range: UsageRange): Promise<UsageSum[]>
 }

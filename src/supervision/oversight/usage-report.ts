@@ -1,6 +1,6 @@
 // What agents used of models, and what it cost.
 
-import { costOf, type PriceSettings, priceOf } from '../../domain/prices.ts'
+import { costOf, type ModelPrice, type PriceSettings, priceOf } from '../../domain/prices.ts'
 import type { SessionReads } from '../../store/ports/sessions.ts'
 import type { TokenSums, UsageQuery, UsageReads, UsageSum } from '../../store/ports/usage.ts'
 
@@ -20,6 +20,8 @@ export interface UsageReport {
   currency: string
   /** `provider/model` of the models without a price that were used. */
   unpriced: string[]
+  /** By `provider/model`: the prices of the models that were used, and of those that agents use. Models without a price are not in it. */
+  prices: Readonly<Record<string, Required<ModelPrice>>>
 }
 
 export type ReadUsage = (query: UsageQuery) => Promise<UsageReport>
@@ -28,11 +30,13 @@ interface UsageDeps {
   usage: UsageReads
   sessions: Pick<SessionReads, 'overview'>
   prices: PriceSettings
+  /** The models of the agents. */
+  models: readonly { provider: string; name: string }[]
 }
 
 const DAY_MS = 86_400_000
 
-export function createReadUsage({ usage, sessions, prices }: UsageDeps): ReadUsage {
+export function createReadUsage({ usage, sessions, prices, models }: UsageDeps): ReadUsage {
   async function titlesOf(keys: readonly string[]): Promise<Map<string, string>> {
     const found = await sessions.overview(keys)
     return new Map(found.flatMap(({ id, title }) => (title === '' ? [] : [[id, title] as const])))
@@ -53,8 +57,19 @@ export function createReadUsage({ usage, sessions, prices }: UsageDeps): ReadUsa
       total: addedUp(totals, prices),
       currency: prices.currency,
       unpriced: unpriced.map(({ provider, model }) => `${provider}/${model}`).sort(),
+      prices: pricesOf([...models, ...totals.map(({ provider, model }) => ({ provider, name: model }))], prices),
     }
   }
+}
+
+function pricesOf(models: UsageDeps['models'], prices: PriceSettings): UsageReport['prices'] {
+  const found = models.flatMap(({ provider, name }) => {
+    const price = priceOf(prices, provider, name)
+    if (price === null) return []
+    const { input, output, cachedInput = input, cacheWrite = input } = price
+    return [[`${provider}/${name}`, { input, output, cachedInput, cacheWrite }] as const]
+  })
+  return Object.fromEntries(found)
 }
 
 function addedUp(sums: readonly UsageSum[], prices: PriceSettings): UsageReport['total'] {

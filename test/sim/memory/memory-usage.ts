@@ -1,4 +1,4 @@
-import type { UsageGroup, UsageQuery, UsageRow, UsageSum } from '../../../src/store/ports/usage.ts'
+import type { UsageGroup, UsageQuery, UsageRange, UsageRow, UsageSum } from '../../../src/store/ports/usage.ts'
 
 const keyOf: Readonly<Record<UsageGroup, (row: UsageRow) => string>> = {
   day: ({ day }) => String(day),
@@ -9,10 +9,11 @@ const keyOf: Readonly<Record<UsageGroup, (row: UsageRow) => string>> = {
 }
 
 export function memoryUsage(rows: readonly UsageRow[]) {
-  const within = ({ from, to }: Pick<UsageQuery, 'from' | 'to'>) => rows.filter(({ day }) => day >= from && day <= to)
+  const within = ({ from, to, sessionId }: UsageRange) =>
+    rows.filter((row) => row.day >= from && row.day <= to && (sessionId === undefined || row.sessionId === sessionId))
 
   return {
-    totals: (range: Pick<UsageQuery, 'from' | 'to'>): UsageSum[] =>
+    totals: (range: UsageRange): UsageSum[] =>
       added(within(range), () => '', 'runs').sort(
         (a, b) => compare(a.provider, b.provider) || compare(a.model, b.model),
       ),

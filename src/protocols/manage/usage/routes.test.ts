@@ -9,7 +9,12 @@ const today = () => new Date().toISOString().slice(0, 10)
 async function openUsage(models: Record<string, { input: number; output: number; cachedInput?: number }> = {}) {
   const doors = await openDoors({ answers: [answer, answer] }, ({ store, oversight, clock }) =>
     createUsageRoutes({
-      readUsage: createReadUsage({ usage: store.usage, sessions: store.sessions, prices: { currency: 'EUR', models } }),
+      readUsage: createReadUsage({
+        usage: store.usage,
+        sessions: store.sessions,
+        prices: { currency: 'EUR', models },
+        models: [{ provider: 'openai', name: 'new' }],
+      }),
       oversight,
       clock,
     }),
@@ -33,7 +38,29 @@ describe('GET /usage', () => {
       total: sums,
       currency: 'EUR',
       unpriced: [],
+      prices: { 'scripted/script': { input: 10, output: 100, cached_input: 1, cache_write: 10 } },
     })
+  })
+
+  test('has the prices of models that agents use, before they were used', async () => {
+    await using doors = await openUsage({ 'openai/*': { input: 2, output: 8 } })
+    expect(await (await doors.get('/usage?from=2020-01-01&to=2020-01-01', asOperator)).json()).toMatchObject({
+      prices: { 'openai/new': { input: 2, output: 8, cached_input: 2, cache_write: 2 } },
+    })
+  })
+
+  test('is that of one session, and reading somebody else’s is on record', async () => {
+    await using doors = await openUsage({ 'scripted/*': { input: 10, output: 100, cachedInput: 1 } })
+    const [bob] = await doors.store.sessions.list({ owner: 'bob', limit: 1 })
+    const half = { input_tokens: 1_000, output_tokens: 200, cached_input_tokens: 400, reasoning_tokens: 0 }
+    const sums = { runs: 1, ...half, cost: 0.0264 }
+
+    const ofBob = await doors.get(`/usage?by=session&session=${bob?.id}`, asOperator)
+    expect(await ofBob.json()).toMatchObject({ rows: [{ key: bob?.id, ...sums }], total: sums })
+    const [newest] = await doors.store.audit.newest(null, 1)
+    expect(JSON.parse(newest?.text ?? '')).toMatchObject({ kind: 'operator_read', session: bob?.id })
+    const ofNobody = await doors.get(`/usage?by=model&session=${crypto.randomUUID()}`, asOperator)
+    expect(await ofNobody.json()).toMatchObject({ rows: [], total: { runs: 0, cost: 0 } })
   })
 
   test('counts our own models as free, and groups by owner, which is on record', async () => {
@@ -65,10 +92,11 @@ describe('GET /usage', () => {
     ['to=today', 'to'],
     ['by=cost', 'by'],
     ['limit=0', 'limit'],
+    ['session=mine', 'session'],
   ])('refuses %s', async (query, pointer) => {
     await using doors = await openDoors({}, ({ store, oversight, clock }) =>
       createUsageRoutes({
-        readUsage: createReadUsage({ ...store, prices: { currency: 'USD', models: {} } }),
+        readUsage: createReadUsage({ ...store, prices: { currency: 'USD', models: {} }, models: [] }),
         oversight,
         clock,
       }),
@@ -105,6 +133,7 @@ test('a model without a price has no cost and is named', async () => {
     },
     sessions: { overview: async () => [] },
     prices: { currency: 'USD', models: {} },
+    models: [],
   })
   const { rows, total, unpriced } = await read({ from: 0, to: 1, by: 'session', limit: 5 })
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
+import { parseUuid } from '../../../domain/ids.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
@@ -11,7 +12,7 @@ import { decodePage, queryProblem, wordIn } from '../../shared/request/page.ts'
 
 export interface UsageRoutesDeps {
   readUsage: ReadUsage
-  oversight: Pick<Oversight, 'listing'>
+  oversight: Pick<Oversight, 'listing' | 'foreignSession'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -45,6 +46,17 @@ const UsageSchema = z
     total: z.strictObject(counts).describe('Of the whole range, also of rows beyond the limit.'),
     currency: z.string(),
     unpriced: z.array(z.string()).describe('Models without a price in `prices.models`.'),
+    prices: z
+      .record(
+        z.string(),
+        z.strictObject({
+          input: z.number().min(0),
+          output: z.number().min(0),
+          cached_input: z.number().min(0).describe('Input that the provider had in its cache.'),
+          cache_write: z.number().min(0).describe('Input that the provider put into its cache.'),
+        }),
+      )
+      .describe('Per million tokens, by `provider/model`: of the models that were used and those that agents use.'),
   })
   .meta({ id: 'Usage' })
 
@@ -65,6 +77,7 @@ const describe: RouteDescription = {
     from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
     to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
     by: z.enum(groups).optional().describe('Default: day.'),
+    session: z.string().optional().describe('Only what the runs of this session used: its id.'),
     limit: z.coerce
       .number()
       .int()
@@ -87,6 +100,7 @@ const describe: RouteDescription = {
             total: exampleCounts,
             currency: 'USD',
             unpriced: [],
+            prices: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025, cache_write: 0.25 } },
           },
         },
       },
@@ -100,9 +114,13 @@ export function createUsageRoutes({ readUsage, oversight, clock }: UsageRoutesDe
     const { from, to } = rangeIn(request.query, clock.now())
     const by = wordIn(request.query, 'by', groups) ?? 'day'
     const { limit } = decodePage(request, PAGE)
+    const sessionId = sessionIn(request.query)
+    const viewer = viewerOf(request.principal)
+    if (sessionId !== undefined) await oversight.foreignSession(viewer, sessionId)
     // These name sessions and people, so it is a list of what others do.
-    if (by === 'session' || by === 'owner') await oversight.listing(viewerOf(request.principal), '*')
-    const { rows, total, currency, unpriced } = await readUsage({ from, to, by, limit })
+    else if (by === 'session' || by === 'owner') await oversight.listing(viewer, '*')
+    const query = { from, to, by, limit, ...(sessionId === undefined ? {} : { sessionId }) }
+    const { rows, total, currency, unpriced, prices } = await readUsage(query)
     reply.json(200, {
       from: dateOf(from),
       to: dateOf(to),
@@ -111,6 +129,7 @@ export function createUsageRoutes({ readUsage, oversight, clock }: UsageRoutesDe
       total: countsView(total),
       currency,
       unpriced,
+      prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, priceView(price)])),
     })
   }
 
@@ -137,6 +156,22 @@ const countsView = ({ runs, input, output, cachedInput, reasoning, cost }: Usage
   // Sums of fractions would show the limits of floating point.
   cost: cost === null ? null : Number(cost.toFixed(9)),
 })
+
+const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['prices'][string]) => ({
+  input,
+  output,
+  cached_input: cachedInput,
+  cache_write: cacheWrite,
+})
+
+/** A session that is gone still has its usage, so only the form of the id is checked. */
+function sessionIn(query: URLSearchParams): string | undefined {
+  const text = query.get('session')
+  if (text === null) return undefined
+  const id = parseUuid(text)
+  if (id === null) throw queryProblem({ pointer: 'session', detail: 'Send the id of a session.' })
+  return id
+}
 
 const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 

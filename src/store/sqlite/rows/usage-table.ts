@@ -34,21 +34,23 @@ const KEYS: Readonly<Record<UsageGroup, string>> = {
 const SUMS = `sum(input) AS input, sum(output) AS output, sum(cached_input) AS cached_input, sum(cache_write) AS cache_write,
   sum(reasoning) AS reasoning`
 
+const WITHIN = 'day BETWEEN ?1 AND ?2 AND (?3 IS NULL OR session_id = ?3)'
+
 export function createUsageReads(db: DatabaseSync): UsageReads {
   const totals = db.prepare(
-    `SELECT '' AS key, provider, model, sum(runs) AS runs, ${SUMS} FROM usage WHERE day BETWEEN ? AND ?
+    `SELECT '' AS key, provider, model, sum(runs) AS runs, ${SUMS} FROM usage WHERE ${WITHIN}
      GROUP BY provider, model ORDER BY provider, model`,
   )
   const days = db.prepare(
-    `SELECT day AS key, provider, model, sum(runs) AS runs, ${SUMS} FROM usage WHERE day BETWEEN ? AND ?
+    `SELECT day AS key, provider, model, sum(runs) AS runs, ${SUMS} FROM usage WHERE ${WITHIN}
      GROUP BY day, provider, model ORDER BY day, provider, model`,
   )
   const groups = (by: UsageGroup) =>
     db.prepare(
       `WITH counted AS MATERIALIZED (
          SELECT ${KEYS[by]} AS key, provider, model, sum(${by === 'model' ? 'model_runs' : 'runs'}) AS runs, ${SUMS}
-         FROM usage WHERE day BETWEEN ?1 AND ?2 GROUP BY 1, 2, 3),
-       largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ?3)
+         FROM usage WHERE ${WITHIN} GROUP BY 1, 2, 3),
+       largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ?4)
        SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`,
     )
   const byGroup = {
@@ -59,10 +61,11 @@ export function createUsageReads(db: DatabaseSync): UsageReads {
   }
 
   return {
-    async sums({ from, to, by, limit }) {
-      return (by === 'day' ? days.all(from, to) : byGroup[by].all(from, to, limit)).map(toSum)
+    async sums({ from, to, by, limit, sessionId = null }) {
+      const range = [from, to, sessionId] as const
+      return (by === 'day' ? days.all(...range) : byGroup[by].all(...range, limit)).map(toSum)
     },
-    totals: async ({ from, to }) => totals.all(from, to).map(toSum),
+    totals: async ({ from, to, sessionId = null }) => totals.all(from, to, sessionId).map(toSum),
   }
 }
 
