@@ -5,12 +5,13 @@ import { Badge } from '../../parts/Badge.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted, fullCount, shortCount, statusTone, statusWord } from '../../words.ts'
 import styles from './SessionFacts.module.css'
-import { useCost } from './use-session.ts'
+import { costWord } from './timeline/step-cost.ts'
+import { useSessionUsage } from './use-session.ts'
 
 /** What one wants to know at first sight: what it does, whose it is, where, since when, and what it used. */
 export function SessionFacts({ session }: { session: Session }) {
   const { supervision, status, pending, agent, owner, created_at, message_count, tokens, session_id } = session
-  const { data: cost } = useCost(session_id, created_at)
+  const { data: used } = useSessionUsage(session_id, created_at)
   const state = supervision?.status ?? status
   return (
     <dl className={styles.facts}>
@@ -50,7 +51,11 @@ export function SessionFacts({ session }: { session: Session }) {
           {shortCount(tokens)}
         </Fact>
       )}
-      {cost !== undefined && cost !== null && <Fact name="Cost">{money(cost.cost, cost.currency)}</Fact>}
+      {used !== undefined && used.total.runs > 0 && (
+        <Fact name="Cost" {...(used.total.cost === null ? { title: 'A model of this session has no price.' } : {})}>
+          {costWord(used.total.cost, used.prices.currency)}
+        </Fact>
+      )}
     </dl>
   )
 }
@@ -62,10 +67,4 @@ function Fact({ name, title, children }: { name: string; title?: string; childre
       <dd className={styles.value}>{children}</dd>
     </div>
   )
-}
-
-/** Small sums need more digits. */
-function money(amount: number, currency: string): string {
-  const digits = amount < 1 ? 4 : 2
-  return new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: digits }).format(amount)
 }

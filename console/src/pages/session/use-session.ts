@@ -2,7 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useLive } from '../../data/use-live.tsx'
+import type { PriceList } from './timeline/step-cost.ts'
 
+const DAY_MS = 86_400_000
+/** The server adds up at most so many days. */
+const MOST_DAYS = 400
 const REFRESH_MS = 700
 const RUNS = 20
 
@@ -40,16 +44,16 @@ export function useRuns(id: string) {
   })
 }
 
-/** What the models of a session have cost. Null: not known, because a model has no price or nothing was used. */
-export function useCost(id: string, createdAt: string | undefined) {
+/** What the models of a session have used in its finished runs, what that cost, and the prices. */
+export function useSessionUsage(id: string, createdAt: string) {
   const client = useClient()
   return useQuery({
-    queryKey: ['session', id, 'cost'],
-    enabled: createdAt !== undefined,
+    queryKey: ['session', id, 'usage'],
     queryFn: async ({ signal }) => {
-      const { rows, currency } = await client.usage({ by: 'session', from: (createdAt ?? '').slice(0, 10), signal })
-      const cost = rows.find(({ key }) => key === id)?.cost ?? null
-      return cost === null || cost === 0 ? null : { cost, currency }
+      const oldest = new Date(Date.now() - (MOST_DAYS - 2) * DAY_MS).toISOString()
+      const from = (createdAt < oldest ? oldest : createdAt).slice(0, 10)
+      const { total, currency, prices } = await client.usage({ by: 'model', session: id, from, signal })
+      return { total, prices: { currency, models: prices } satisfies PriceList }
     },
   })
 }

@@ -1,6 +1,6 @@
 import type { UsageCounts } from 'quarterdeck/client'
+import { moneyText } from '../../money.ts'
 import { fullCount, shortCount } from '../../words.ts'
-import { moneyText } from './money.ts'
 import styles from './Sums.module.css'
 
 /** The sums of the whole range. */

@@ -1,8 +1,8 @@
 import type { Usage, UsageGroup } from 'quarterdeck/client'
 import { Link } from 'wouter'
+import { moneyText } from '../../money.ts'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { fullCount } from '../../words.ts'
-import { moneyText } from './money.ts'
 import styles from './UsageTable.module.css'
 
 export const groupNames: Readonly<Record<UsageGroup, string>> = {

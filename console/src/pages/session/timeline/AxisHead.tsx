@@ -30,6 +30,9 @@ export function AxisHead({ axis, window, start }: { axis: Axis; window: AxisWind
           ></span>
         ))}
       </div>
+      <span className={styles.took}>Time</span>
+      <span className={styles.used}>Tokens</span>
+      <span className={styles.used}>Cost</span>
     </div>
   )
 }

@@ -7,16 +7,18 @@ import { fullCount } from '../../../words.ts'
 import styles from './SpanDetails.module.css'
 import { kindNames, statusNames } from './SpanIcon.tsx'
 import type { Span } from './spans.ts'
+import { costIn, costWord, type PriceList } from './step-cost.ts'
 
 interface DetailsProps {
   span: Span
   now: number
   sessionId: string
+  prices: PriceList | null
   onClose: () => void
 }
 
 /** Everything that is known about one line of the timeline. */
-export function SpanDetails({ span, now, sessionId, onClose }: DetailsProps) {
+export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsProps) {
   const { name, kind, status, start, end, firstAnswerAt, usage, text, runId, callId, seq, lastSeq } = span
   const session = encodeURIComponent(sessionId)
   return (
@@ -35,8 +37,12 @@ export function SpanDetails({ span, now, sessionId, onClose }: DetailsProps) {
           <Fact key={`${one.provider}/${one.model}`} name={one.model ?? 'Tokens'}>
             {fullCount(one.inputTokens ?? 0)} in, {fullCount(one.outputTokens ?? 0)} out
             {(one.cachedInputTokens ?? 0) > 0 && `, ${fullCount(one.cachedInputTokens ?? 0)} cached`}
+            {(one.reasoningTokens ?? 0) > 0 && `, ${fullCount(one.reasoningTokens ?? 0)} for reasoning`}
           </Fact>
         ))}
+        {usage.length > 0 && prices !== null && (
+          <Fact name="Cost">{costWord(costIn(usage, prices), prices.currency)}</Fact>
+        )}
         {callId !== null && (
           <Fact name="Call">
             <code>{callId}</code>

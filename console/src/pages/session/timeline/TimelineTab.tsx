@@ -8,11 +8,13 @@ import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../../words.ts'
+import { useSessionUsage } from '../use-session.ts'
 import { AxisHead } from './AxisHead.tsx'
 import { createAxis, firstZoom, windowFor } from './axis.ts'
 import { SpanDetails } from './SpanDetails.tsx'
 import { SPAN_HEIGHT, SpanRow } from './SpanRow.tsx'
 import { type Span, spansOf } from './spans.ts'
+import type { PriceList } from './step-cost.ts'
 import styles from './TimelineTab.module.css'
 
 const idOf = (span: Span): string => `${span.id}@${span.seq}`
@@ -20,6 +22,7 @@ const idOf = (span: Span): string => `${span.id}@${span.seq}`
 /** Runs, model calls, tool calls and waits over time. The window goes along with the rows, so every part of a long session is reachable. */
 export default function TimelineTab({ session }: { session: Session }) {
   const list = useEventList(session.session_id, { structure: true, from: 'start', loadsAll: true })
+  const { data: used } = useSessionUsage(session.session_id, session.created_at)
   const events = useDeferredValue(list.events)
   const spans = useMemo(() => spansOf(events), [events])
   if (list.status === 'loading') return <Loading rows={12} height={SPAN_HEIGHT} />
@@ -32,17 +35,26 @@ export default function TimelineTab({ session }: { session: Session }) {
     )
   }
   const progress = list.isLoading ? `Loading… ${fullCount(list.events.length)} events so far` : null
-  return <Waterfall sessionId={session.session_id} spans={spans.list} end={spans.end} progress={progress} />
+  return (
+    <Waterfall
+      sessionId={session.session_id}
+      spans={spans.list}
+      end={spans.end}
+      prices={used?.prices ?? null}
+      progress={progress}
+    />
+  )
 }
 
 interface WaterfallProps {
   sessionId: string
   spans: readonly Span[]
   end: number
+  prices: PriceList | null
   progress: string | null
 }
 
-function Waterfall({ sessionId, spans, end: lastAt, progress }: WaterfallProps) {
+function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: WaterfallProps) {
   const isWorking = spans.at(-1)?.end === null || spans.some((span) => span.end === null)
   const now = useNow(isWorking ? 1_000 : 60_000)
   const end = isWorking ? Math.max(lastAt, now) : lastAt
@@ -108,6 +120,7 @@ function Waterfall({ sessionId, spans, end: lastAt, progress }: WaterfallProps) 
               axis={axis}
               window={window}
               end={end}
+              prices={prices}
               isSelected={idOf(span) === selected}
               onSelect={() => setSelected(idOf(span) === selected ? null : idOf(span))}
             />
@@ -115,7 +128,7 @@ function Waterfall({ sessionId, spans, end: lastAt, progress }: WaterfallProps) 
         </VirtualRows>
       </div>
       {chosen !== null && chosen !== undefined && (
-        <SpanDetails span={chosen} now={end} sessionId={sessionId} onClose={() => setSelected(null)} />
+        <SpanDetails span={chosen} now={end} sessionId={sessionId} prices={prices} onClose={() => setSelected(null)} />
       )}
     </div>
   )

@@ -121,6 +121,44 @@ test('sub-agents are deeper than the call that started them', () => {
   ])
 })
 
+test('a step has the tokens that the server says, and a sub-agent those of all steps below it', () => {
+  const step = (seq: number, subagentRunId: string | undefined, usage: object | null): [number, RunEvent][] => {
+    const place = { stepName: `step_${seq}`, ...(subagentRunId === undefined ? {} : { subagentRunId }) }
+    const metadata = usage === null ? {} : { metadata: { quarterdeck: { usage } } }
+    return [
+      [seq, { type: 'STEP_STARTED', ...place }],
+      [seq, { type: 'STEP_FINISHED', ...place, ...metadata }],
+    ]
+  }
+  const mini = { provider: 'openai', model: 'mini', inputTokens: 10, outputTokens: 2, totalTokens: 12 }
+  const large = { ...mini, model: 'large', cachedInputTokens: 4 }
+  const { list } = spansOf(
+    log(
+      [0, started('a')],
+      ...step(1, undefined, null),
+      [2, { type: 'SUBAGENT_STARTED', subagentRunId: 's', name: 'expert' }],
+      ...step(3, 's', mini),
+      [4, { type: 'SUBAGENT_STARTED', subagentRunId: 't', name: 'helper', parentSubagentRunId: 's' }],
+      ...step(5, 't', mini),
+      ...step(6, 't', large),
+      [7, { type: 'SUBAGENT_STARTED', subagentRunId: 's', name: 'expert', parentSubagentRunId: 't' }],
+      ...step(8, 's', null),
+    ),
+  )
+
+  const twice = { ...mini, inputTokens: 20, outputTokens: 4, totalTokens: 24 }
+  expect(list.map(({ name, usage }) => [name, usage])).toEqual([
+    ['Run', []],
+    ['Model call 1', []],
+    ['expert', [twice, large]],
+    ['Model call 3', [mini]],
+    ['helper', [mini, large]],
+    ['Model call 5', [mini]],
+    ['Model call 6', [large]],
+    ['Model call 8', []],
+  ])
+})
+
 test('events from the middle of a run make no mess', () => {
   const { list } = spansOf(
     log(

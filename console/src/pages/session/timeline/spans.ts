@@ -51,6 +51,8 @@ class SpanFold {
   private readonly open = new Map<string, Span>()
   /** How deep the events of a sub-agent are. */
   private readonly depths = new Map<string, number>()
+  /** The sub-agent that called a sub-agent. */
+  private readonly parents = new Map<string, string>()
   private modelCalls = 0
 
   add({ seq, at, event }: LogEvent): void {
@@ -140,7 +142,12 @@ class SpanFold {
       }
       case 'STEP_FINISHED': {
         const span = this.open.get(this.modelId(event))
-        if (span !== undefined) span.usage = usageIn(event.metadata)
+        const usage = usageIn(event.metadata)
+        if (span !== undefined) span.usage = usage
+        for (let lane = event.subagentRunId; lane !== undefined; lane = this.parents.get(lane)) {
+          const subagent = this.open.get(`subagent:${lane}`)
+          if (subagent !== undefined) subagent.usage = usage.reduce(withUsage, subagent.usage)
+        }
         this.end(span, seq, 'done')
         return
       }
@@ -172,6 +179,10 @@ class SpanFold {
         const parent =
           event.parentSubagentRunId === undefined ? 1 : (this.depths.get(event.parentSubagentRunId) ?? 1) + 1
         const depth = event.parentToolCallId === undefined ? parent : parent + 1
+        // Only the first start counts, so that nobody becomes a parent of its own.
+        if (event.parentSubagentRunId !== undefined && !this.depths.has(event.subagentRunId)) {
+          this.parents.set(event.subagentRunId, event.parentSubagentRunId)
+        }
         this.depths.set(event.subagentRunId, depth)
         if (this.open.has(`subagent:${event.subagentRunId}`)) return
         this.begin(`subagent:${event.subagentRunId}`, 'subagent', event.name, seq, depth)
@@ -234,6 +245,22 @@ function quarterdeckFacts(metadata: unknown): { status: string | null; durationM
 function usageIn(metadata: unknown): EventUsage[] {
   const facts = isRecord(metadata) && isRecord(metadata.quarterdeck) ? metadata.quarterdeck : {}
   return isRecord(facts.usage) ? [facts.usage as EventUsage] : []
+}
+
+const counts = [
+  ...(['inputTokens', 'outputTokens', 'totalTokens'] as const),
+  ...(['reasoningTokens', 'cachedInputTokens', 'cacheWriteInputTokens'] as const),
+]
+
+/** Keeps one entry for each model. */
+function withUsage(sum: readonly EventUsage[], add: EventUsage): EventUsage[] {
+  const known = sum.find(({ provider, model }) => provider === add.provider && model === add.model)
+  if (known === undefined) return [...sum, add]
+  const both: EventUsage = { ...known }
+  for (const count of counts) {
+    if (known[count] !== undefined || add[count] !== undefined) both[count] = (known[count] ?? 0) + (add[count] ?? 0)
+  }
+  return sum.map((one) => (one === known ? both : one))
 }
 
 function numberIn(stepName: string): string | null {
