@@ -58,8 +58,10 @@ export const SpanRow = memo(function SpanRow({ span, axis, window, end, prices, 
           <span className={styles.beyond} data-side={to < 0 ? 'before' : 'after'} />
         )}
       </span>
-      <span className={styles.took}>{span.kind === 'note' ? '' : duration(took)}</span>
-      <Used span={span} prices={prices} />
+      <span className={styles.facts}>
+        <span className={styles.took}>{span.kind === 'note' ? '' : duration(took)}</span>
+        <Used span={span} prices={prices} />
+      </span>
     </button>
   )
 })
@@ -71,7 +73,9 @@ function Used({ span: { kind, end, usage }, prices }: { span: Span; prices: Pric
     return (
       <>
         <span className={styles.tokens}>{isUnknown && '–'}</span>
-        <span className={styles.cost}>{isUnknown && '–'}</span>
+        <span className={styles.cost} data-dash={isUnknown || undefined}>
+          {isUnknown && '–'}
+        </span>
       </>
     )
   }
