@@ -52,11 +52,23 @@ export function consolePlace(request: Asked, publicUrl: string | null): ConsoleP
   const sent = headers.origin?.toLowerCase()
   const origin = sent !== undefined && ownOrigins(request, publicUrl).includes(sent) ? sent : guess
   // A Host may name a port that does not exist.
-  const { hostname, protocol, port } = URL.parse(origin) ?? new URL('http://localhost')
-  return { origin, rpId: bare(hostname), whyNot: whyNot(bare(hostname), protocol, port) }
+  const url = URL.parse(origin) ?? new URL('http://localhost')
+  const rpId = bare(url.hostname)
+  const isNamed = origin === named?.origin
+  return { origin, rpId, whyNot: whyNot(rpId, url) ?? (isNamed ? null : whyNotHere(rpId, url, socket)) }
 }
 
-function whyNot(name: string, protocol: string, port: string): string | null {
+/**
+ * A passkey of `localhost` works on every port, and only the origin that we expect tells our page from the page of an agent. So a Host
+ * that the guard did not compare with our port cannot choose it: on the local socket, without a Host, or with a wide `allowed_hosts`.
+ */
+function whyNotHere(name: string, { origin, protocol, port }: URL, { localPort }: Asked['socket']): string | null {
+  const isOurPort = Number(port === '' ? (protocol === 'https:' ? 443 : 80) : port) === localPort
+  if (localPort !== undefined && (isOurPort || !isLoopback(name))) return null
+  return `Passkeys do not work there: this server does not know that it is reached at ${origin}. If it is, set public_url in quarterdeck.yaml to it.`
+}
+
+function whyNot(name: string, { protocol, port }: URL): string | null {
   const local = `${protocol}//localhost${port === '' ? '' : `:${port}`}/console`
   if (isIP(name) !== 0) {
     return isLoopback(name)
