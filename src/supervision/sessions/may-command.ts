@@ -62,6 +62,19 @@ export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
   )
 }
 
+/**
+ * Throws `forbidden`. What somebody decides with a credential counts as a decision of the person it names. So only an admin makes one for
+ * another person: otherwise one operator could be all that a quorum asks for.
+ */
+export function refuseForOthers(operators: Operators, by: Caller, user: string): void {
+  const shown = user === LOCAL_USER ? 'operator' : user
+  if (isSamePerson(operators, by.user, user) || by.user === shown || operators.isAdmin(by.user)) return
+  throw new ServerError(
+    'forbidden',
+    `Only an admin may let ${shown} in, and ${by.user} is none: quarterdeck.yaml names them (operators[].admin). Or stop the server, and run \`quarterdeck tokens create --role operator --user ${user}\`.`,
+  )
+}
+
 /** Throws `forbidden` for a name that may own no sessions. */
 export function refuseUnknownOwner(operators: Operators, owner: string): void {
   if (operators.isKnown(owner)) return

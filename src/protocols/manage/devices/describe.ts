@@ -132,7 +132,7 @@ export const describeRevokeDevice: RouteDescription = {
 export const describeCode: RouteDescription = {
   tag,
   description:
-    'For another browser, or for somebody else. The code works once, for five minutes. Once somebody has a passkey it needs a proof (`{"kind": "device_code"}`), and the device that uses it needs none.',
+    'For another browser, or, by an admin, for somebody else. The code works once, for five minutes. Once somebody has a passkey it needs a proof (`{"kind": "device_code"}`), and the device that uses it needs none.',
   headers: proofHeader,
   body: { schema: NewCodeSchema, examples: { 'for me': {}, 'for Ada': { user: 'ada' } } },
   responses: {

@@ -3,7 +3,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import { consolePlace } from '../../../http/auth/console/own-origin.ts'
 import type { Reply, Request } from '../../../http/route.ts'
-import { isSamePerson, refuseUnknownOwner, viaOf } from '../../../supervision/sessions/may-command.ts'
+import { isSamePerson, refuseForOthers, refuseUnknownOwner, viaOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser } from './encode.ts'
@@ -76,6 +76,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const by = callerOf(request.principal, request.channel)
     const owner = user === undefined ? request.principal.owner : user === 'operator' ? LOCAL_USER : user
     refuseUnknownOwner(operators, owner)
+    refuseForOthers(operators, by, owner)
     const isVouched = proofs.isOn()
     const proof = await proofs.require(by, { kind: 'device_code' })
     // First, so that no code works that is not in the trail.

@@ -86,7 +86,7 @@ describe('a one-time code', () => {
     expect(codeOf(await door.post('/sign-in', { code: 'wrong' }))).toBe('401 code_invalid')
   })
 
-  test('for a new device is made by an operator, for themselves or for another one', async () => {
+  test('for a new device is made by an operator for themselves, and by an admin for another one', async () => {
     await using door = await openSignIn()
 
     const { status, body } = await door.post('/devices/codes', { user: 'eve' }, operator)
@@ -104,6 +104,10 @@ describe('a one-time code', () => {
       ['device_code_made', 'operator', { user: 'eve', channel: 'http' }],
       ['signed_in', 'eve', expect.anything()],
     ])
+    expect((await door.post('/devices/codes', { user: 'eve' }, eve)).status).toBe(201)
+    // She would be two of the people whom a quorum asks for.
+    expect(codeOf(await door.post('/devices/codes', { user: 'operator' }, eve))).toBe('403 forbidden')
+    expect(codeOf(await door.post('/devices/codes', { user: 'local_user' }, eve))).toBe('403 forbidden')
     expect(codeOf(await door.post('/devices/codes', { user: 'mallory' }, operator))).toBe('403 forbidden')
     expect(codeOf(await door.post('/devices/codes', { user: '../x' }, operator))).toBe('400 invalid_request')
   })

@@ -10,15 +10,16 @@ import { silentLogger } from '../../../domain/logger.ts'
 import { testAgent } from '../../../engine/testing/open-engine.ts'
 
 /** The whole server, with tokens that are kept, as `serve` has it. */
-async function open() {
+async function open(file: object | null = null) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-token-routes-')))
   const script = join(folder, 'script.json')
   writeFileSync(script, JSON.stringify({ loop: true, answers: [{ parts: [{ text: 'Wait' }, { hang: true }] }] }))
   const flags = { port: '0', 'auth.mode': 'token' }
+  const set = file === null ? null : { path: join(folder, 'quarterdeck.yaml'), text: JSON.stringify(file) }
   const [dataDir, configDir] = [join(folder, 'data'), join(folder, 'config')]
   const app = await createApp({
     agents: [{ ...testAgent, directory: folder, model: { ...testAgent.model, script } }],
-    settings: resolveSettings({ flags, env: {}, file: null, onTerminal: false }).settings,
+    settings: resolveSettings({ flags, env: {}, file: set, onTerminal: false }).settings,
     dataDir,
     configDir,
     makeTokens: true,
@@ -84,6 +85,23 @@ describe('the tokens of a running server', () => {
     const asUser = (method: string, path: string) => ask(method, path, { role: 'operator' }, made.user)
     expect((await asUser('POST', '/tokens')).status).toBe(403)
     expect((await fetch(`${(await open()).url}/tokens`)).status).toBe(401)
+  })
+
+  test('of another operator are made by an admin alone', async () => {
+    const people = [{ name: 'ada', local: true, admin: true }, { name: 'ben' }]
+    const { ask, json } = await open({ operators: people })
+    const make = (user: string, token?: string) => ask('POST', '/tokens', { role: 'operator', user }, token)
+
+    const ben = (await json(await make('ben'))).token
+    const refused = await json(await make('ada', ben))
+
+    // He would be two of the people whom a quorum asks for.
+    expect([refused.code, refused.detail]).toEqual([
+      'forbidden',
+      expect.stringContaining('Only an admin may let ada in'),
+    ])
+    expect((await make('local_user', ben)).status).toBe(403)
+    expect((await make('ben', ben)).status).toBe(201)
   })
 
   test.each([

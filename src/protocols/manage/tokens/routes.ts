@@ -9,6 +9,7 @@ import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts
 import type { Tokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import { type Operators, refuseForOthers } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
 
@@ -86,7 +87,7 @@ const describeList: RouteDescription = {
 const describeCreate: RouteDescription = {
   tag,
   description:
-    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`).',
+    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`). Only an admin makes a token of another operator.',
   headers: {
     'X-Passkey': z.string().optional().describe('A proof with a passkey: base64url of {"challenge_id", "response"}.'),
   },
@@ -120,8 +121,14 @@ const describeRevoke: RouteDescription = {
   errors: ['token_not_found', 'storage_full', 'storage_failed'],
 }
 
-export function createTokenRoutes(deps: { tokens: Tokens; stepUp: StepUp; dataDir: string }): Route[] {
-  const { tokens, stepUp, dataDir } = deps
+interface TokenRoutesDeps {
+  tokens: Tokens
+  stepUp: StepUp
+  operators: Operators
+  dataDir: string
+}
+
+export function createTokenRoutes({ tokens, stepUp, operators, dataDir }: TokenRoutesDeps): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {
     // So that the CLI can check that this server uses the data directory it means.
     reply.json(200, { data_dir: realpathSync(dataDir), tokens: tokens.list().map(view) })
@@ -136,7 +143,10 @@ export function createTokenRoutes(deps: { tokens: Tokens; stepUp: StepUp; dataDi
     }
     const by = callerOf(request.principal, request.channel)
     // Whoever has one can do what needs a passkey only with a passkey, but everything else.
-    if (parsed.data.role === 'operator') await stepUp.require(by, { kind: 'token' })
+    if (parsed.data.role === 'operator') {
+      refuseForOthers(operators, by, parsed.data.user)
+      await stepUp.require(by, { kind: 'token' })
+    }
     const { record, token } = await tokens.create(parsed.data, by.user)
     request.log.info('token created', { token_id: record.id, user: record.user, role: record.role })
     reply.json(201, { ...view(record), token })
