@@ -2,6 +2,7 @@
 // off in the settings, for people whose software types them by accident. A held key counts once, and nothing happens while one types.
 
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { siteStorage } from '../browser-storage.ts'
 
 export interface KeyAction {
   /** `j`, `?`, `Enter`, `g i` (one after the other), `mod+k` (⌘ on a Mac, Ctrl elsewhere). Empty: only the palette has it. */
@@ -35,7 +36,7 @@ export const keyText = (keys: string): string =>
 
 export function Keys({ children }: { children: ReactNode }) {
   const sources = useRef(new Set<() => readonly KeyAction[]>())
-  const [areLettersOn, setOn] = useState(() => localStorage.getItem(OFF) === null)
+  const [areLettersOn, setOn] = useState(() => siteStorage.getItem(OFF) === null)
   const registry = useMemo<KeyRegistry>(
     () => ({
       add(actions) {
@@ -46,8 +47,8 @@ export function Keys({ children }: { children: ReactNode }) {
       all: () => [...sources.current].reverse().flatMap((actions) => actions()),
       areLettersOn,
       setLettersOn(on) {
-        if (on) localStorage.removeItem(OFF)
-        else localStorage.setItem(OFF, '1')
+        if (on) siteStorage.removeItem(OFF)
+        else siteStorage.setItem(OFF, '1')
         setOn(on)
       },
     }),

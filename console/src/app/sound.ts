@@ -1,16 +1,17 @@
 // A short sound when something new waits, for machines without push messages. It is off until somebody switches it on.
 
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { siteStorage } from '../browser-storage.ts'
 import { useInbox } from '../data/waiting.ts'
 
 const KEY = 'quarterdeck.sound'
 const listeners = new Set<() => void>()
 
-const isOn = (): boolean => localStorage.getItem(KEY) !== null
+const isOn = (): boolean => siteStorage.getItem(KEY) !== null
 
 export function setSoundOn(on: boolean): void {
-  if (on) localStorage.setItem(KEY, '1')
-  else localStorage.removeItem(KEY)
+  if (on) siteStorage.setItem(KEY, '1')
+  else siteStorage.removeItem(KEY)
   for (const listener of listeners) listener()
 }
 

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { siteStorage } from '../browser-storage.ts'
 
 /** `system` follows the device. */
 export type Theme = 'system' | 'light' | 'dark'
@@ -9,7 +10,7 @@ const listeners = new Set<() => void>()
 let theme: Theme = read()
 
 function read(): Theme {
-  const kept = localStorage.getItem(KEY)
+  const kept = siteStorage.getItem(KEY)
   return kept === 'light' || kept === 'dark' ? kept : 'system'
 }
 
@@ -22,8 +23,8 @@ export function applyTheme(): void {
 
 export function setTheme(next: Theme): void {
   theme = next
-  if (next === 'system') localStorage.removeItem(KEY)
-  else localStorage.setItem(KEY, next)
+  if (next === 'system') siteStorage.removeItem(KEY)
+  else siteStorage.setItem(KEY, next)
   applyTheme()
 }
 

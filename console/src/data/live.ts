@@ -3,6 +3,7 @@
 
 import { createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
+import { openChannel } from '../tab-channel.ts'
 import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
 import { newId } from './new-id.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
@@ -39,7 +40,7 @@ const LISTEN_EVERY_MS = 5_000
 
 export function createLive(token: string): Live {
   const me = newId()
-  const channel = new BroadcastChannel('quarterdeck-live')
+  const channel = openChannel<TabMessage>('quarterdeck-live')
   const ended = new AbortController()
   const states = new Set<() => void>()
   const feeds = new Set<(item: FeedItem) => void>()
@@ -51,7 +52,7 @@ export function createLive(token: string): Live {
   let cursor: string | null = null
   let loop: StreamLoop | null = null
 
-  const post = (message: TabMessage) => channel.postMessage(message)
+  const { post } = channel
 
   function take(message: LiveMessage): void {
     if (message.kind === 'state') {
@@ -107,8 +108,9 @@ export function createLive(token: string): Live {
     loop.watch(wanted())
   }
 
-  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-    if (data.kind === 'tell') return take(data.message)
+  channel.listen((data) => {
+    // Without locks other tabs lead too, each for itself.
+    if (data.kind === 'tell') return loop === null ? take(data.message) : undefined
     if (data.kind === 'who') return want()
     if (loop === null) return
     if (data.kind === 'retry') return loop.retryNow()
@@ -118,10 +120,10 @@ export function createLive(token: string): Live {
       post({ from: me, kind: 'tell', message: { kind: 'state', state }, cursor })
     }
     loop.watch(wanted())
-  }
+  })
 
   // Locks exist only where pages are safe from others on the network. Elsewhere each tab has a stream of its own.
-  if (navigator.locks === undefined) lead()
+  if (navigator.locks === undefined || !channel.isOpen) lead()
   else {
     const untilEnded = () =>
       new Promise<void>((resolve) => ended.signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -1,16 +1,17 @@
 import type { Client } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
+import { tabStorage } from '../browser-storage.ts'
 import { currentToken } from '../sign-in/device-token.ts'
 import { createOutbox, type Outbox, type Outgoing } from './outbox.ts'
 import { useClient } from './server.tsx'
 
 /** A request may fail because somebody signed out. Then nothing is left in the browser. */
 const signedInStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
-  getItem: (key) => sessionStorage.getItem(key),
+  getItem: (key) => tabStorage.getItem(key),
   setItem: (key, value) => {
-    if (currentToken() !== null) sessionStorage.setItem(key, value)
+    if (currentToken() !== null) tabStorage.setItem(key, value)
   },
-  removeItem: (key) => sessionStorage.removeItem(key),
+  removeItem: (key) => tabStorage.removeItem(key),
 }
 
 /** One for each person who signs in. It outlives the pages: a message goes out although one looks at something else. */

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { siteStorage } from '../browser-storage.ts'
 import { useClient } from '../data/server.tsx'
 import { IconButton } from '../parts/Button.tsx'
 import { CloseIcon, PasskeyIcon } from '../parts/icons.ts'
@@ -12,7 +13,7 @@ const DISMISSED = 'quarterdeck.no-passkey-offer'
 /** One line for people on a server without passkeys, until they do not want to see it any more. */
 export function PasskeyOffer() {
   const client = useClient()
-  const [isDismissed, setDismissed] = useState(() => localStorage.getItem(DISMISSED) !== null)
+  const [isDismissed, setDismissed] = useState(() => siteStorage.getItem(DISMISSED) !== null)
   const { data } = useQuery({
     queryKey: ['me'],
     queryFn: ({ signal }) => client.me({ signal }),
@@ -20,7 +21,7 @@ export function PasskeyOffer() {
   })
   if (isDismissed || data === undefined || !data.passkeys.possible || data.passkeys.registered > 0) return null
   function dismiss(): void {
-    localStorage.setItem(DISMISSED, '1')
+    siteStorage.setItem(DISMISSED, '1')
     setDismissed(true)
     // The focus was in what goes now.
     document.querySelector<HTMLElement>('main h1')?.focus()

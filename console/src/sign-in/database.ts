@@ -2,24 +2,40 @@
 
 export const DATABASE = 'quarterdeck'
 const STORE = 'kept'
+/** Browsers sometimes never answer, for example while they repair a profile. Nobody can sign in before they do. */
+const LONGEST_MS = 3_000
 
-export function inDatabase<T>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<T | null> {
-  return new Promise((resolve, reject) => {
+/** Rejects if the browser refuses, has no room or does not answer. */
+export async function inDatabase<T>(
+  mode: IDBTransactionMode,
+  ask: (store: IDBObjectStore) => IDBRequest,
+): Promise<T | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<T | null>()
+  const timer = setTimeout(() => reject(new Error('The database of the browser does not answer.')), LONGEST_MS)
+  try {
     const opening = indexedDB.open(DATABASE, 1)
     opening.onupgradeneeded = () => opening.result.createObjectStore(STORE)
     opening.onerror = () => reject(opening.error)
-    opening.onsuccess = () => {
-      const database = opening.result
-      const transaction = database.transaction(STORE, mode)
-      const request = ask(transaction.objectStore(STORE))
-      transaction.oncomplete = () => {
-        database.close()
-        resolve((request.result as T | undefined) ?? null)
-      }
-      transaction.onabort = () => {
-        database.close()
-        reject(transaction.error)
-      }
-    }
-  })
+    opening.onsuccess = () => use<T>(opening.result, mode, ask).then(resolve, reject)
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function use<T>(
+  database: IDBDatabase,
+  mode: IDBTransactionMode,
+  ask: (store: IDBObjectStore) => IDBRequest,
+): Promise<T | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<T | null>()
+  try {
+    const transaction = database.transaction(STORE, mode)
+    const request = ask(transaction.objectStore(STORE))
+    transaction.oncomplete = () => resolve((request.result as T | undefined) ?? null)
+    transaction.onabort = () => reject(transaction.error)
+    return await promise
+  } finally {
+    database.close()
+  }
 }

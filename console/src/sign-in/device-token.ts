@@ -4,6 +4,8 @@
 import { ClientError, createClient } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
 import { serverUrl } from '../base.ts'
+import { tabStorage } from '../browser-storage.ts'
+import { openChannel } from '../tab-channel.ts'
 import { inDatabase } from './database.ts'
 import { leaveNothing } from './leave-nothing.ts'
 
@@ -24,10 +26,10 @@ const KEY = 'quarterdeck.token'
 /** How long a new tab waits for another one to hand it the token. Usually it takes a millisecond. */
 const ASK_MS = 150
 
-let state: DeviceState = { token: sessionStorage.getItem(KEY), isReady: false, whySignedOut: null }
+let state: DeviceState = { token: tabStorage.getItem(KEY), isReady: false, whySignedOut: null }
 const listeners = new Set<() => void>()
 /** Tabs sign out together, and a token that stays is for all of them. */
-const channel = new BroadcastChannel('quarterdeck-sign-in')
+const channel = openChannel<TabMessage>('quarterdeck-sign-in')
 
 function set(next: Partial<DeviceState>): void {
   state = { ...state, ...next }
@@ -46,42 +48,48 @@ async function begin(): Promise<void> {
 async function tokenOfAnotherTab(): Promise<string | null> {
   const answered = Promise.withResolvers<string | null>()
   handedOver = answered.resolve
-  channel.postMessage('ask' satisfies TabMessage)
+  channel.post('ask')
   setTimeout(() => answered.resolve(null), ASK_MS)
   const token = await answered.promise
-  if (token !== null) sessionStorage.setItem(KEY, token)
+  if (token !== null) tabStorage.setItem(KEY, token)
   return token
 }
 let handedOver: (token: string) => void = () => {}
 
-channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+channel.listen((data) => {
   if (data === 'sign-out') void endHere('asked')
   else if (data === 'ask') {
-    if (state.token !== null) channel.postMessage({ token: state.token } satisfies TabMessage)
+    if (state.token !== null) channel.post({ token: state.token })
   } else if (data !== 'kept') handedOver(data.token)
   else if (state.token === null) void begin()
-}
+})
 void begin()
 
-/** `keep`: also after the browser was closed. */
+const keepToken = (token: string): Promise<boolean> =>
+  inDatabase('readwrite', (store) => store.put(token, KEY)).then(
+    () => true,
+    () => false,
+  )
+
+/** `keep`: also after the browser was closed. If the browser cannot, it lives as long as the tab: the code is used up by now. */
 export async function rememberToken(token: string, keep: boolean): Promise<void> {
-  if (keep) await inDatabase('readwrite', (store) => store.put(token, KEY))
-  else sessionStorage.setItem(KEY, token)
+  const isKept = keep && (await keepToken(token))
+  if (!isKept) tabStorage.setItem(KEY, token)
   set({ token, isReady: true, whySignedOut: null })
-  if (keep) channel.postMessage('kept' satisfies TabMessage)
+  if (isKept) channel.post('kept')
 }
 
 /** Revokes the token and leaves nothing behind in the browser, in all tabs. Without a token it does nothing. */
 export async function signOut(why: 'asked' | 'refused'): Promise<void> {
   if (state.token === null) return
-  channel.postMessage('sign-out' satisfies TabMessage)
+  channel.post('sign-out')
   await endHere(why)
 }
 
 async function endHere(why: 'asked' | 'refused'): Promise<void> {
   const { token } = state
   if (token === null) return
-  sessionStorage.removeItem(KEY)
+  tabStorage.removeItem(KEY)
   // The pages leave first: one of them may write down what somebody was typing when it goes.
   set({ token: null, whySignedOut: why })
   await Promise.all([leaveNothing(), why === 'asked' ? revoke(token) : null])

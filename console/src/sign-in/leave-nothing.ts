@@ -1,4 +1,5 @@
 import { consolePath } from '../base.ts'
+import { siteStorage, tabStorage } from '../browser-storage.ts'
 import { DATABASE } from './database.ts'
 
 /** How somebody likes to see and use the console. It says nothing about what was in it. */
@@ -11,8 +12,8 @@ const STAYS = new Set(['quarterdeck.theme', 'quarterdeck.keys-off'])
 export async function leaveNothing(): Promise<void> {
   // Pages that go write their drafts once more. They are gone after this.
   await new Promise((resolve) => setTimeout(resolve))
-  sessionStorage.clear()
-  for (const key of Object.keys(localStorage)) if (!STAYS.has(key)) localStorage.removeItem(key)
+  for (const key of tabStorage.keys()) tabStorage.removeItem(key)
+  for (const key of siteStorage.keys()) if (!STAYS.has(key)) siteStorage.removeItem(key)
   await Promise.allSettled([deleteDatabase(), removeServiceWorker()])
   await navigator.clearAppBadge?.().catch(() => {})
 }

@@ -1,5 +1,6 @@
 // What somebody has written and not sent: kept in the tab for each session, over reloads and lost connections.
 
+import { tabStorage } from '../../browser-storage.ts'
 import type { SentFile } from '../../data/outbox.ts'
 
 export interface Draft {
@@ -12,7 +13,7 @@ type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 /** Null: of a chat that has not begun. */
 const keyOf = (sessionId: string | null): string => `quarterdeck.draft.${sessionId ?? 'new'}`
 
-export function readDraft(sessionId: string | null, store: Store = sessionStorage): Draft {
+export function readDraft(sessionId: string | null, store: Store = tabStorage): Draft {
   try {
     const kept: unknown = JSON.parse(store.getItem(keyOf(sessionId)) ?? 'null')
     if (typeof kept !== 'object' || kept === null) return { text: '', files: [] }
@@ -23,7 +24,7 @@ export function readDraft(sessionId: string | null, store: Store = sessionStorag
   }
 }
 
-export function writeDraft(sessionId: string | null, { text, files }: Draft, store: Store = sessionStorage): void {
+export function writeDraft(sessionId: string | null, { text, files }: Draft, store: Store = tabStorage): void {
   if (text === '' && files.length === 0) store.removeItem(keyOf(sessionId))
   else store.setItem(keyOf(sessionId), JSON.stringify({ text, files }))
 }

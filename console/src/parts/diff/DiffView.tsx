@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
+import { siteStorage } from '../../browser-storage.ts'
 import { Button, IconButton } from '../Button.tsx'
 import { NextIcon, PreviousIcon } from '../icons.ts'
 import { SeenRows, type SeenRowsHandle } from '../seen/SeenRows.tsx'
@@ -32,7 +33,7 @@ export function DiffView({ text, label = 'Difference', onSeen, thing = 'file', h
   const frame = useRef<HTMLDivElement>(null)
   const handle = useRef<SeenRowsHandle>(null)
   const isWide = useIsWide(frame)
-  const [wantsSplit, setWantsSplit] = useState(() => localStorage.getItem(KEPT) !== 'unified')
+  const [wantsSplit, setWantsSplit] = useState(() => siteStorage.getItem(KEPT) !== 'unified')
   const isSplit = isWide && wantsSplit && files.some(({ added, removed }) => added > 0 && removed > 0)
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [viewed, setViewed] = useState<ReadonlySet<number>>(new Set())
@@ -94,7 +95,7 @@ export function DiffView({ text, label = 'Difference', onSeen, thing = 'file', h
               kind="quiet"
               aria-pressed={wantsSplit}
               onClick={() => {
-                localStorage.setItem(KEPT, wantsSplit ? 'unified' : 'split')
+                siteStorage.setItem(KEPT, wantsSplit ? 'unified' : 'split')
                 setWantsSplit(!wantsSplit)
               }}
             >

@@ -1,0 +1,44 @@
+// What the browser keeps for the console. It may refuse to (a setting, a private window) or have no room left. Then it is kept as long
+// as the page is open: somebody who has to decide must not stand before an empty page.
+
+export interface BrowserStorage {
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
+  keys(): string[]
+}
+
+/** `find` throws where the browser refuses. */
+export function createBrowserStorage(find: () => Storage): BrowserStorage {
+  const inPage = new Map<string, string>()
+  function attempt<T>(ask: (storage: Storage) => T, otherwise: T): T {
+    try {
+      return ask(find())
+    } catch {
+      return otherwise
+    }
+  }
+  function drop(key: string): void {
+    inPage.delete(key)
+    attempt((storage) => storage.removeItem(key), undefined)
+  }
+  return {
+    getItem: (key) => inPage.get(key) ?? attempt((storage) => storage.getItem(key), null),
+    setItem(key, value) {
+      // What was there before must not come back with the next page.
+      drop(key)
+      const isKept = attempt((storage) => {
+        storage.setItem(key, value)
+        return true
+      }, false)
+      if (!isKept) inPage.set(key, value)
+    },
+    removeItem: drop,
+    keys: () => [...new Set([...inPage.keys(), ...attempt((storage) => Object.keys(storage), [])])],
+  }
+}
+
+/** As long as the tab. */
+export const tabStorage = createBrowserStorage(() => sessionStorage)
+/** For all tabs, until somebody removes it. */
+export const siteStorage = createBrowserStorage(() => localStorage)
