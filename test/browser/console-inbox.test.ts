@@ -85,6 +85,7 @@ inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it
   await page.getByText('Not that folder. a r e ?').first().waitFor()
 
   await keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find a page or a command' }).waitFor()
   await keyboard.type('go to health')
   await keyboard.press('Enter')
   await page.waitForURL('**/console/health')
