@@ -7,6 +7,7 @@ import { barriersOf, lookAt, PHONE, signIn } from '../console/support/console-pa
 
 const inBrowser = test.skipIf(inject('browser') === null)
 const BUSY = { timeout: 180_000 }
+const LATE = { timeout: 30_000 }
 
 const decided = async ({ client }: ConsoleHouse) =>
   (await client.approvals({ status: 'all' })).map(({ tool, status, reason, decided_channel }) => ({
@@ -43,12 +44,14 @@ inBrowser('the printed link signs in once, and a person approves what they have 
 inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it can do', BUSY, async () => {
   await using house = await openConsoleHouse()
   for (const words of ['note', 'wipe', 'pay']) await house.say(words)
-  await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length).toBe(3)
+  await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(3)
   await using browser = await connectBrowser()
   const { page, complaints } = await signIn(browser, house)
   const { keyboard } = page
   const dialog = page.getByRole('dialog')
 
+  // The field for a message has the focus, and Escape leaves it.
+  await page.locator('textarea:focus').waitFor()
   await keyboard.press('Escape')
   await keyboard.press('g')
   await keyboard.press('i')
@@ -158,7 +161,7 @@ inBrowser('on a phone a change is read whole before a yes, with one thumb', BUSY
     file_path: 'notes.txt',
     risk_level: 'high',
   })
-  await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length).toBe(1)
+  await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(1)
   await using browser = await connectBrowser()
   const { page, complaints } = await signIn(browser, house, {
     ...{ at: '/inbox', viewport: PHONE, hasTouch: true, isMobile: true },
