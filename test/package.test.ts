@@ -122,8 +122,9 @@ test('the package has all files that it needs and no others, and works', { timeo
   const paths = packed.map(({ path }) => path)
   expect(paths.filter((path) => !isBundled(path)).toSorted()).toEqual(expected.toSorted())
   expect(paths.filter((path) => path.endsWith('.d.ts') && !existsSync(join(root, sourceOf(path))))).toEqual([])
-  // Generated documents may grow without anybody noticing.
-  expect(packed.filter(({ path, size }) => size > 250_000 && !path.startsWith('dist/'))).toEqual([])
+  // Generated documents may grow without anybody noticing. The licences of all packages are long.
+  const limitOf = (path: string) => (path === 'THIRD-PARTY-NOTICES.md' ? 350_000 : 250_000)
+  expect(packed.filter(({ path, size }) => size > limitOf(path) && !path.startsWith('dist/'))).toEqual([])
   expect(packed.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(35_000_000)
 
   // Like an install: the package, and beside it its dependencies. Nothing else of ours can be found from there.
