@@ -44,11 +44,12 @@ export function useNow(everyMs = 1_000): number {
 
 /** How long ago, or how long from now. The exact time is in the tooltip. */
 export function Time({ at }: { at: string }) {
-  const now = useNow(10_000)
+  useNow(10_000)
   const time = Date.parse(at)
   return (
     <time dateTime={at} title={preciseTime(time)}>
-      {relativeTime(time, now)}
+      {/* What has just happened is not later than the last tick. */}
+      {relativeTime(time, Date.now())}
     </time>
   )
 }
