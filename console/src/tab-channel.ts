@@ -12,12 +12,19 @@ export function openChannel<T>(name: string): TabChannel<T> {
     return { isOpen: false, post() {}, listen() {}, close() {} }
   }
   const channel = new BroadcastChannel(name)
+  let isClosed = false
   return {
     isOpen: true,
-    post: (message) => channel.postMessage(message),
+    // Whoever hears a message first may close the page's part before the other tabs are told.
+    post(message) {
+      if (!isClosed) channel.postMessage(message)
+    },
     listen(listener) {
       channel.onmessage = ({ data }: MessageEvent<T>) => listener(data)
     },
-    close: () => channel.close(),
+    close() {
+      isClosed = true
+      channel.close()
+    },
   }
 }

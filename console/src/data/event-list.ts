@@ -5,6 +5,7 @@ import type { Client, RunEvent } from 'quarterdeck/client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { Live } from './live.ts'
 import type { LogEvent } from './live-types.ts'
+import { toLogEvent } from './log-event.ts'
 import { useClient } from './server.tsx'
 import { useLive } from './use-live.tsx'
 
@@ -188,12 +189,6 @@ const emptyView: EventListView = {
   firstSeq: 0,
   lastSeq: 0,
 }
-
-const toLogEvent = ({ seq, at, event }: { seq: number; at: string | null; event: RunEvent }): LogEvent => ({
-  seq,
-  at: at === null ? (event.timestamp ?? null) : Date.parse(at),
-  event,
-})
 
 /** The events of a session for as long as the component is shown. */
 export function useEventList(

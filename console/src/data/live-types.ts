@@ -27,5 +27,7 @@ export type LiveMessage =
   | { kind: 'feed'; item: FeedItem }
   | { kind: 'entries'; sessionId: string; entries: LogEvent[] }
   | { kind: 'state'; state: LiveState }
+  /** The sessions whose events the stream brings. Others have to be asked for. */
+  | { kind: 'carried'; sessions: readonly string[] }
   /** What happened meanwhile cannot be told any more: load everything again. */
   | { kind: 'gone'; sessionId: string | null }

@@ -5,6 +5,7 @@ import { createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
 import { openChannel } from '../tab-channel.ts'
 import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
+import { toLogEvent } from './log-event.ts'
 import { newId } from './new-id.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
 import { createWatchedFetch } from './watched-fetch.ts'
@@ -37,6 +38,9 @@ interface Watcher extends Watched {
 const MAX_SESSIONS = 8
 /** How often the leader looks whether its connection still says something. It looks at once when a computer wakes up. */
 const LISTEN_EVERY_MS = 5_000
+/** How often a tab asks for the events of a session that the stream has no room for. */
+const ASK_EVERY_MS = 3_000
+const ASK_AT_MOST = 500
 
 export function createLive(token: string): Live {
   const me = newId()
@@ -51,6 +55,8 @@ export function createLive(token: string): Live {
   let state: LiveState = { status: 'connecting' }
   let cursor: string | null = null
   let loop: StreamLoop | null = null
+  /** Null: nobody has said it yet. */
+  let carried: ReadonlySet<string> | null = null
 
   const { post } = channel
 
@@ -63,6 +69,8 @@ export function createLive(token: string): Live {
       for (const listener of feeds) listener(message.item)
     } else if (message.kind === 'gone') {
       for (const listener of gone) listener()
+    } else if (message.kind === 'carried') {
+      carried = new Set(message.sessions)
     } else {
       for (const watcher of watchers) {
         if (watcher.sessionId !== message.sessionId) continue
@@ -88,8 +96,42 @@ export function createLive(token: string): Live {
 
   function want(): void {
     if (loop === null) post({ from: me, kind: 'want', sessions: mine() })
-    else loop.watch(wanted())
+    else carry(loop)
   }
+
+  /** Only the leader knows what all tabs want. */
+  function carry(stream: StreamLoop): void {
+    const sessions = wanted()
+    stream.watch(sessions)
+    tell({ kind: 'carried', sessions: sessions.map(({ sessionId }) => sessionId) })
+  }
+
+  function tell(message: LiveMessage): void {
+    take(message)
+    post({ from: me, kind: 'tell', message, cursor })
+  }
+
+  const asking = createClient({ url: serverUrl, token, retries: 0 })
+  async function askForTheRest(): Promise<void> {
+    if (state.status !== 'live' || carried === null) return
+    for (const { sessionId, after } of mine()) {
+      if (carried.has(sessionId)) continue
+      const { signal } = ended
+      const { events } = await asking.sessions.log(sessionId, { after, limit: ASK_AT_MOST, signal })
+      if (events.length > 0) take({ kind: 'entries', sessionId, entries: events.map(toLogEvent) })
+    }
+  }
+  let isAsking = false
+  const askTimer = setInterval(() => {
+    if (isAsking) return
+    isAsking = true
+    // It asks again soon.
+    void askForTheRest()
+      .catch(() => {})
+      .finally(() => {
+        isAsking = false
+      })
+  }, ASK_EVERY_MS)
 
   function lead(): void {
     const watched = createWatchedFetch((input, init) => fetch(input, init))
@@ -99,13 +141,10 @@ export function createLive(token: string): Live {
     loop = startStreamLoop({
       client: createClient({ url: serverUrl, token, retries: 0, fetch: watched.fetch }),
       cursor,
-      emit(message) {
-        take(message)
-        post({ from: me, kind: 'tell', message, cursor })
-      },
+      emit: tell,
     })
     post({ from: me, kind: 'who' })
-    loop.watch(wanted())
+    carry(loop)
   }
 
   channel.listen((data) => {
@@ -119,7 +158,7 @@ export function createLive(token: string): Live {
       wants.set(data.from, data.sessions)
       post({ from: me, kind: 'tell', message: { kind: 'state', state }, cursor })
     }
-    loop.watch(wanted())
+    carry(loop)
   })
 
   // Locks exist only where pages are safe from others on the network. Elsewhere each tab has a stream of its own.
@@ -168,6 +207,7 @@ export function createLive(token: string): Live {
     },
     retryNow,
     close() {
+      clearInterval(askTimer)
       leave()
       ended.abort()
       loop?.stop()

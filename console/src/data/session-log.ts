@@ -4,6 +4,7 @@ import type { Client } from 'quarterdeck/client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { Live } from './live.ts'
 import type { LogEvent } from './live-types.ts'
+import { toLogEvent } from './log-event.ts'
 import { useClient } from './server.tsx'
 import { uuidOfUlid } from './session-id.ts'
 import { createTranscriptFold, type Transcript } from './transcript.ts'
@@ -142,12 +143,6 @@ const emptyView = (transcript: Transcript): SessionLogView => ({
   transcript,
   hasEarlier: false,
   isLoadingEarlier: false,
-})
-
-const toLogEvent = ({ seq, at, event }: { seq: number; at: string | null; event: LogEvent['event'] }): LogEvent => ({
-  seq,
-  at: at === null ? (event.timestamp ?? null) : Date.parse(at),
-  event,
 })
 
 /** The log of a session for as long as the component is shown. `isKnown`: false until the server has the session. */
