@@ -44,6 +44,28 @@ test('a port in use is refused, also if the other server listens in the same way
   })
 })
 
+test.skipIf(process.platform !== 'linux')(
+  'a port of its own is not shared with another program of the same user',
+  async () => {
+    const server = createServer((_request, response) => response.end('ours'))
+    const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0, isExclusive: true }, () => {})
+    const agent = createTcpServer()
+    onTestFinished(() => {
+      close()
+      server.close()
+      agent.close()
+    })
+
+    const refused = new Promise((resolve) =>
+      agent.once('error', resolve).once('listening', () => resolve('it listens')),
+    )
+    agent.listen({ host, port, reusePort: true })
+
+    expect(await refused).toMatchObject({ code: 'EADDRINUSE' })
+    expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe('ours')
+  },
+)
+
 test('port 0: if somebody takes the free port at the last moment, another one is found', async () => {
   const strangers: NetServer[] = []
   const server = createServer()

@@ -22,6 +22,8 @@ export interface ListenTarget {
   hosts: readonly string[]
   /** 0: any port that is free on all hosts. */
   port: number
+  /** No other program may open the same port, also none of the same user. New clients then wait longer while a thousand streams run. */
+  isExclusive?: boolean
 }
 
 /**
@@ -34,7 +36,7 @@ export async function listen(
   failed: (error: Error) => void,
   sockets: number = SOCKETS,
 ): Promise<Listening> {
-  const lock = sockets === 1 ? null : await lockListening()
+  const lock = sockets === 1 || target.isExclusive ? null : await lockListening()
   try {
     const { opened, addresses } = await openOnFreePort(server, target, lock === null ? 1 : sockets)
     for (const one of opened) one.on('error', failed)
