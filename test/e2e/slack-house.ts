@@ -144,7 +144,7 @@ export async function openSlackHouse({
         operators: [
           { name: 'ann', slack: ANN },
           { name: 'eve', slack: EVE },
-          { name: 'root', slack: ROOT, admin: true },
+          { name: 'root', slack: ROOT, local: true, admin: true },
           ...admins.map((id) => ({ name: id.toLowerCase(), slack: id, admin: true })),
         ],
       }),
