@@ -141,6 +141,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     const audit = (word: string) => [
       decisionOf(asked, by, word, now.at, {
         ...editedDigest,
+        ...(isPartly(asked) && asked.supervised.change === null ? { shown_in_part: true } : {}),
         ...proof,
         ...(force ? { force } : {}),
         ...lookedAtOf(decision),

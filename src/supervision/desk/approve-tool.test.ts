@@ -243,6 +243,18 @@ test('hidden characters make a call critical, and long arguments are kept in par
   expect((await long).answer).toEqual({ behavior: 'allow', updatedInput: input })
 })
 
+test('a command that nobody can see the end of is critical, and the trail says that a part was shown', async () => {
+  const desk = open()
+  const command = `echo ${'x'.repeat(70_000)}; rm -rf ~`
+  const long = desk.ask({ tool_name: 'Bash', input: { command } })
+  const asked = await desk.asked()
+
+  expect([asked.risk, asked.arguments.includes('rm -rf')]).toEqual(['critical', false])
+  await desk.approvals.decide(ann, asked.id, { decision: 'approve' })
+  expect((await long).answer).toEqual({ behavior: 'allow', updatedInput: { command } })
+  expect(await desk.audit()).toContainEqual(expect.objectContaining({ decision: 'approved', shown_in_part: true }))
+})
+
 test.each([
   [{ tool_name: '', input: {} }],
   [{ tool_name: 'x'.repeat(201), input: {} }],

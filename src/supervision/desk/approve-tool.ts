@@ -65,6 +65,7 @@ const MOST_NAME = 200
 const MOST_INPUT = 24 * 1024 * 1024
 /** A longer input is kept in part. The host has all of it. */
 const MOST_KEPT = 64 * 1024
+const isKeptWhole = (input: string): boolean => input.length <= MOST_KEPT
 
 export function createAskPermission(deps: PermissionDeps): AskPermission {
   const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths = [] } = deps
@@ -81,6 +82,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const kind = kindOfTool(call.toolName)
     const floor: Risk =
       hidesCharacters([call.toolName, call.input]) ||
+      // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
+      (!isChange(change) && !isKeptWhole(JSON.stringify(call.input))) ||
       (isChange(change) && change.risk === 'critical') ||
       (isOutside && kind === 'write')
         ? 'critical'
@@ -141,7 +144,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       description: descriptionOf(call, looked),
       risk: looked.risk,
       digest: callDigest({ callId, tool, arguments: input, policyVersion: ELSEWHERE }),
-      arguments: text.length <= MOST_KEPT ? text : JSON.stringify(shortened(input)),
+      arguments: isKeptWhole(text) ? text : JSON.stringify(shortened(input)),
       contentKey,
       expiresAt: now.at + approvalMs,
       ...(change === null
