@@ -30,6 +30,9 @@ interface SeenRowsProps {
   ref?: Ref<SeenRowsHandle>
 }
 
+/** Rows that moved have come to rest by then. */
+const SETTLED_MS = 100
+
 /**
  * Rows of any number, of which only those in sight are in the page. They scroll with the `Scroller` around them, or by themselves where
  * there is none. A row counts as seen when its lower edge was really on the screen: measured, and not behind a dialog.
@@ -67,9 +70,18 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
   const report = useRef(onSeen)
   report.current = onSeen
   useEffect(() => {
+    // Before rows are measured, the end may stand on the screen for a moment and then move down. Two looks must find it there.
+    let before: ReadonlySet<number> = new Set()
+    let again: ReturnType<typeof setTimeout> | undefined
     const look = () => {
       const [port, list] = [element(), all.current]
-      if (port !== null && list !== null) report.current(rowsOnScreen(port, list))
+      if (port === null || list === null) return
+      const found = rowsOnScreen(port, list)
+      const stayed = found.filter((index) => before.has(index))
+      before = new Set(found)
+      report.current(stayed)
+      clearTimeout(again)
+      if (stayed.length < found.length) again = setTimeout(later, SETTLED_MS)
     }
     // The frame after: by then the rows are where they are shown.
     let frame = requestAnimationFrame(look)
@@ -84,6 +96,7 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
     const timer = setInterval(later, 300)
     return () => {
       cancelAnimationFrame(frame)
+      clearTimeout(again)
       clearInterval(timer)
       document.removeEventListener('scroll', later, { capture: true })
       document.removeEventListener('visibilitychange', later)
