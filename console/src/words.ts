@@ -91,3 +91,17 @@ export const fullCount = (count: number): string => plain.format(count)
 /** `1 message`, `2 messages`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${fullCount(count)} ${count === 1 ? one : many}`
+
+interface Titled {
+  title: string
+  supervision?: { host: string; workspace_root: string } | undefined
+}
+
+/** What a session is called: its first words, or the program and the folder of a coding agent. */
+export function sessionTitle({ title, supervision }: Titled): string {
+  if (title !== '') return title
+  return supervision === undefined ? 'Untitled' : `${supervision.host} in ${folderName(supervision.workspace_root)}`
+}
+
+/** `shop` of `/home/ada/shop`. */
+export const folderName = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path

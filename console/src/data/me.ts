@@ -8,5 +8,11 @@ export function useMe() {
   return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }), staleTime: 5 * 60_000 })
 }
 
+/** The name of an owner, or null where it goes without saying: it is one's own session. */
+export function useOtherOwner(owner: string | null): string | null {
+  const { data } = useMe()
+  return owner === null || data === undefined || isOwn(data, owner) ? null : owner
+}
+
 /** Whether a session of this owner is one's own. */
 export const isOwn = (me: Pick<Me, 'owner'>, owner: string): boolean => me.owner === owner

@@ -106,7 +106,7 @@ function AgentsElsewhere() {
                   {working > 0 && <Badge tone="accent">{working} open</Badge>}
                 </span>
                 <span className={styles.text}>
-                  <bdi>{hosts.join(', ')}</bdi>
+                  <bdi>{hosts.filter((host) => host !== agent).join(', ')}</bdi>
                 </span>
                 <span className={styles.facts}>
                   {counted(sessions, 'session')} · seen <Time at={lastSeen} />

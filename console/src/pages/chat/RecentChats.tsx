@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { Time } from '../../parts/Time.tsx'
+import { sessionTitle } from '../../words.ts'
 import { useRecentChats } from './chat-data.ts'
 import styles from './RecentChats.module.css'
 
@@ -19,7 +20,7 @@ export function RecentChats({ current }: { current: string | null }) {
               className={styles.entry}
               aria-current={session_id === current ? 'page' : undefined}
             >
-              <bdi className={styles.name}>{title === '' ? 'Untitled' : title}</bdi>
+              <bdi className={styles.name}>{sessionTitle({ title })}</bdi>
               <span className={styles.when}>
                 {status === 'running' ? 'Working' : status === 'waiting' ? 'Waits for you' : <Time at={updated_at} />}
               </span>

@@ -1,5 +1,6 @@
 import type { InboxItem } from 'quarterdeck/client'
 import { Link } from 'wouter'
+import { useOtherOwner } from '../../data/me.ts'
 import { approvalGist, approvalTitle } from '../../parts/approval/approval-title.ts'
 import { TimeLeft } from '../../parts/approval/TimeLeft.tsx'
 import { Badge, RiskShape } from '../../parts/Badge.tsx'
@@ -20,6 +21,7 @@ interface InboxRowViewProps {
 
 /** One line of the inbox: what, who waits, since when, and how long. */
 export function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: InboxRowViewProps) {
+  const owner = useOtherOwner(item.owner)
   const isWaiting = !isGone && item.decided_at === null && waiting.has(item.status)
   return (
     <Link
@@ -40,8 +42,12 @@ export function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: 
       </span>
       <span className={styles.who}>
         <bdi>{item.agent}</bdi>
-        {' · '}
-        <bdi>{item.owner}</bdi>
+        {owner !== null && (
+          <>
+            {' · for '}
+            <bdi>{owner}</bdi>
+          </>
+        )}
       </span>
       <span className={styles.left}>
         {isWaiting ? (

@@ -1,6 +1,7 @@
 import type { Session } from 'quarterdeck/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { useOtherOwner } from '../../data/me.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted, fullCount, shortCount, statusTone, statusWord } from '../../words.ts'
@@ -13,6 +14,7 @@ export function SessionFacts({ session }: { session: Session }) {
   const { supervision, status, pending, agent, owner, created_at, message_count, tokens, session_id } = session
   const { data: used } = useSessionUsage(session_id, created_at)
   const state = supervision?.status ?? status
+  const other = useOtherOwner(owner)
   return (
     <dl className={styles.facts}>
       <Fact name="State">
@@ -37,15 +39,19 @@ export function SessionFacts({ session }: { session: Session }) {
           </Fact>
         </>
       )}
-      <Fact name="Owner">
-        <bdi>{owner}</bdi>
-      </Fact>
+      {other !== null && (
+        <Fact name="Owner">
+          <bdi>{other}</bdi>
+        </Fact>
+      )}
       <Fact name="Started">
         <Time at={created_at} />
       </Fact>
-      <Fact name="Messages" title={counted(message_count, 'message')}>
-        {shortCount(message_count)}
-      </Fact>
+      {message_count > 0 && (
+        <Fact name="Messages" title={counted(message_count, 'message')}>
+          {shortCount(message_count)}
+        </Fact>
+      )}
       {tokens > 0 && (
         <Fact name="Tokens" title={`${fullCount(tokens)} tokens`}>
           {shortCount(tokens)}

@@ -2,13 +2,14 @@ import type { SearchResult } from 'quarterdeck/client'
 import { useCallback, useMemo, useRef } from 'react'
 import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { useOtherOwner } from '../../data/me.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { SearchIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
-import { statusTone, statusWord } from '../../words.ts'
+import { sessionTitle, statusTone, statusWord } from '../../words.ts'
 import styles from './FoundList.module.css'
 import { markedParts } from './marked-parts.ts'
 import type { SessionFilters } from './session-filters.ts'
@@ -64,15 +65,22 @@ export function FoundList({ filters, onClear }: { filters: SessionFilters; onCle
 }
 
 function Found({ result, onFocus }: { result: SearchResult; onFocus: () => void }) {
-  const { session_id, title, agent, owner, status, updated_at, hits } = result
+  const { session_id, agent, owner, status, updated_at, hits } = result
+  const other = useOtherOwner(owner)
   return (
     <article className={styles.found}>
       <header className={styles.head}>
         <Link id={rowLinkId(session_id)} href={`/sessions/${session_id}`} className={styles.title} onFocus={onFocus}>
-          <bdi>{title === '' ? 'Without a message' : title}</bdi>
+          <bdi>{sessionTitle(result)}</bdi>
         </Link>
         <span className={styles.about}>
-          {agent} · <bdi>{owner}</bdi> · <Time at={updated_at} />
+          {agent} ·{' '}
+          {other !== null && (
+            <>
+              for <bdi>{other}</bdi> ·{' '}
+            </>
+          )}
+          <Time at={updated_at} />
         </span>
         {status !== 'open' && <Badge tone={statusTone(status)}>{statusWord(status)}</Badge>}
       </header>

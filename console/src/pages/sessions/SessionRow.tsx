@@ -1,11 +1,21 @@
 import type { Session } from 'quarterdeck/client'
 import { memo } from 'react'
 import { Link, useLocation } from 'wouter'
+import { useOtherOwner } from '../../data/me.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { AgentIcon, ChatIcon, DeleteIcon, ExportIcon, MoreIcon } from '../../parts/icons.ts'
 import { Menu } from '../../parts/Menu.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { counted, fullCount, kindWord, shortCount, statusTone, statusWord } from '../../words.ts'
+import {
+  counted,
+  folderName,
+  fullCount,
+  kindWord,
+  sessionTitle,
+  shortCount,
+  statusTone,
+  statusWord,
+} from '../../words.ts'
 import { useExportSession } from '../session/actions/use-export-session.ts'
 import styles from './SessionRow.module.css'
 import { rowLinkId } from './use-row-keys.ts'
@@ -20,10 +30,11 @@ interface RowProps {
 }
 
 export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus }: RowProps) {
-  const { session_id, title, agent, owner, kind, status, pending, message_count, tokens, updated_at } = session
+  const { session_id, agent, owner, kind, status, pending, message_count, tokens, updated_at } = session
   const [, go] = useLocation()
   const exportSession = useExportSession()
   const state = session.supervision?.status ?? status
+  const other = useOtherOwner(owner)
   return (
     <div className={styles.row}>
       <div className={styles.icon} title={kindWord(kind)}>
@@ -36,15 +47,15 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
           className={styles.title}
           onFocus={() => onFocus(session_id)}
         >
-          <bdi>{title === '' ? 'Without a message' : title}</bdi>
+          <bdi>{sessionTitle(session)}</bdi>
         </Link>
         <p className={styles.about}>
-          <SessionKind session={session} />
-          <span>{agent}</span>
-          <span>
-            <span className="unseen">owner </span>
-            <bdi>{owner}</bdi>
-          </span>
+          <Where session={session} agent={agent} />
+          {other !== null && (
+            <span>
+              for <bdi>{other}</bdi>
+            </span>
+          )}
         </p>
       </div>
       <div className={styles.state}>
@@ -54,8 +65,12 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
         )}
       </div>
       <div className={styles.count} title={counted(message_count, 'message')}>
-        {shortCount(message_count)}
-        <span className={styles.unit}> {message_count === 1 ? 'message' : 'messages'}</span>
+        {message_count > 0 && (
+          <>
+            {shortCount(message_count)}
+            <span className={styles.unit}> {message_count === 1 ? 'message' : 'messages'}</span>
+          </>
+        )}
       </div>
       <div className={styles.count} title={`${fullCount(tokens)} tokens`}>
         {tokens > 0 && (
@@ -69,7 +84,7 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
         <Time at={updated_at} />
       </div>
       <Menu
-        label={`More about ${title === '' ? 'this session' : title}`}
+        label={`More about ${sessionTitle(session)}`}
         icon={<MoreIcon />}
         entries={[
           ...(kind === 'chat'
@@ -84,13 +99,13 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
   )
 })
 
-/** A chat needs no word. A coding agent is named with its host and folder. */
-function SessionKind({ session: { supervision } }: { session: Session }) {
-  if (supervision === undefined) return null
-  const folder = supervision.workspace_root.split('/').at(-1) ?? supervision.workspace_root
+/** The agent. A coding agent also has a folder; a session without a name is called after both, so it shows the whole path. */
+function Where({ session: { title, supervision }, agent }: { session: Session; agent: string }) {
+  if (supervision === undefined) return <span>{agent}</span>
   return (
     <span title={supervision.workspace_root}>
-      {supervision.host} in <bdi>{folder}</bdi>
+      {title === '' ? '' : `${agent} in `}
+      <bdi>{title === '' ? supervision.workspace_root : folderName(supervision.workspace_root)}</bdi>
     </span>
   )
 }

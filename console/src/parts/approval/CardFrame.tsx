@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Link } from 'wouter'
+import { useOtherOwner } from '../../data/me.ts'
 import { type Risk, RiskBadge } from '../Badge.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
@@ -37,6 +38,7 @@ export function CardFrame(props: CardFrameProps) {
   const titleId = useId()
   const heading = useRef<HTMLHeadingElement>(null)
   const { isDone } = props
+  const owner = useOtherOwner(props.owner)
   useEffect(() => {
     // The button that had the focus is gone. The focus must not get lost.
     if (isDone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
@@ -57,9 +59,9 @@ export function CardFrame(props: CardFrameProps) {
             <p className={styles.facts}>
               <bdi>{props.agent}</bdi>
               {props.host !== null && props.host !== props.agent && <bdi>{props.host}</bdi>}
-              {props.owner !== null && (
+              {owner !== null && (
                 <span>
-                  for <bdi>{props.owner}</bdi>
+                  for <bdi>{owner}</bdi>
                 </span>
               )}
               <Time at={props.createdAt} />

@@ -1,4 +1,5 @@
 import type { ActivityItem } from '../../data/transcript.ts'
+import { statusWord } from '../../words.ts'
 import { CutText } from '../CutText.tsx'
 import { HealthIcon } from '../icons.ts'
 import styles from './ActivityLine.module.css'
@@ -44,9 +45,10 @@ export function ActivityLine({ item }: { item: ActivityItem }) {
   )
 }
 
-/** What is read of a file has a name and a status; of everything else the values are shown. */
+/** A decision has a word and a person, what is read of a file a name and a status; of everything else the values are shown. */
 function lineOf(content: Record<string, unknown>): string {
-  const { name, status } = content
+  const { name, status, decision, by } = content
+  if (typeof decision === 'string' && typeof by === 'string') return `${statusWord(decision)} by ${by}`
   if (typeof name === 'string' && typeof status === 'string') return `${name}: ${status}`
   return argumentLine(JSON.stringify(content))
 }

@@ -7,7 +7,7 @@ import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
 import { Failed } from '../../../parts/States.tsx'
-import { counted } from '../../../words.ts'
+import { counted, sessionTitle } from '../../../words.ts'
 
 interface DeleteProps {
   session: Session
@@ -28,7 +28,7 @@ export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps
       onDeleted()
     },
   })
-  const title = session.title === '' ? 'this session' : `“${session.title}”`
+  const title = `“${sessionTitle(session)}”`
   if (me !== undefined && !isOwn(me, session.owner)) {
     return (
       <Dialog title="Only its owner can delete it" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
@@ -58,8 +58,9 @@ export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps
       }
     >
       <p dir="auto">
-        {title} with {counted(session.message_count, 'message')} and everything in it goes for good: its log, its files
-        and its approvals. A run in it stops.
+        {title}
+        {session.message_count > 0 && ` with ${counted(session.message_count, 'message')}`} and everything in it goes
+        for good: its log, its files and its approvals. A run in it stops.
       </p>
       {remove.error !== null && <Failed error={remove.error} />}
     </Dialog>
