@@ -53,6 +53,7 @@ inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it
   // The field for a message has the focus, and Escape leaves it.
   await page.locator('textarea:focus').waitFor()
   await keyboard.press('Escape')
+  expect((await lookAt(page)).focus).toBe('h1 New chat')
   await keyboard.press('g')
   await keyboard.press('i')
   await page.waitForURL('**/console/inbox')
@@ -171,7 +172,7 @@ inBrowser('on a phone a change is read whole before a yes, with one thumb', BUSY
     .first()
     .tap()
   await page.getByRole('heading', { name: /notes\.txt/ }).waitFor()
-  expect(await page.getByText('Scroll to the end first').first().isVisible()).toBe(true)
+  expect(await page.getByText('Scroll to the end to approve').first().isVisible()).toBe(true)
   const look = await lookAt(page)
   expect([look.tooWide, look.smallTargets, look.primaryButtons.length]).toEqual([0, [], 1])
   expect(await barriersOf(page)).toEqual([])

@@ -17,12 +17,14 @@ const FIRST_FIELD = '[data-focus], textarea, input:not([type="checkbox"], [type=
 /** A modal window of the browser itself: it holds the focus, closes with Escape, and gives the focus back. */
 export function Dialog({ title, onClose, children, actions, width = 'narrow' }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
   const titleId = useId()
   useEffect(() => {
     const opener = document.activeElement
     dialog.current?.showModal()
-    // The browser would choose the button that closes. Who opens a dialog with a field wants to type.
-    dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    // The browser would choose the button that closes. Who opens a dialog with a field wants to type; without one, one reads first.
+    const first = dialog.current?.querySelector<HTMLElement>(FIRST_FIELD) ?? heading.current
+    first?.focus()
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }
@@ -42,7 +44,9 @@ export function Dialog({ title, onClose, children, actions, width = 'narrow' }: 
     >
       <div className={styles.inside}>
         <header className={styles.head}>
-          <h2 id={titleId}>{title}</h2>
+          <h2 ref={heading} id={titleId} tabIndex={-1}>
+            {title}
+          </h2>
           <IconButton label="Close" icon={<CloseIcon />} onClick={onClose} />
         </header>
         <div className={styles.body}>{children}</div>

@@ -10,8 +10,8 @@ import { hasPasskeys } from './passkey.ts'
 
 const DISMISSED = 'quarterdeck.no-passkey-offer'
 
-/** One line for people on a server without passkeys, until they do not want to see it any more. */
-export function PasskeyOffer() {
+/** One line for people on a server without passkeys, until they do not want to see it any more. `isAside`: a phone needs the room for something else. */
+export function PasskeyOffer({ isAside = false }: { isAside?: boolean }) {
   const client = useClient()
   const [isDismissed, setDismissed] = useState(() => siteStorage.getItem(DISMISSED) !== null)
   const { data } = useQuery({
@@ -27,7 +27,7 @@ export function PasskeyOffer() {
     document.querySelector<HTMLElement>('main h1')?.focus()
   }
   return (
-    <div className={styles.offer}>
+    <div className={styles.offer} data-aside={isAside || undefined}>
       <PasskeyIcon aria-hidden="true" />
       <p>
         A program on this machine that reads your token can approve in your name.{' '}

@@ -5,9 +5,10 @@ import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
+import { BackLink } from '../../parts/BackLink.tsx'
 import { Badge } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
-import { AgentIcon, BackIcon, ChatIcon } from '../../parts/icons.ts'
+import { AgentIcon, ChatIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
@@ -38,6 +39,7 @@ export function AgentPage({ name }: { name: string }) {
     <Page
       title={
         <span className={styles.title}>
+          <BackLink href="/agents" name="Back to all agents" />
           <bdi>{name}</bdi>
           {data?.is_default === true && <Badge tone="accent">Default</Badge>}
         </span>
@@ -49,14 +51,7 @@ export function AgentPage({ name }: { name: string }) {
           </Button>
         )
       }
-      bar={
-        <>
-          <Link href="/agents" aria-label="All agents" title="All agents" className={styles.back}>
-            <BackIcon />
-          </Link>
-          <Tabs label="Agent" tabs={tabs} current={tab} />
-        </>
-      }
+      bar={<Tabs label="Agent" tabs={tabs} current={tab} />}
     >
       {data === undefined ? (
         <Missing name={name} error={error} onRetry={() => void refetch()} />

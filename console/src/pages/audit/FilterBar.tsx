@@ -2,6 +2,7 @@ import { type Ref, useId, useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
 import { FilterIcon } from '../../parts/icons.ts'
+import { leaveField } from '../../parts/leave-field.ts'
 import { fullCount } from '../../words.ts'
 import { type AuditFilters, isFiltered, noFilters } from './audit-filters.ts'
 import { auditKinds } from './audit-kinds.ts'
@@ -96,7 +97,7 @@ function LateField({ label, placeholder, value, onValue }: LateFieldProps) {
       onBlur={take}
       onKeyDown={(event) => {
         if (event.key === 'Enter') take()
-        if (event.key === 'Escape') event.currentTarget.blur()
+        if (event.key === 'Escape') leaveField()
       }}
     />
   )

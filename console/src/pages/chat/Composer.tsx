@@ -14,6 +14,7 @@ import {
 import type { SentFile, Words } from '../../data/outbox.ts'
 import { IconButton } from '../../parts/Button.tsx'
 import { AttachIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
+import { leaveField } from '../../parts/leave-field.ts'
 import { AttachmentList } from './AttachmentList.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
@@ -89,7 +90,7 @@ export function Composer({ sessionId, placeholder, onSend, onStop, isQuiet = fal
   function onKeyDown(event: KeyboardEvent): void {
     // While letters are being composed, Enter chooses one of them.
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'Escape') field.current?.blur()
+    if (event.key === 'Escape') leaveField()
     if (event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     if (!event.repeat) send()

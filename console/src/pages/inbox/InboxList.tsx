@@ -36,6 +36,10 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
 
   const open = list.rows.find(({ item }) => item.id === openId) ?? null
   useEffect(() => onItem(open), [open, onItem])
+  // The keys stay where they are when the item is closed.
+  useEffect(() => {
+    if (openId !== null) setMarked(openId)
+  }, [openId])
 
   const at = rows.findIndex(({ item }) => item.id === (openId ?? marked))
   function move(step: 1 | -1): void {
@@ -106,8 +110,8 @@ function press(open: () => void): void {
   else open()
 }
 
-const isFiltered = ({ kind, risk }: InboxFilter, text: string): boolean =>
-  kind !== undefined || risk !== undefined || text !== ''
+const isFiltered = ({ kind, risk, session }: InboxFilter, text: string): boolean =>
+  kind !== undefined || risk !== undefined || session !== undefined || text !== ''
 
 function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean }) {
   if (isFiltered) return <Empty title="Nothing fits">Change the filter to see more.</Empty>

@@ -7,8 +7,11 @@ import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { PromptCard } from '../../parts/approval/PromptCard.tsx'
 import { WaitCard } from '../../parts/approval/WaitCard.tsx'
+import { BackLink } from '../../parts/BackLink.tsx'
+import { IconButton } from '../../parts/Button.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
-import { BackIcon, InboxIcon } from '../../parts/icons.ts'
+import { CloseIcon, InboxIcon } from '../../parts/icons.ts'
+import { leaveField } from '../../parts/leave-field.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { PasskeyOffer } from '../../sign-in/PasskeyOffer.tsx'
@@ -31,6 +34,12 @@ export default function InboxPage({ id }: { id: string | null }) {
   const [, go] = useLocation()
   const back = `/inbox${search === '' ? '' : `?${search}`}`
   const side = useRef<HTMLDivElement>(null)
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    // What had the focus is closed.
+    if (id === null && wasOpen.current && document.activeElement === document.body) leaveField()
+    wasOpen.current = id !== null
+  }, [id])
   useKeys([
     {
       keys: '/',
@@ -43,17 +52,13 @@ export default function InboxPage({ id }: { id: string | null }) {
   return (
     <Page
       title={
-        <span className={styles.title}>
-          {id !== null && (
-            <Link href={back} className={styles.back} aria-label="Back to the list">
-              <BackIcon aria-hidden="true" />
-            </Link>
-          )}
+        <>
+          {id !== null && <BackLink href={back} name="Back to the list" isNarrow />}
           Inbox
-        </span>
+        </>
       }
       shape="fill"
-      bar={<PasskeyOffer />}
+      bar={<PasskeyOffer isAside={id !== null} />}
     >
       <div className={styles.inbox} data-open={id === null ? undefined : ''}>
         <div ref={side} className={styles.side}>
@@ -65,7 +70,7 @@ export default function InboxPage({ id }: { id: string | null }) {
               placeholder="Words, agent or owner"
               value={text}
               onChange={({ target }) => set('text', target.value)}
-              onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+              onKeyDown={(event) => event.key === 'Escape' && leaveField()}
             />
             <div className={styles.selects}>
               <Select
@@ -92,6 +97,12 @@ export default function InboxPage({ id }: { id: string | null }) {
                 <option value="low">Low risk</option>
               </Select>
             </div>
+            {filter.session !== undefined && (
+              <div className={styles.only}>
+                Only one session
+                <IconButton label="Show all sessions" icon={<CloseIcon />} onClick={() => set('session', '')} />
+              </div>
+            )}
           </div>
           <div className={styles.rows}>
             <InboxList key={JSON.stringify(filter)} filter={filter} text={text} openId={id} onItem={onItem} />
@@ -169,12 +180,14 @@ function useFilter() {
   const [params, setParams] = useSearchParams()
   const kind = kinds.find((one) => one === params.get('kind'))
   const risk = risks.find((one) => one === params.get('risk'))
+  const session = params.get('session')
   const filter: InboxFilter = {
     status: params.get('tab') === 'done' ? 'done' : 'waiting',
     ...(kind === undefined ? {} : { kind }),
     ...(risk === undefined ? {} : { risk }),
+    ...(session === null ? {} : { session }),
   }
-  function set(name: 'kind' | 'risk' | 'text', value: string): void {
+  function set(name: 'kind' | 'risk' | 'text' | 'session', value: string): void {
     setParams(
       (was) => {
         const next = new URLSearchParams(was)

@@ -5,13 +5,17 @@ import { useClient } from '../../data/server.tsx'
 import { INBOX_PAGE } from '../../data/waiting.ts'
 import { type InboxRows, NO_ROWS, takeFirstPage, takeNextPage, withoutGone } from './inbox-rows.ts'
 
-export type InboxFilter = Pick<InboxOptions, 'status' | 'kind' | 'risk'>
+export type InboxFilter = Pick<InboxOptions, 'status' | 'kind' | 'risk' | 'session'>
 
 /** The rows that fit a filter. New ones come by themselves; older ones are read on demand. Use a new component for a new filter. */
 export function useInboxRows(filter: InboxFilter) {
   const client = useClient()
   const [list, setList] = useState<InboxRows>(NO_ROWS)
-  const isPlain = filter.status === 'waiting' && filter.kind === undefined && filter.risk === undefined
+  const isPlain =
+    filter.status === 'waiting' &&
+    filter.kind === undefined &&
+    filter.risk === undefined &&
+    filter.session === undefined
   const { data, error, refetch, dataUpdatedAt, isPending } = useQuery({
     // The page that the navigation reads to count what waits is the same one.
     queryKey: isPlain ? ['inbox', 'open'] : ['inbox', filter],

@@ -1,12 +1,15 @@
-import { ClientError, type Session } from 'quarterdeck/client'
+import { ClientError } from 'quarterdeck/client'
 import { lazy, Suspense, useMemo } from 'react'
-import { Link, Redirect, useSearch, useSearchParams } from 'wouter'
+import { Link, Redirect, useLocation, useSearch, useSearchParams } from 'wouter'
+import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { useSessionId } from '../../data/session-id.ts'
+import { BackLink } from '../../parts/BackLink.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { type Tab, Tabs } from '../../parts/Tabs.tsx'
+import { sessionTitle } from '../../words.ts'
 import { SessionActions } from './actions/SessionActions.tsx'
 import { SessionFacts } from './SessionFacts.tsx'
 import styles from './SessionPage.module.css'
@@ -50,7 +53,7 @@ function KnownSession({ id }: { id: string }) {
   // The server names a session of one's own by its name.
   const session = useMemo(() => (data === undefined ? undefined : { ...data, session_id: id }), [data, id])
   const [params] = useSearchParams()
-  const title = session === undefined ? 'Session' : titleOf(session)
+  const title = session === undefined ? 'Session' : sessionTitle(session)
   useTitle(title)
   if (error !== null && session === undefined) return <NotFound error={error} onRetry={() => void refetch()} />
   const offered = views.filter(({ isSupervised }) => !isSupervised || session?.kind === 'supervised')
@@ -61,11 +64,17 @@ function KnownSession({ id }: { id: string }) {
   }))
   return (
     <Page
-      title={<bdi className={styles.title}>{title}</bdi>}
+      title={
+        <span className={styles.head}>
+          <BackLink href="/sessions" name="Back to all sessions" />
+          <bdi className={styles.title}>{title}</bdi>
+        </span>
+      }
       shape="fill"
       actions={session !== undefined && <SessionActions session={session} />}
       bar={
         <div className={styles.bar}>
+          <BackKey />
           {session === undefined ? <div className={styles.factsPlace} /> : <SessionFacts session={session} />}
           <Tabs label="Views of this session" tabs={tabs} current={view.id} />
         </div>
@@ -78,7 +87,12 @@ function KnownSession({ id }: { id: string }) {
   )
 }
 
-export const titleOf = ({ title }: Pick<Session, 'title'>): string => (title === '' ? 'Session' : title)
+/** Stands before the views: what they do with the key goes first. */
+function BackKey() {
+  const [, go] = useLocation()
+  useKeys([{ keys: 'Escape', name: 'Back to all sessions', group: 'Session', run: () => go('/sessions') }])
+  return null
+}
 
 function NothingYet() {
   return (

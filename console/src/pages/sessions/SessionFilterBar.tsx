@@ -2,6 +2,7 @@ import { type Ref, useEffect, useState } from 'react'
 import { IconButton } from '../../parts/Button.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
+import { leaveField } from '../../parts/leave-field.ts'
 import { kindWord, statusWord } from '../../words.ts'
 import styles from './SessionFilterBar.module.css'
 import { countFilters, noFilters, type SessionFilters } from './session-filters.ts'
@@ -124,7 +125,7 @@ function SearchField({ filters, onChange, fieldRef }: BarProps) {
           if (event.key === 'Escape') {
             setText('')
             onChange({ ...filters, q: '' })
-            event.currentTarget.blur()
+            leaveField()
           }
         }}
       />

@@ -1,7 +1,8 @@
 import { Link, useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
-import { BackIcon, ClosedIcon } from '../../parts/icons.ts'
+import { BackLink } from '../../parts/BackLink.tsx'
+import { ClosedIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
 import styles from './SettingsPage.module.css'
@@ -26,14 +27,10 @@ export default function SettingsPage({ part }: { part: string | null }) {
   return (
     <Page
       title={
-        <span className={styles.title}>
-          {part !== null && (
-            <Link href="/settings" className={styles.back} aria-label="Back to all settings">
-              <BackIcon aria-hidden="true" />
-            </Link>
-          )}
+        <>
+          {part !== null && <BackLink href="/settings" name="Back to all settings" isNarrow />}
           Settings
-        </span>
+        </>
       }
     >
       <div className={styles.settings} data-open={part === null ? undefined : ''}>

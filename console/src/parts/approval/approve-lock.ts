@@ -18,7 +18,7 @@ interface LockFacts {
 export function lockReason({ risk, seen, isSettled, isLive, hasSaidYes }: LockFacts): string | null {
   if (!isLive) return 'Not connected. You can decide when the server answers again.'
   if (hasSaidYes) return 'You have said yes. Somebody else has to say yes too.'
-  if (risk !== 'low' && !seen.hasEnd) return 'Scroll to the end first: a yes needs you to have seen all of it.'
+  if (risk !== 'low' && !seen.hasEnd) return 'Scroll to the end to approve: you have not seen all of it.'
   if (!isSettled) return 'One moment: this has just come up.'
   return null
 }

@@ -19,7 +19,7 @@ export const EventRow = memo(function EventRow({ entry, isOpen, onToggle }: Even
   const { seq, at, event } = entry
   return (
     <div className={styles.event} data-type={event.type}>
-      <button type="button" className={styles.line} aria-expanded={isOpen} onClick={() => onToggle(seq)}>
+      <button type="button" className={styles.line} aria-expanded={isOpen} data-event="" onClick={() => onToggle(seq)}>
         {isOpen ? <OpenedIcon aria-hidden="true" /> : <ClosedIcon aria-hidden="true" />}
         <span className={styles.seq}>{seq}</span>
         <span className={styles.time} title={at === null ? undefined : preciseTime(at)}>

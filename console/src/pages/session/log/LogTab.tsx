@@ -45,7 +45,16 @@ export default function LogTab({ session }: { session: Session }) {
   useLayoutEffect(() => {
     if (isReady && from === 'end') handle.current?.scrollToIndex(events.length - 1, 'end')
   }, [isReady])
+  const box = useRef<HTMLDivElement>(null)
+  function move(step: 1 | -1): void {
+    const rows = [...(box.current?.querySelectorAll<HTMLElement>('button[data-event]') ?? [])]
+    const at = rows.indexOf(document.activeElement as HTMLElement)
+    // Nobody has chosen a row yet: the newest one is in sight.
+    rows[at === -1 ? rows.length - 1 : Math.min(rows.length - 1, Math.max(0, at + step))]?.focus()
+  }
   useKeys([
+    { keys: 'j', name: 'Next event', group: 'Log', run: () => move(1) },
+    { keys: 'k', name: 'Previous event', group: 'Log', run: () => move(-1) },
     { keys: '/', name: 'Filter the events', group: 'Log', run: () => field.current?.querySelector('input')?.focus() },
     { keys: 'G', name: 'To the end', group: 'Log', run: () => handle.current?.scrollToIndex(shown.length - 1, 'end') },
   ])
@@ -59,7 +68,7 @@ export default function LogTab({ session }: { session: Session }) {
     )
   }
   return (
-    <div className={styles.log}>
+    <div ref={box} className={styles.log}>
       <div className={styles.tools} ref={field}>
         <TextField
           label="Filter the events"

@@ -80,7 +80,7 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
   useKeys([
     { keys: 'j', name: 'Next line', group, run: () => select(at + 1) },
     { keys: 'k', name: 'Previous line', group, run: () => select(at === -1 ? 0 : at - 1) },
-    { keys: 'Escape', name: 'Close the details', group, run: () => setSelected(null) },
+    ...(at === -1 ? [] : [{ keys: 'Escape', name: 'Close the details', group, run: () => setSelected(null) }]),
     { keys: '+', name: 'Zoom in', group, run: () => zoomBy(2) },
     { keys: '-', name: 'Zoom out', group, run: () => zoomBy(0.5) },
     { keys: 'f', name: 'Fold idle time, or not', group, run: () => setFolding(!isFolding) },
