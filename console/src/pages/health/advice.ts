@@ -8,7 +8,7 @@ export interface Verdict {
 }
 
 const verdicts: Readonly<Record<Health['status'], Verdict>> = {
-  healthy: { word: 'Healthy', sentence: 'The server and everything that it needs work.', tone: 'good' },
+  healthy: { word: 'Healthy', sentence: 'The server works, and so does everything that it needs.', tone: 'good' },
   degraded: {
     word: 'Degraded',
     sentence: 'The server works, but something that it needs does not. Some answers will fail.',

@@ -114,7 +114,7 @@ export function WhatRuns({ approval }: { approval: ShownApproval }) {
             +{change.added_lines.toLocaleString('en')} −{change.removed_lines.toLocaleString('en')} lines
           </span>
         )}
-        {change === null && <code>{tool}</code>}
+        {change === null && !(action ?? title).includes(tool) && <code>{tool}</code>}
       </p>
       {change === null && size > 0 && size <= MOST_HERE && (
         <dl className={styles.arguments}>
