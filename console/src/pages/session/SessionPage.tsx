@@ -1,10 +1,8 @@
 import { ClientError } from 'quarterdeck/client'
 import { lazy, Suspense, useMemo } from 'react'
-import { Link, Redirect, useLocation, useSearch, useSearchParams } from 'wouter'
-import { useKeys } from '../../app/Keys.tsx'
+import { Link, Redirect, useSearch, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { useSessionId } from '../../data/session-id.ts'
-import { BackLink } from '../../parts/BackLink.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -64,17 +62,11 @@ function KnownSession({ id }: { id: string }) {
   }))
   return (
     <Page
-      title={
-        <span className={styles.head}>
-          <BackLink href="/sessions" name="Back to all sessions" />
-          <bdi className={styles.title}>{title}</bdi>
-        </span>
-      }
+      title={<bdi className={styles.title}>{title}</bdi>}
       shape="fill"
       actions={session !== undefined && <SessionActions session={session} />}
       bar={
         <div className={styles.bar}>
-          <BackKey />
           {session === undefined ? <div className={styles.factsPlace} /> : <SessionFacts session={session} />}
           <Tabs label="Views of this session" tabs={tabs} current={view.id} />
         </div>
@@ -85,13 +77,6 @@ function KnownSession({ id }: { id: string }) {
       </Suspense>
     </Page>
   )
-}
-
-/** Stands before the views: what they do with the key goes first. */
-function BackKey() {
-  const [, go] = useLocation()
-  useKeys([{ keys: 'Escape', name: 'Back to all sessions', group: 'Session', run: () => go('/sessions') }])
-  return null
 }
 
 function NothingYet() {
@@ -110,7 +95,7 @@ function NotFound({ error, onRetry }: { error: unknown; onRetry: () => void }) {
     <Page title="Session">
       {isGone ? (
         <Empty title="There is no such session" icon={<SessionsIcon />}>
-          <p>It was deleted, or the address is not complete.</p>
+          <p>It was deleted, or its address is wrong.</p>
           <Link href="/sessions">All sessions</Link>
         </Empty>
       ) : (

@@ -1,5 +1,4 @@
 import type { ActivityItem } from '../../data/transcript.ts'
-import { statusWord } from '../../words.ts'
 import { CutText } from '../CutText.tsx'
 import { HealthIcon } from '../icons.ts'
 import styles from './ActivityLine.module.css'
@@ -45,10 +44,9 @@ export function ActivityLine({ item }: { item: ActivityItem }) {
   )
 }
 
-/** A decision has a word and a person, what is read of a file a name and a status; of everything else the values are shown. */
+/** What is read of a file has a name and a status; of everything else the values are shown. */
 function lineOf(content: Record<string, unknown>): string {
-  const { name, status, decision, by } = content
-  if (typeof decision === 'string' && typeof by === 'string') return `${statusWord(decision)} by ${by}`
+  const { name, status } = content
   if (typeof name === 'string' && typeof status === 'string') return `${name}: ${status}`
   return argumentLine(JSON.stringify(content))
 }

@@ -7,7 +7,7 @@ import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
 import { Failed } from '../../../parts/States.tsx'
-import { counted, sessionTitle } from '../../../words.ts'
+import { sessionTitle } from '../../../words.ts'
 
 interface DeleteProps {
   session: Session
@@ -58,9 +58,7 @@ export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps
       }
     >
       <p dir="auto">
-        {title}
-        {session.message_count > 0 && ` with ${counted(session.message_count, 'message')}`} and everything in it goes
-        for good: its log, its files and its approvals. A run in it stops.
+        {title} and everything in it goes for good: its log, its files and its approvals. A run in it stops.
       </p>
       {remove.error !== null && <Failed error={remove.error} />}
     </Dialog>

@@ -41,6 +41,8 @@ export function SessionActions({ session }: { session: Session }) {
   const [dialog, setDialog] = useState<SupervisionDialogKind | 'delete' | null>(null)
   const { session_id, supervision } = session
   const close = () => setDialog(null)
+  // The views come later in the page: what they do with the key goes first.
+  useKeys([{ keys: 'Escape', name: 'All sessions', group: 'Session', run: () => go('/sessions') }])
   const whyNot = isLive ? null : 'Not connected'
   const commands = supervision === undefined ? [] : supervisedEntries(supervision, whyNot, setDialog)
   return (
