@@ -39,7 +39,12 @@ export default defineConfig(({ command }) => ({
     target: 'es2023',
     // An inlined asset would be a data: URL, which the policy of the pages allows for pictures only.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // Of later pages only styles are loaded ahead. A list of the scripts of all pages would be a kilobyte of the first load.
+      resolveDependencies: (_file, dependencies, { hostType }) =>
+        hostType === 'html' ? dependencies : dependencies.filter((name) => name.endsWith('.css')),
+    },
     rolldownOptions: {
       output: {
         // What every page needs, as one file: it compresses better than many small ones.

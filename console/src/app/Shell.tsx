@@ -115,6 +115,7 @@ function PageLink({ page: { name, path, icon: Icon } }: { page: PageEntry }) {
       <span>{name}</span>
       {path === '/inbox' && waiting > 0 && (
         <span className={styles.count}>
+          <span className="unseen">, </span>
           {waiting >= INBOX_PAGE ? `${INBOX_PAGE}+` : waiting}
           <span className="unseen"> waiting</span>
         </span>
