@@ -94,7 +94,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     ...shown,
     ...files('bin/*.js'),
     ...files('docs/*.md'),
-    ...files('docs/assets/*.svg'),
+    ...files('docs/assets/*.{svg,png}'),
     ...files('schema/*.json'),
     ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
     'dist/index.js',

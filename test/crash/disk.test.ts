@@ -17,7 +17,7 @@ import { until } from './support/until.ts'
 
 const FULL_ROUNDS = fromEnvironment('ROUNDS', 1)
 /** One for each kind of write. */
-const SYNC_ROUNDS = fromEnvironment('ROUNDS', 3)
+const SYNC_ROUNDS = fromEnvironment('ROUNDS', 2)
 
 const answers = [
   { when: 'endless', parts: [{ text: 'tok ', repeat: 100_000, delay_ms: 10 }] },

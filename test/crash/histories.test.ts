@@ -9,7 +9,7 @@ import { hydration } from './support/run-input.ts'
 import { record } from './support/sse-recorder.ts'
 import { openYard, type TestServer } from './support/start-server.ts'
 
-const MESSAGES = fromEnvironment('MESSAGES', 300)
+const MESSAGES = fromEnvironment('MESSAGES', 150)
 const CHARS = 95_000
 const AT_ONCE = 20
 /** As many messages as fit into one body. The first event of their run has 9.5 MB, and each reader of the session gets it. */

@@ -16,7 +16,7 @@ import { record } from './support/sse-recorder.ts'
 import { DidNotStart, openYard } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
-const RUNS = fromEnvironment('RUNS', 300)
+const RUNS = fromEnvironment('RUNS', 150)
 const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
 const quiet = ['--log-level', 'error']
 

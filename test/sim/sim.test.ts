@@ -10,7 +10,7 @@ import { runTrial, type Trial } from './trial.ts'
 
 // How many seeds the suite plays, and where it begins: a number, so that a busy machine looks as hard as a quiet one.
 // `npm run sim -- --seeds 2000` looks longer.
-const SEEDS = Number(process.env.SIM_SEEDS ?? 40)
+const SEEDS = Number(process.env.SIM_SEEDS ?? 28)
 /** Each seed with agents elsewhere takes longer. */
 const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? 8)
 /** Every so many seeds one is played again. */

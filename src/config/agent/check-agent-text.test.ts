@@ -40,7 +40,7 @@ tools:
     ['a code tag', `${head}x: !!js/function "function () {}"`, /Unresolved tag/],
     ['an alias of itself', `${head}x: &x [*x]`, /contains itself/],
     ['aliases that blow up', `${head}a: &a [x,x,x,x,x,x,x,x,x]\n${bomb()}`, /expand to too many values/],
-    ['deep nesting', `${head}x: ${'['.repeat(5_000)}`, /nested too deeply/],
+    ['deep nesting', `${head}x: ${'['.repeat(100_000)}`, /nested too deeply/],
     ['a second document', `${head}---\n`, /second document/],
     ['a secret, which is not repeated', 'name: a\nmodel: { provider: demo, api_key: [hunter2] }', /not shown here/],
   ])('with %s says what is wrong', (_, text, expected) => {
