@@ -16,7 +16,7 @@ import { until, within } from './support/until.ts'
 const ROUNDS = fromEnvironment('ROUNDS', 3)
 const CLIENTS = fromEnvironment('CLIENTS', 24)
 const SEED = fromEnvironment('SEED', 20_261_115)
-const MANY = fromEnvironment('MANY', 80)
+const MANY = fromEnvironment('MANY', 120)
 const EVENTS = fromEnvironment('EVENTS', 50_000)
 
 /** A third of a second of text, so that the kill hits runs at their start, middle and end. */
