@@ -217,7 +217,7 @@ test('a session opens only in a workspace of the settings, and has its channel u
   const open = async (values: Partial<AgentIdentity>) =>
     (await sessions.attach(window('a', { channelId: null, ...values }))).supervision.channelId
 
-  await expect(open({ workspaceRoot: '/work/else' })).rejects.toThrow('workspace')
+  await expect(open({ workspaceRoot: '/srv/else' })).rejects.toThrow('workspace')
   await expect(open({ channelId: 'C3' })).rejects.toThrow('channel')
   expect(await store.supervised.sessions({ limit: 9 })).toEqual([])
   expect([await open({}), await open({ connectionId: 'b', channelId: 'C2' })]).toEqual(['C1', 'C2'])
