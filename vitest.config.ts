@@ -1,8 +1,15 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
+import { findPostgres, NO_POSTGRES } from './test/postgres/find-postgres.ts'
+import { temporaryFolder } from './test/temporary-files.ts'
 
 const inBrowser = ['test/browser/**/*.test.ts']
-const asProcess = ['test/crash/**/*.test.ts', 'src/cli/launcher.test.ts']
+const onPostgres = ['src/**/*.pg.test.ts', 'test/**/*.pg.test.ts']
+const asProcess = ['test/crash/**/*.test.ts', 'test/deploy/proxies.test.ts', 'src/cli/launcher.test.ts']
+
+const hasPostgres = findPostgres() !== null
+if (!hasPostgres) process.stderr.write(`${NO_POSTGRES}\n`)
 
 export default defineConfig({
   // Examples import 'quarterdeck', as users do. It must lead to the source, because the build may be missing or old.
@@ -17,8 +24,12 @@ export default defineConfig({
     isolate: false,
     // One more than the cores that we count on: a file often waits for a timer or for a process that it has started.
     maxWorkers: 3,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // For what hangs. A machine that does much else at the same time has made a test of milliseconds take 20 s.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
+    globalSetup: 'test/temporary-files.ts',
+    env: temporaryFolder === null ? {} : { TMPDIR: temporaryFolder },
     projects: [
       {
         extends: true,
@@ -32,8 +43,8 @@ export default defineConfig({
             'bench/**/*.test.ts',
           ],
           exclude: [
-            ...['**/node_modules/**', 'test/clients/**', 'test/hosts/**', 'test/console/**'],
-            ...[...inBrowser, ...asProcess],
+            ...['**/node_modules/**', 'test/clients/**', 'test/hosts/**', 'test/console/**', 'test/replicas/**'],
+            ...[...inBrowser, ...asProcess, ...onPostgres],
           ],
         },
       },
@@ -41,6 +52,18 @@ export default defineConfig({
         // Tests that start the program as a process. A separate project, so that it is built only if one of them runs.
         extends: true,
         test: { name: 'program', include: asProcess, globalSetup: 'test/crash/support/build-program.ts' },
+      },
+      {
+        // A separate project, so that Postgres starts only if one of these tests runs.
+        extends: true,
+        test: {
+          name: 'postgres',
+          // Servers are started, killed and started again. On a busy machine that takes its time.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          include: hasPostgres ? onPostgres : [],
+          globalSetup: 'test/postgres/start-postgres.ts',
+        },
       },
       {
         // A separate project, so that the console is built and the browser starts only if one of these tests runs.

@@ -10,6 +10,10 @@ export interface ShippedPackage {
   folder: string
   /** True if npm installs it only on some systems. */
   isForSomeSystems: boolean
+  /** Of the archive that npm loads, as in the lockfile, such as `sha512-…`. Null if the lockfile has none. */
+  integrity: string | null
+  /** Folders of the packages that it needs. */
+  needs: string[]
 }
 
 /** Development dependencies in a checkout that become part of the published program. */
@@ -19,14 +23,23 @@ export const BUNDLED = [
   '@fastify/busboy',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/server',
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-logs-otlp-http',
+  '@opentelemetry/exporter-metrics-otlp-http',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-metrics',
+  '@opentelemetry/sdk-trace',
   '@simplewebauthn/server',
   '@slack/socket-mode',
   '@slack/web-api',
   '@tesseract.js-data/eng',
   'commander',
   'diff',
+  'jose',
   'jsonc-parser',
   'pdfjs-dist',
+  'pg',
   'smol-toml',
   'tesseract.js',
   'undici',
@@ -46,6 +59,7 @@ export function consolePackages(root: string): string[] {
 interface LockedPackage {
   version?: string
   license?: string
+  integrity?: string
   /** Only optional dependencies need it. `devOptional`: development needs it too. */
   optional?: boolean
   devOptional?: boolean
@@ -66,13 +80,15 @@ export function shippedPackages(root: string): ShippedPackage[] {
     const folder = place(name, from, packages)
     if (folder === null || found.has(folder)) continue
     const locked = packages[folder] ?? {}
-    const { version = '', license = 'not stated' } = locked
+    const { version = '', license = 'not stated', integrity = null } = locked
     found.set(folder, {
       name,
       version,
       license,
       folder,
       isForSomeSystems: (locked.optional ?? locked.devOptional) === true,
+      integrity,
+      needs: needs(locked).flatMap((needed) => place(needed, folder, packages) ?? []),
     })
     wanted.push(...needs(locked).map((needed) => ({ name: needed, from: folder })))
   }

@@ -11,14 +11,23 @@ const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 /** The text is the same on every machine: for packages that npm installs only on some systems, it names the licence but does not quote it. */
 export function thirdPartyNotices(root: string): string {
   const packages = shippedPackages(root)
-  const texts = packages.filter(({ isForSomeSystems }) => !isForSomeSystems).map((one) => chapterOf(root, one))
+  const quoted = packages.filter(({ isForSomeSystems }) => !isForSomeSystems)
   return `${introduction(root)}
 ${packages.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`).join('\n')}
 
 ${LIBVIPS}
 
-${texts.filter((text) => text !== null).join('\n\n')}
+${chaptersOf(quoted.flatMap((one) => textsOf(root, one).map((text) => ({ of: `${one.name} ${one.version}`, text })))).join('\n\n')}
 `
+}
+
+/** Each text once, with all packages that have exactly this text. */
+function chaptersOf(texts: readonly { of: string; text: string }[]): string[] {
+  const packagesOf = Map.groupBy(texts, ({ text }) => text)
+  return [...packagesOf].map(([text, same]) => {
+    const [first = '', ...others] = new Set(same.map(({ of }) => of))
+    return [`## ${first}`, ...(others.length === 0 ? [] : [`Also of ${others.join(', ')}.`]), text].join('\n\n')
+  })
 }
 
 const introduction = (root: string): string => `# Third-party notices
@@ -36,16 +45,15 @@ The packages @img/sharp-libvips-* contain libvips and the libraries that it uses
 lists them. They are shared libraries in their own packages, so you can replace them by another build. Source and build instructions:
 https://github.com/lovell/sharp-libvips. Licence: https://www.gnu.org/licenses/lgpl-3.0.html.`
 
-function chapterOf(root: string, { name, version, license, folder }: ShippedPackage): string | null {
+function textsOf(root: string, { name, license, folder }: ShippedPackage): string[] {
   const files = licenseFiles(join(root, folder), carriedPackages[name] ?? [])
   if (files.length === 0)
-    return `## ${name} ${version}\n\n${[`${license}; the package does not contain its text.`, ...textsOf(license)].join('\n\n')}`
-  const texts = files.map((file) => fenced(readFileSync(join(root, folder, file), 'utf8')))
-  return `## ${name} ${version}\n\n${texts.join('\n\n')}`
+    return [[`${license}; the package does not contain its text.`, ...missingTexts(license)].join('\n\n')]
+  return files.map((file) => fenced(readFileSync(join(root, folder, file), 'utf8')))
 }
 
 /** Texts that the licence requires and the package does not contain. */
-function textsOf(license: string): string[] {
+function missingTexts(license: string): string[] {
   return [
     ...(license.includes('Apache-2.0') ? ['The text of the Apache License 2.0 is under detect-libc.'] : []),
     ...(license.includes('BSD-3-Clause') ? [fenced(PROTOBUF_BSD)] : []),

@@ -3,36 +3,51 @@
 // concrete parts and wires them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hostname } from 'node:os'
 import { createChannels } from './create-channels.ts'
 import { createRoutes } from './create-routes.ts'
 import { createServices } from './create-services.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import type { ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
+import { sleep } from './domain/clock.ts'
 import { LOCAL_USER } from './domain/session.ts'
+import { isPostgres } from './domain/store-settings.ts'
 import type { Engine } from './engine/engine.ts'
 import { createTestRuns } from './evaluation/test-runs.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
-import { createChallenges } from './http/auth/console/challenges.ts'
+import type { Devices } from './http/auth/console/devices.ts'
 import { createProofs } from './http/auth/console/proofs.ts'
+import type { SharedDevices } from './http/auth/console/shared-devices.ts'
 import { guardDecisions } from './http/auth/passphrase/guard-decisions.ts'
 import { createRequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
+import { createTokenRows } from './http/auth/tokens/token-rows.ts'
 import { type MadeTokens, noOperatorToken, type Tokens, type WriteAudit } from './http/auth/tokens/tokens.ts'
-import { createMetrics, registerEngineMetrics, registerProcessMetrics } from './http/metrics/metrics.ts'
+import {
+  createMetrics,
+  registerBuildInfo,
+  registerEngineMetrics,
+  registerProcessMetrics,
+} from './http/metrics/metrics.ts'
+import { registerStoreMetrics } from './http/metrics/store-metrics.ts'
 import type { Door, Route } from './http/route.ts'
 import type { ListenTarget } from './http/server/listen.ts'
 import { createServerState } from './http/server-state.ts'
-import { lockDataDir } from './open-store.ts'
+import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { createConsoleLink, onLocalhost } from './operators/console-link.ts'
 import type { OperatorChannel } from './operators/operator.ts'
+import { createCountTogether } from './replicas/count-together.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
 import { earlyRoutes } from './start/early-routes.ts'
 import { openLog } from './start/open-log.ts'
 import { openOwnFolders } from './start/open-own-folders.ts'
+import { openReplica } from './start/open-replica.ts'
 import { openServer } from './start/open-server.ts'
+import { openSharedParts } from './start/open-shared-parts.ts'
 import { type Prepared, prepareApp } from './start/prepare-app.ts'
 import { createReadStats } from './start/read-stats.ts'
+import { startTelemetry } from './start/start-telemetry.ts'
 import { openTestEngine } from './start/test-engine.ts'
 import type { Store } from './store/store.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
@@ -67,7 +82,7 @@ export interface OpenApp {
   /** The tokens that this start made. Show them now: they cannot be read again. */
   readonly madeTokens: MadeTokens | null
   /** A code that signs a browser in to the console, as the operator of the first start. It works once, for five minutes. */
-  newConsoleCode(): string
+  newConsoleCode(): Promise<string>
   /** What is attached to messages. */
   readonly files: FileKeeper
   /** The open doors that have at least one route. */
@@ -79,6 +94,9 @@ export interface OpenApp {
   /** Call it when the server is idle: frees memory that is held for speed alone. */
   rest(): void
 }
+
+/** As long as this a stop waits until channels have heard of it. */
+const TELL_MS = 2_000
 
 const isAskedOverHttp = ({ provider }: ModelSettings): boolean => provider !== 'demo' && provider !== 'scripted'
 
@@ -137,40 +155,64 @@ interface Started {
 
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
 async function startApp(
-  options: AppOptions,
+  given: AppOptions,
   prepared: Prepared,
   where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
-  const { settings, dataDir, version, log, makeTokens = false } = options
+  const { settings, version, log, makeTokens = false } = given
   const { parts, credentials, connections, processes, strays, clock, ids, basePath } = prepared
   await using undo = new AsyncDisposableStack()
 
-  const lock = lockDataDir(dataDir)
+  const { lock, dataDir } = isPostgres(settings.store)
+    ? lockReplicaFolder(given.dataDir)
+    : { lock: lockDataDir(given.dataDir), dataDir: given.dataDir }
+  const options = { ...given, dataDir }
   undo.defer(() => lock.release())
   const folders = openOwnFolders(options, prepared, undo)
-  const { own, workspaces, tokens, published, fileKeys, pushKeys, secret, passphrase, signIn } = folders
+  const { own, workspaces, tokens, published, passphrase } = folders
   const state = createServerState(log)
   const metrics = createMetrics()
   undo.defer(registerProcessMetrics(metrics))
+  const telemetry = await startTelemetry(options, prepared, metrics, undo)
   const whenOpen = Promise.withResolvers<Store>()
   let channels: readonly OperatorChannel[] = []
   const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise, channels: () => channels })
   const room = createByteBudget(READERS_BYTES, clock)
-  const { devices } = signIn
-  const serverParts = { routes: early, tokens, devices, state, metrics, room, published }
+  // The port opens before the store. Until then nobody has a device that is kept there.
+  let devices: Devices & Partial<SharedDevices> = folders.signIn.devices
+  const count = createCountTogether()
+  const lookAgain = async () => void (await Promise.all([devices.refresh?.(), tokens.refresh()]))
+  const serverParts = {
+    ...{ routes: early, tokens, state, metrics, telemetry, room, published },
+    devices: { current: () => devices.current(), used: (id: string) => devices.used(id) },
+    ...(isPostgres(settings.store) ? { together: { count, lookAgain } } : {}),
+  }
   const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
 
-  const { store, wake, sessionLog, unlessDamaged } = openLog(options, { lock, state, room, clock }, undo)
+  const owner = ids.uuid()
+  const opening = openLog(options, { lock, owner, state, room, metrics, clock }, undo)
+  const { store, team, wake, sessionLog, unlessDamaged } = await opening
   whenOpen.resolve(store)
+  const place = `${hostname()}:${dataDir}`
+  const replica = team === null ? null : openReplica({ shared: team.shared, owner, place, clock, ids, log }, undo)
+  const agreed = replica === null ? folders : await openSharedParts({ ...replica, clock, ids, log }, undo)
+  const { fileKeys, pushKeys, secret, signIn } = agreed
+  devices = signIn.devices
+  if (replica !== null) count.open(replica)
   const audit: WriteAudit = (record) => sessionLog.commit({ type: 'add_audit', audit: [record] })
-  const madeTokens = await tokens.begin(audit, { make: makeTokens })
-  if (!tokens.current().some(({ role }) => role === 'operator')) log.warn(noOperatorToken(dataDir))
+  const records = replica === null ? undefined : createTokenRows({ ...replica, log })
+  const madeTokens = await tokens.begin(audit, { make: makeTokens, records })
+  const { issuers, proxy } = settings.identity
+  const knowsNobodyElse = issuers.length === 0 && proxy === null
+  if (knowsNobodyElse && !tokens.current().some(({ role }) => role === 'operator')) {
+    log.warn(noOperatorToken(replica === null ? dataDir : null))
+  }
   const wiring = { settings, fileKeys, dataDir, basePath, version, ids }
   const base = settings.channels.publicUrl ?? (localAddress === null ? '' : onLocalhost(localAddress))
   const link = createConsoleLink(base)
-  const operators = configuredOperators(settings.supervision.operators)
+  const operators = configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups)
   const proofs = createProofs({
-    ...{ passkeys: signIn.passkeys, challenges: createChallenges(clock, ids), clock, ids, log },
+    ...{ passkeys: signIn.passkeys, challenges: signIn.challenges, clock, ids, log },
     personOf: (name) => personOf(operators, name),
     link: (id) => (id === null ? `${base}/console/settings` : link(id)),
   })
@@ -178,12 +220,16 @@ async function startApp(
   const services = await createServices(
     {
       ...wiring,
+      replica,
       agents: parts,
       store,
       sessionLog,
       wake,
+      owner,
+      team,
       connections,
       middleware: options.middleware ?? [],
+      telemetry,
       workspaces,
       tidy: () => work.tidy(),
       reach,
@@ -197,7 +243,7 @@ async function startApp(
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = services
   const work = createSupervisedWork(
     {
-      ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, clock, ids, log },
+      ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, replica, clock, ids, log },
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,
@@ -205,7 +251,7 @@ async function startApp(
   const { terminal } = options
   const channelParts = {
     ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, secret, clock, ids, log },
-    link,
+    ...{ link, telemetry, replica },
   }
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
   channels = opened.list
@@ -214,23 +260,40 @@ async function startApp(
   const routes = guardDecisions(
     createRoutes({
       ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests },
-      signIn: { ...signIn, proofs, audit, operators, base, agent: prepared.answering.definition.name },
-      readStats: createReadStats({ engine, store, http: http.stats, clock }, undo),
+      signIn: {
+        ...signIn,
+        ...(replica === null ? {} : { together: count }),
+        proofs,
+        audit,
+        operators,
+        base,
+        agent: prepared.answering.definition.name,
+      },
+      readStats: createReadStats(
+        { engine, store, http: http.stats, clock, replica, version, state, port: address?.port ?? null },
+        undo,
+      ),
     }),
     createRequirePassphrase(passphrase),
   )
   registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
+  registerStoreMetrics(metrics, () => store.figures(), clock)
+  registerBuildInfo(metrics, {
+    ...{ version, store: isPostgres(settings.store) ? 'postgres' : settings.store },
+    replica: engine.stats().replica,
+  })
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
   http.serve(routes)
   state.advance('ready')
+  let recovering = Promise.resolve()
   if (where !== null) {
     state.advance('running')
     janitor.start()
     for (const { toolbox } of parts) toolbox.start()
     // In the background: a question may be about a tool whose server takes its time.
     void approvals.review()
-    void work
+    recovering = work
       .recover()
       .catch((error: unknown) => log.error('what an earlier start left could not be taken over', { error }))
   }
@@ -243,7 +306,7 @@ async function startApp(
       handle: http.handle,
       tokens,
       madeTokens,
-      newConsoleCode: () => signIn.codes.make({ user: LOCAL_USER, isVouched: false }).text,
+      newConsoleCode: async () => (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text,
       files: keeper,
       doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
       routes,
@@ -256,12 +319,17 @@ async function startApp(
       tests.close()
       // New work is refused from here on. Open answers go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
-      // The store may be what has crashed.
-      if (!crashed) await elsewhere.tellStop().catch((error: unknown) => log.warn('channels were not told', { error }))
+      // The store may be what has crashed, or away. Runs that work do not wait for it.
+      const told = crashed ? Promise.resolve() : elsewhere.tellStop()
+      const noted = told.catch((error: unknown) => log.warn('channels were not told', { error }))
+      await Promise.race([noted, sleep(clock, TELL_MS)])
       await mcp.close()
       await engine.drain(drainMs, { crashed })
       feed.close()
       await closing
+      // A program that is used for a moment may stop before this has ended, and it reads the store.
+      await Promise.race([recovering, sleep(clock, TELL_MS)])
+      team?.leave()
       await everything.disposeAsync()
     },
   }

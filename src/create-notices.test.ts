@@ -59,7 +59,7 @@ async function createServer(
   return app
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 20 })
+const soon = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 60_000, interval: 20 })
 
 test('a server tells its operator everywhere, also that it is over, and once after a restart', async () => {
   const [ntfy, service, receiver] = await Promise.all([
@@ -103,8 +103,13 @@ webhooks: [{ name: pager, url: "${receiver.url}", kinds: approval }]
   await soon(() =>
     expect([ntfy.phone('ada-topic'), browser.shown()]).toMatchObject([[{ priority: 1 }], [{ silent: true }]]),
   )
-  const shown = (await client.channels.list()).map(({ name, waiting, trouble }) => ({ name, waiting, trouble }))
-  expect(shown).toEqual(['push:ada', 'ntfy:ada', 'webhook:pager'].map((name) => ({ name, waiting: 0, trouble: null })))
+  // What was shown is written down a moment later.
+  await soon(async () => {
+    const shown = (await client.channels.list()).map(({ name, waiting, trouble }) => ({ name, waiting, trouble }))
+    expect(shown).toEqual(
+      ['push:ada', 'ntfy:ada', 'webhook:pager'].map((name) => ({ name, waiting: 0, trouble: null })),
+    )
+  })
   const counts = [ntfy.taken.length, browser.messages.length]
   await first.close({ drainMs: 0 })
 

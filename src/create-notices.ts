@@ -2,7 +2,9 @@
 
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Clock } from './domain/clock.ts'
+import type { FeedItem } from './domain/feed.ts'
 import type { Logger } from './domain/logger.ts'
+import type { Telemetry, TraceContext } from './domain/telemetry.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { ConsoleLink } from './operators/console-link.ts'
 import type { ChannelCredentials } from './operators/credentials/channel-credentials.ts'
@@ -16,6 +18,7 @@ import { createVapid, type VapidKeys } from './operators/web-push/vapid.ts'
 import { createWebhook } from './operators/webhook/create-webhook.ts'
 import type { Connections } from './outgoing/connections.ts'
 import { feedView } from './protocols/manage/events/feed-view.ts'
+import type { Replica } from './start/open-replica.ts'
 import type { Store } from './store/store.ts'
 import { createServiceHttp, systemLookup } from './tools/http/service/service-http.ts'
 
@@ -28,6 +31,9 @@ export interface NoticeParts {
   /** The key pair for Web Push, made at its first use. */
   pushKeys: () => VapidKeys
   link: ConsoleLink
+  telemetry: Telemetry
+  /** What the processes on one store tell each other. Null: this is the only one. */
+  replica: Pick<Replica, 'changes'> | null
   /** A browser has subscribed to this channel. */
   onSubscribed(channel: string): void
   clock: Clock
@@ -40,7 +46,7 @@ export interface Notices {
 }
 
 export async function openNotices(parts: NoticeParts): Promise<Notices> {
-  const { settings, store, sessionLog, connections, pushKeys, onSubscribed, clock } = parts
+  const { settings, store, sessionLog, connections, pushKeys, replica, onSubscribed, clock, log } = parts
   const { operators } = settings.supervision
   const proxy = settings.tools.proxy
   const proxied = proxy === null ? null : connections.pool({ proxyVariables: proxy })
@@ -53,6 +59,8 @@ export async function openNotices(parts: NoticeParts): Promise<Notices> {
     keys: pushKeys,
     isLocalServer: settings.loopback,
     onSubscribed,
+    logger: log,
+    ...(replica === null ? {} : { changes: replica.changes }),
   })
   return { channels: [...personalChannels(parts, post, push), ...webhooks(parts, post)], push }
 }
@@ -83,11 +91,24 @@ function personalChannels(
   })
 }
 
-function webhooks({ settings, credentials, clock }: NoticeParts, post: Post): CreateChannel[] {
+function webhooks(parts: NoticeParts, post: Post): CreateChannel[] {
+  const { settings, credentials, clock } = parts
   const { webhookSecret: secret } = credentials
   // Without webhooks no secret is read.
   if (secret === null) return []
   return settings.channels.webhooks.map(
-    (one) => () => createWebhook({ settings: one, secret, view: feedView, post, clock }),
+    (one) => () =>
+      createWebhook({ settings: one, secret, view: feedView, post, traceOf: (item) => traceOf(parts, item), clock }),
   )
+}
+
+/** A failure to find the trace must not keep a message back. */
+async function traceOf({ store, telemetry }: NoticeParts, { kind, id }: FeedItem): Promise<TraceContext | undefined> {
+  try {
+    const runId = kind === 'wait' ? (await store.waits.get(id))?.runId : id
+    const run = kind === 'session' || runId === undefined ? null : await store.runs.get(runId)
+    return run === null ? undefined : telemetry.contextOf(run)
+  } catch {
+    return undefined
+  }
 }

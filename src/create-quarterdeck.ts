@@ -11,6 +11,7 @@ import { createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
 import type { Logger } from './domain/logger.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
+import { createLogTap } from './http/logging/log-tap.ts'
 import { problemHeaders, problemOf } from './http/problem.ts'
 import { isOutside, readBasePath } from './http/server/target.ts'
 import { createKeychain } from './operators/credentials/keychain.ts'
@@ -60,7 +61,8 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
   const { agent = [], settings = {}, middleware = [], env = process.env } = options
   const io = { cwd: process.cwd(), env, stderr: process.stderr, clock: createSystemClock() }
   const config = loadConfig({ files: [agent].flat(), flags: {}, code: settings }, io)
-  const log = options.log ?? createServerLog(config, io)
+  const logTap = createLogTap()
+  const log = options.log ?? createServerLog(config, io, { tap: logTap })
   const strays = createStrayErrors()
   const tools = toolsByAgent(options.tools ?? [], config.agents, strays)
   const basePath = readBasePath(options.basePath ?? '')
@@ -82,6 +84,7 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
       ...(configDir === null ? {} : { configDir }),
       version: await readVersion(),
       log,
+      logTap,
       // Whatever else the program does: nothing that was promised would hold.
       exit: (code) => process.exit(code),
       strays,

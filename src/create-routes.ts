@@ -101,7 +101,7 @@ export function createRoutes({
     ...createChannelRoutes(channels),
     ...createPushRoutes(channels),
     ...createToolRoutes(services),
-    ...createTokenRoutes({ tokens, stepUp, operators: signIn.operators, dataDir }),
+    ...createTokenRoutes({ tokens, stepUp, operators: signIn.operators, dataDir, clock: services.clock }),
     ...createDeviceRoutes({
       ...{ ...signIn, clock: services.clock, publicUrl: settings.channels.publicUrl },
       about: { version, agent: signIn.agent, operators: settings.supervision.operators.map(({ name }) => name) },

@@ -7,14 +7,19 @@ import { fileLimits } from './domain/file.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
 import type { StepUp } from './domain/step-up.ts'
+import { isPostgres } from './domain/store-settings.ts'
+import type { Telemetry } from './domain/telemetry.ts'
 import { createEngine, type EngineOptions } from './engine/create-engine.ts'
 import type { Engine } from './engine/engine.ts'
 import { createFeed, type Feed } from './engine/feed.ts'
 import { createEventLog } from './engine/middleware/event-log.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
 import { createJanitor, type Janitor } from './engine/sessions/janitor.ts'
+import { createJobs, createOwnJobs, type Jobs } from './engine/sessions/jobs.ts'
 import { createAttachedFiles } from './files/attached-files.ts'
 import type { FileKeeper } from './files/file-keeper.ts'
+import { createBlobFolder } from './files/keep/blob-folder.ts'
+import { createCachedBlobs } from './files/keep/cached-blobs.ts'
 import { createFileKeeper } from './files/keep/create-file-keeper.ts'
 import { createFileReader } from './files/reader/create-file-reader.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
@@ -26,10 +31,15 @@ import { createDeskTools, deskInstructions } from './protocols/mcp/desk-tools.ts
 import { createLaterDoor } from './protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from './protocols/mcp/mcp-door.ts'
 import { createRoomResource } from './protocols/mcp/room-resource.ts'
+import { type SharedConnections, shareConnections } from './protocols/mcp/share-connections.ts'
 import { type Attachments, createAttachments, type FetchFile } from './protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from './protocols/shared/request/file-links.ts'
+import type { Team } from './start/open-log.ts'
+import type { Replica } from './start/open-replica.ts'
 import { type ChainCheck, createChainCheck } from './store/chain-check.ts'
+import { createLocalShared } from './store/local-shared.ts'
 import type { Store } from './store/store.ts'
+import { tieChains } from './store/tie-chains.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from './supervision/agents-elsewhere.ts'
 import type { Approvals } from './supervision/approvals/approvals.ts'
 import { createCallRules } from './supervision/approvals/call-rules.ts'
@@ -40,6 +50,7 @@ import { createReadDiff, type ReadDiff } from './supervision/approvals/read-diff
 import { createRevealSecret, type RevealSecret } from './supervision/approvals/reveal-secret.ts'
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { type AuditTrail, createAuditTrail } from './supervision/oversight/audit-trail.ts'
+import { createDayLimits, type DayLimits } from './supervision/oversight/day-limits.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import { createReadUsage, type ReadUsage } from './supervision/oversight/usage-report.ts'
 import type { Reach } from './supervision/reach.ts'
@@ -60,9 +71,11 @@ export interface Services {
   trail: AuditTrail
   chain: ChainCheck['state']
   readUsage: ReadUsage
+  dayLimits: DayLimits
   mcp: McpDoor
   elsewhere: AgentsElsewhere
   janitor: Janitor
+  jobs: Jobs
   keeper: FileKeeper
   attachments: Attachments
   links: FileLinks
@@ -79,12 +92,19 @@ interface ServiceParts {
   connections: Connections
   fileKeys: FileKeys
   middleware: readonly Middleware[]
+  telemetry: Telemetry
   reach: Reach
   /** What needs a passkey. */
   stepUp: StepUp
   workspaces: Workspaces
   /** Once an hour. */
   tidy: () => Promise<void>
+  /** Name of this process. */
+  owner: string
+  /** Null: one process owns the store. */
+  team: Team | null
+  /** What the processes on one store tell each other. Null: this is the only one. */
+  replica: Replica | null
   /** Added to the MCP door beside our own tools. */
   mcpExtension?: McpDoorOptions['extension']
   dataDir: string
@@ -97,12 +117,14 @@ interface ServiceParts {
 
 /** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
 export async function createServices(parts: ServiceParts, undo: AsyncDisposableStack): Promise<Services> {
-  const { agents, settings, store, sessionLog, wake, clock, ids, log } = parts
+  const { agents, settings, store, sessionLog, wake, telemetry, team, replica, clock, ids, log } = parts
+  const jobs =
+    team === null ? createOwnJobs(clock) : createJobs({ shared: team.shared, owner: parts.owner, clock, logger: log })
   const { keeper, files } = openFiles(parts, undo)
   const supervision = {
     rules: createCallRules({ grants: store.grants, clock }),
     agents,
-    operators: configuredOperators(settings.supervision.operators),
+    operators: configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups),
     stepUp: parts.stepUp,
     store,
     log: sessionLog,
@@ -110,18 +132,27 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     ids,
     logger: log,
   }
+  const dayLimits = createDayLimits({
+    ...{ limits: settings.limits.perDay, prices: settings.prices, usage: store.usage, clock, logger: log },
+    shared: parts.team?.shared ?? createLocalShared(clock),
+  })
   const engine = createEngine({
     agents,
     store,
     log: sessionLog,
     wake,
-    // The lock of the data directory proves it.
-    isOnlyProcess: true,
+    leaseOwner: parts.owner,
+    // Without a team, the lock of the data directory proves it.
+    isOnlyProcess: team === null,
+    ...(team === null ? {} : { presence: team.presence, isAlone: team.isAlone, otherProcesses: team.others }),
     clock,
     ids,
     logger: log,
+    telemetry,
     files,
     gate: createGate(supervision),
+    admit: dayLimits.admit,
+    ...(isPostgres(settings.store) ? { acceptWithinMs: settings.store.waitMs + ANSWER_MS } : {}),
     middleware: [...parts.middleware, ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {
       activeRuns: settings.limits.activeRuns,
@@ -143,10 +174,13 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     settings: settings.supervision,
     workspaces: parts.workspaces,
     serverPaths: agents.map(({ definition }) => definition.directory),
-    push: async (nudge) => pushNudge(mcp, elsewhere.sessions, nudge),
+    shared: replica?.shared ?? createLocalShared(clock),
+    ...(replica === null ? {} : { together: replica }),
+    jobs,
+    push: async (nudge) => pushNudge(connections, elsewhere.sessions, nudge),
     reach: parts.reach,
     stepUp: parts.stepUp,
-    isConnected: (connectionId) => mcp.isOpen(connectionId),
+    isConnected: (connectionId) => connections.isOpen(connectionId),
   })
   undo.defer(() => elsewhere.close())
   const approvals = createApprovals({ ...supervision, waits: engine.waits, elsewhere: elsewhere.approvals })
@@ -160,6 +194,8 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     logger: log,
     sessions: settings.sessions,
     unsentFileSeconds: settings.files.unsentTtlSeconds,
+    jobs,
+    ...(team === null ? {} : { tidyReplicas: () => keepTeamTidy(parts, team) }),
     expireElsewhere: elsewhere.expire,
     sweepElsewhere: elsewhere.sweep,
     tidyElsewhere: parts.tidy,
@@ -178,12 +214,14 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
         ? []
         : [createRoomResource({ sessions: elsewhere.sessions, reach: parts.reach })],
     connections: elsewhere.mcpConnections,
+    telemetry,
     clock,
     ids,
     log,
     ...(parts.mcpExtension === undefined ? {} : { extension: parts.mcpExtension }),
   })
   undo.defer(() => mcp.close())
+  const connections = shareConnections(mcp, replica)
   return {
     engine,
     approvals,
@@ -203,7 +241,9 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
       prices: settings.prices,
       models: engine.agents.list.map(({ model }) => model),
     }),
+    dayLimits,
     janitor,
+    jobs,
     keeper,
     attachments,
     links: createFileLinks({ keys: parts.fileKeys, basePath: parts.basePath }),
@@ -214,7 +254,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
 
 /** Pushes a nudge through the connection of the agent, if it has one that is open. */
 async function pushNudge(
-  mcp: McpDoor,
+  connections: SharedConnections,
   sessions: Pick<SupervisedSessions, 'get'>,
   { sessionId, message, nudgeCount, idleSeconds, source }: Nudge,
 ): Promise<string | null> {
@@ -228,16 +268,30 @@ async function pushNudge(
     source,
     progress_snapshot: progressSnapshot,
   }
-  const way = mcp.push(connectionId, { method: 'quarterdeck/nudge', params, message })
+  const way = await connections.push(connectionId, { method: 'quarterdeck/nudge', params, message })
   return way === null ? null : way === 'stream' ? 'notification' : 'notification during a call'
 }
 
+/** Once an hour, by one process of a team. */
+async function keepTeamTidy({ store, sessionLog, clock, owner }: ServiceParts, { shared, tidy }: Team): Promise<void> {
+  await tidy()
+  await tieChains({ reads: store.audit, shared, commit: sessionLog.commit, clock, writer: owner })
+}
+
+/** How much of the files that replicas share each of them keeps at hand. */
+const CACHED_BYTES = 1024 ** 3
+
+/** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
+const ANSWER_MS = 3_000
+
 function openFiles(
-  { settings, store, sessionLog, dataDir, clock, ids, log }: ServiceParts,
+  { settings, store, sessionLog, team, dataDir, clock, ids, log }: ServiceParts,
   undo: AsyncDisposableStack,
 ) {
+  const cached = { dir: join(dataDir, 'file-cache'), maxBytes: CACHED_BYTES, newId: () => ids.uuid(), log }
   const keeper = createFileKeeper({
-    dir: join(dataDir, 'files'),
+    blobs:
+      team === null ? createBlobFolder(join(dataDir, 'files')) : createCachedBlobs({ shared: team.blobs, ...cached }),
     store: store.files,
     commit: (command) => sessionLog.commit(command),
     clock,

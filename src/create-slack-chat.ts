@@ -21,6 +21,7 @@ import { createButtonValues } from './operators/slack/button-values.ts'
 import { type AnswerParts, openSlack, type SlackDeps } from './operators/slack/create-slack.ts'
 import { channelName } from './operators/slack/slack-room.ts'
 import type { Connections } from './outgoing/connections.ts'
+import type { Replica } from './start/open-replica.ts'
 import type { Store } from './store/store.ts'
 import { personOf } from './supervision/sessions/may-command.ts'
 
@@ -34,6 +35,8 @@ export interface SlackParts {
   /** Signs the values of buttons. */
   secret: () => Uint8Array
   link: ConsoleLink
+  /** Null: this is the only process of its store. */
+  replica: Pick<Replica, 'alone'> | null
   clock: Clock
   ids: Ids
   log: Logger
@@ -76,6 +79,7 @@ export async function openSlackChat(
     teamId,
     outbox: store.outbox,
     log: sessionLog,
+    ...(parts.replica === null ? {} : { alone: parts.replica.alone }),
     answers: (given) => answersFor(parts, { ...shared, ...given }),
     outgoing: {
       fetch: pool.fetch,

@@ -3,11 +3,15 @@
 import { join } from 'node:path'
 import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Clock } from './domain/clock.ts'
+import type { Caller } from './domain/decision.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
+import type { Checkpoint } from './domain/supervision.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
 import type { SessionLog } from './log/session-log.ts'
 import { reservedVerbs } from './operators/commands/verbs.ts'
+import { createAtItsPlace } from './replicas/at-its-place.ts'
+import type { Replica } from './start/open-replica.ts'
 import type { Store } from './store/store.ts'
 import type { AgentsElsewhere } from './supervision/agents-elsewhere.ts'
 import { createCheckpoints } from './supervision/checkpoints/create-checkpoints.ts'
@@ -36,6 +40,8 @@ export interface SupervisedWork {
   tidy(): Promise<void>
 }
 
+type NewCheckpoint = Parameters<SessionCheckpoints['save']>[2]
+
 interface WorkParts {
   elsewhere: AgentsElsewhere
   settings: ServerSettings
@@ -45,6 +51,8 @@ interface WorkParts {
   tokens: Pick<Tokens, 'create' | 'revoke'>
   own: OwnFolders
   workspaces: Workspaces
+  /** What the processes on one store tell each other. Null: this is the only one. */
+  replica: Replica | null
   /** The address of `/mcp`. Null: this server has no port. */
   mcpUrl: () => string | null
   clock: Clock
@@ -54,7 +62,7 @@ interface WorkParts {
 
 /** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
 export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack): SupervisedWork {
-  const { elsewhere, settings, store, sessionLog, processes, tokens, own } = parts
+  const { elsewhere, settings, store, sessionLog, processes, tokens, own, replica } = parts
   const { dataDir, configDir, runtimeDir } = own
   const { clock, ids, log: logger } = parts
   const { supervision } = settings
@@ -117,13 +125,14 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     runtimeDir,
     masked: guarded,
     home: own.home,
+    ...(replica === null ? {} : { together: replica }),
   })
   undo.defer(() => spawner.close())
+  const shown = replica === null ? { checkpoints, commands } : atTheirPlace({ checkpoints, commands }, store, replica)
   const { retentionDays } = settings.sessions
   const purge = createPurgeSupervised({ store, log: sessionLog, clock, retentionDays })
   return {
-    checkpoints,
-    commands,
+    ...shown,
     spawner,
     purge,
     async recover() {
@@ -135,6 +144,40 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
       for (const { id } of sessions) records.purge(id)
       await checkpoints.sweep()
     },
+  }
+}
+
+/** What needs the files of a session is done by the server that opened it, whichever one is asked. */
+function atTheirPlace(
+  { checkpoints, commands }: Pick<SupervisedWork, 'checkpoints' | 'commands'>,
+  store: Pick<Store, 'sessions' | 'supervised'>,
+  replica: Replica,
+): Pick<SupervisedWork, 'checkpoints' | 'commands'> {
+  const atItsPlace = createAtItsPlace(replica)
+  const placeOf = async (sessionId: string) => (await store.sessions.get(sessionId))?.supervision?.place
+  const ofSession = ([, sessionId]: readonly [Caller, string, ...unknown[]]) => placeOf(sessionId)
+  const ofCheckpoint = ([{ sessionId }]: readonly [Checkpoint, ...unknown[]]) => placeOf(sessionId)
+  const ofRecord = async ([, id]: readonly [Caller, string, ...unknown[]]) => {
+    const checkpoint = await store.supervised.checkpoint(id)
+    return checkpoint === null ? undefined : placeOf(checkpoint.sessionId)
+  }
+  // Whoever asks at another server and leaves does not end the work there: a signal is no JSON.
+  const save = atItsPlace('checkpoints.save', ofSession, (by: Caller, id: string, wanted: NewCheckpoint) =>
+    checkpoints.save(by, id, wanted),
+  )
+  const changes = atItsPlace('checkpoints.changes', ofCheckpoint, (checkpoint: Checkpoint) =>
+    checkpoints.changes(checkpoint),
+  )
+  return {
+    checkpoints: {
+      ...checkpoints,
+      save: (by, id, wanted) => save(by, id, wanted),
+      changes: (checkpoint) => changes(checkpoint),
+      files: atItsPlace('checkpoints.files', ofCheckpoint, checkpoints.files),
+      diff: atItsPlace('checkpoints.diff', ofCheckpoint, checkpoints.diff),
+      restore: atItsPlace('checkpoints.restore', ofRecord, checkpoints.restore),
+    },
+    commands: { ...commands, run: atItsPlace('commands.run', ofSession, commands.run) },
   }
 }
 

@@ -1,10 +1,11 @@
-// The container image matches package.json: Node, program, files for the build, port and folders.
+// The image and the compose files match package.json and the settings: Node, program, files for the build, ports, folders, variables.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '../src/config/settings/settings.ts'
+import { parseDockerfile } from './deploy/parse-dockerfile.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -16,56 +17,178 @@ const manifest: {
   optionalDependencies: Record<string, string>
   scripts: { build: string }
 } = JSON.parse(read('package.json'))
-const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ')
-const { services } = parse(read('compose.yaml'))
-const { quarterdeck } = services
-const instructions = (name: string): string[] =>
-  [...dockerfile.matchAll(new RegExp(`^${name} +(.+)$`, 'gm'))].map(([, rest = '']) => rest)
-const environment = Object.fromEntries(
+const { stages, instructions } = parseDockerfile(read('Dockerfile'))
+const environment: Record<string, string> = Object.fromEntries(
   instructions('ENV').flatMap((line) => line.split(/ +/).map((pair) => pair.split('='))),
 )
+const port = String(settings.port.default)
+const [volume = ''] = instructions('VOLUME')
 
-test('every stage has the Node version of package.json', () => {
-  const [, major] = /^>=(\d+)$/.exec(manifest.engines.node) ?? []
-  expect(instructions('FROM').map((line) => line.split(' ')[0])).toEqual(Array(2).fill(`node:${major}-trixie-slim`))
-  // The image leaves optional packages out: it has a Node of its own, and no keychain.
-  const optional = Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith('node-'))
-  expect(optional).toEqual(['@napi-rs/keyring'])
+interface Service {
+  build?: string
+  image: string
+  environment: Record<string, string>
+  volumes?: string[]
+  ports?: string[]
+  read_only?: boolean
+  tmpfs?: string[]
+  networks?: string[]
+  healthcheck?: { test: string[] }
+  depends_on?: Record<string, { condition: string }>
+  restart: string
+  stop_grace_period: string
+  cap_drop?: string[]
+  security_opt: string[]
+}
+
+interface Compose {
+  services: Record<string, Service>
+  volumes: Record<string, unknown>
+  networks?: Record<string, { internal?: boolean } | null>
+}
+
+const one: Compose = parse(read('compose.yaml'))
+const team: Compose = parse(read('compose.team.yaml'), { merge: true })
+const composeFiles = [
+  ['compose.yaml', one],
+  ['compose.team.yaml', team],
+] as const
+const ours = ({ services }: Compose): Service[] => Object.values(services).filter(({ build }) => build !== undefined)
+
+/** Variables that the server knows, and those of the image itself. */
+const known = ['HOME', 'NODE_ENV', 'QUARTERDECK_CONFIG_DIR', ...Object.values(settings).flatMap(({ env }) => env)]
+const secondsOf = (time: string): number => Number(/^(\d+)s$/.exec(time)?.[1])
+
+describe('the image', () => {
+  test('has the Node version of package.json in every stage', () => {
+    const [, major] = /^>=(\d+)$/.exec(manifest.engines.node) ?? []
+    expect(stages.map(({ image }) => image)).toEqual(Array(2).fill(`node:${major}-trixie-slim`))
+    // The image leaves optional packages out: it has a Node of its own, and no keychain.
+    const optional = Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith('node-'))
+    expect(optional).toEqual(['@napi-rs/keyring'])
+  })
+
+  test('is built from the files of the package, and no secrets', () => {
+    const lines = read('.dockerignore').split('\n').filter(Boolean)
+    const sent = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
+    expect(sent.filter((path) => !existsSync(join(root, path)))).toEqual([])
+
+    const published = manifest.files.filter((path) => !path.startsWith('!')).map((path) => path.split('/')[0] ?? '')
+    const named = manifest.scripts.build.split(/[\s;/$]+/).filter((word) => existsSync(join(root, word)))
+    const needed = new Set([...published, ...named, 'package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'])
+    for (const made of ['dist', '.', '']) needed.delete(made)
+    expect([...needed].filter((path) => !sent.includes(path))).toEqual([])
+
+    expect(lines).toEqual(expect.arrayContaining(['*', '**/.env', '**/.quarterdeck', '**/node_modules']))
+  })
+
+  test('runs the program of package.json, by a user that is a number and not root', () => {
+    expect(instructions('RUN').join(' ')).toContain(`ln -s /app/${manifest.bin.quarterdeck} /usr/local/bin/quarterdeck`)
+    expect(instructions('ENTRYPOINT')).toEqual(['["quarterdeck"]'])
+    expect(instructions('USER')).toEqual(['1000:1000'])
+  })
+
+  test('ends with a small stage: what builds it stays behind, and what it downloads is pinned', () => {
+    const [build, last] = stages
+    expect(build?.name).toBe('build')
+    expect(last?.lines.filter(({ instruction }) => instruction === 'COPY')).toEqual([
+      { instruction: 'COPY', rest: '--from=build /app /app' },
+    ])
+    const commands = instructions('RUN').join('\n')
+    expect(commands).toContain('npm ci --ignore-scripts')
+    // Nothing that would give another image tomorrow, or that runs code nobody has read.
+    expect(commands).not.toMatch(/apt-get|npm (?:i|install)\b|curl|wget|npx|sudo/)
+    expect([...instructions('ADD'), ...instructions('ARG')]).toEqual([])
+    expect(stages.filter(({ image }) => !image.includes(':') || image.endsWith(':latest'))).toEqual([])
+  })
+
+  test('has the port and the folders of the settings', () => {
+    expect(instructions('EXPOSE')).toEqual([port])
+    expect(instructions('HEALTHCHECK').join()).toContain(`|| ${port}}/ready`)
+    expect(environment.QUARTERDECK_DATA_DIR).toBe(`${volume}/data`)
+    expect(environment.QUARTERDECK_CONFIG_DIR).toBe(`${volume}/config`)
+    expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([])
+  })
 })
 
-test('the builder gets the files of the package, and no secrets', () => {
-  const lines = read('.dockerignore').split('\n').filter(Boolean)
-  const sent = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
-  expect(sent.filter((path) => !existsSync(join(root, path)))).toEqual([])
+describe.each(composeFiles)('%s', (_, compose) => {
+  const { services } = compose
 
-  const published = manifest.files.filter((path) => !path.startsWith('!')).map((path) => path.split('/')[0] ?? '')
-  const named = manifest.scripts.build.split(/[\s;/$]+/).filter((word) => existsSync(join(root, word)))
-  const needed = new Set([...published, ...named, 'package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'])
-  for (const made of ['dist', '.', '']) needed.delete(made)
-  expect([...needed].filter((path) => !sent.includes(path))).toEqual([])
+  test('runs our servers without rights, on a read-only root', () => {
+    for (const server of ours(compose)) {
+      expect(server).toMatchObject({ build: '.', image: 'quarterdeck', read_only: true, cap_drop: ['ALL'] })
+      expect(server.volumes).toContain(`./examples/assistant:${instructions('WORKDIR').at(-1)}:ro`)
+      const writable = [...(server.tmpfs ?? []), ...(server.volumes ?? [])].map((entry) => entry.split(':'))
+      expect(writable.flat()).toEqual(expect.arrayContaining(['/tmp', volume]))
+    }
+    expect(Object.values(services).every(({ security_opt: [only] }) => only === 'no-new-privileges:true')).toBe(true)
+  })
 
-  expect(lines).toEqual(expect.arrayContaining(['*', '**/.env', '**/.quarterdeck', '**/node_modules']))
+  test('names only variables that exist, and no secrets', () => {
+    const given = ours(compose).flatMap(({ environment: variables }) => Object.keys(variables))
+    expect(given.filter((name) => !known.includes(name))).toEqual([])
+    const values = Object.values(services).flatMap(({ environment: variables }) => Object.entries(variables))
+    const secret = /PASSWORD|TOKEN|KEY|SECRET|STORE/
+    expect(values.filter(([name, value]) => secret.test(name) && !value.includes('${'))).toEqual([])
+  })
+
+  test('names only files, volumes, networks and services that exist', () => {
+    const mounts = Object.values(services).flatMap((service) => service.volumes ?? [])
+    const sources = mounts.map((mount) => mount.split(':')[0] ?? '')
+    const missing = sources.filter((source) =>
+      source.startsWith('.') ? !existsSync(join(root, source)) : !(source in compose.volumes),
+    )
+    expect(missing).toEqual([])
+    const networks = Object.values(services).flatMap((service) => service.networks ?? [])
+    expect(networks.filter((name) => !(name in (compose.networks ?? {})))).toEqual([])
+    const needed = Object.values(services).flatMap((service) => Object.entries(service.depends_on ?? {}))
+    expect(needed.filter(([name]) => !(name in services))).toEqual([])
+    expect(needed.filter(([, { condition }]) => condition !== 'service_healthy')).toEqual([])
+    const foreign = Object.values(services).filter(({ build }) => build === undefined)
+    expect(foreign.filter(({ image }) => !/^[a-z]+:\d+$/.test(image)).map(({ image }) => image)).toEqual([])
+  })
+
+  test('starts again what has ended, checks its health, and lets it end in peace', () => {
+    for (const service of Object.values(services)) {
+      expect(service.restart).toBe('unless-stopped')
+      // Our own image brings its health check.
+      expect(service.build ?? service.healthcheck?.test[0]).toMatch(/^(?:\.|CMD)$/)
+    }
+    for (const { environment: variables, stop_grace_period: grace } of ours(compose)) {
+      const drain = secondsOf(variables.QUARTERDECK_SHUTDOWN_DRAIN ?? `${settings['shutdown.drain'].default}s`)
+      expect(secondsOf(grace)).toBeGreaterThanOrEqual(drain + 10)
+    }
+  })
 })
 
-test('the program is the one of package.json, and does not run as root', () => {
-  expect(instructions('RUN').join(' ')).toContain(`ln -s /app/${manifest.bin.quarterdeck} /usr/local/bin/quarterdeck`)
-  expect(instructions('ENTRYPOINT')).toEqual(['["quarterdeck"]'])
-  expect(instructions('USER')).toEqual(['node'])
-  expect(quarterdeck).toMatchObject({ read_only: true, cap_drop: ['ALL'], build: '.' })
+describe('compose.yaml', () => {
+  test('is one server that only this machine reaches', () => {
+    expect(Object.keys(one.services)).toEqual(['quarterdeck'])
+    expect(one.services.quarterdeck?.ports).toEqual([`127.0.0.1:${port}:${port}`])
+  })
 })
 
-test('port, folders and settings are the same in all three places', () => {
-  const port = String(settings.port.default)
-  expect(instructions('EXPOSE')).toEqual([port])
-  expect(instructions('HEALTHCHECK').join()).toContain(`|| ${port}}/ready`)
-  expect(quarterdeck.ports).toEqual([`127.0.0.1:${port}:${port}`])
+describe('compose.team.yaml', () => {
+  test('is two servers, Postgres that only they reach, and a proxy that passes everything on to them', () => {
+    const { services, networks } = team
+    expect(Object.keys(services)).toEqual(['quarterdeck-1', 'quarterdeck-2', 'postgres', 'proxy'])
+    expect(services['quarterdeck-2']).toEqual(services['quarterdeck-1'])
+    expect([services.postgres?.networks, networks?.back]).toEqual([['back'], { internal: true }])
+    expect(Object.values(services).map((service) => service.ports ?? [])).toEqual([[], [], [], ['80:80', '443:443']])
 
-  const [volume = ''] = instructions('VOLUME')
-  expect(environment.QUARTERDECK_DATA_DIR).toBe(`${volume}/data`)
-  expect(environment.QUARTERDECK_CONFIG_DIR).toBe(`${volume}/config`)
-  expect(quarterdeck.volumes).toEqual([`./examples/assistant:${instructions('WORKDIR').at(-1)}:ro`, `state:${volume}`])
+    const servers = ['quarterdeck-1', 'quarterdeck-2']
+    expect(services.proxy?.environment.SERVERS).toBe(servers.map((name) => `${name}:${port}`).join(' '))
+    // Caddy asks for the health under the name of the service.
+    const hosts = services['quarterdeck-1']?.environment.QUARTERDECK_ALLOWED_HOSTS?.split(',') ?? []
+    expect(hosts).toEqual([expect.stringContaining('SITE:-localhost'), ...servers])
+    const variables = [...read('deploy/caddy/Caddyfile').matchAll(/\{\$(\w+)/g)].map(([, name]) => name)
+    expect(variables).toEqual(Object.keys(services.proxy?.environment ?? {}))
+  })
 
-  const known = ['HOME', 'NODE_ENV', 'QUARTERDECK_CONFIG_DIR', ...Object.values(settings).flatMap(({ env }) => env)]
-  const given = [...Object.keys(environment), ...Object.keys(quarterdeck.environment)]
-  expect(given.filter((name) => !known.includes(name))).toEqual([])
+  test('gives the servers the database that it makes', () => {
+    const { postgres, 'quarterdeck-1': server } = team.services
+    const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD } = postgres?.environment ?? {}
+    const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`
+    expect(server?.environment.QUARTERDECK_STORE).toBe(url)
+  })
 })

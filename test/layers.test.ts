@@ -1,6 +1,6 @@
 // The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, only the files at the root of src, start/ and cli/ see all.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -26,12 +26,15 @@ const allowed: Record<string, readonly string[]> = {
     'log/session-log.ts',
     'store/store.ts',
     'store/ports',
+    'replicas',
     'tools/tool.ts',
     'tools/process',
   ],
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
   operators: ['domain', 'json', 'supervision', 'engine', 'log/session-log.ts', 'store/ports', 'tools/http/service'],
-  http: ['domain', 'json'],
+  replicas: ['domain', 'json', 'store/ports/shared.ts'],
+  http: ['domain', 'json', 'store/ports/shared.ts'],
+  telemetry: ['domain'],
   protocols: [
     'domain',
     'json',
@@ -96,6 +99,35 @@ test('the engine and the log take time, ids and randomness as arguments', () => 
   expect(wrong).toEqual([])
 })
 
+/** These are started, not imported. */
+const PROGRAMS = [
+  'console/src/main.tsx',
+  'src/config/agent/agent-text-worker.ts',
+  'src/files/reader/child/main.ts',
+  'src/store/sqlite/disk/wal-writeback-worker.ts',
+]
+const STARTS_SOMETHING =
+  /^(?:void |await |(?:\w+\??\.)*\w+\??\(|(?:export )?(?:const|let) .* = (?:await |set(?:Timeout|Interval|Immediate)\(|fetch\(|matchMedia\(|open[A-Z]\w*(?:<.*>)?\(|start[A-Z]\w*\(|new (?:Worker|BroadcastChannel|MessageChannel|EventSource|WebSocket)\())/
+
+// Test files share a thread, so what an import starts fails later, in the middle of somebody else's test.
+test('an import starts nothing: no timer, no channel, no request', () => {
+  const root = join(src, '..')
+  const files = globSync(['src/**/*.ts', 'console/src/**/*.{ts,tsx}'], { cwd: root })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !/\.test\.ts$|\.contract\.ts$|\/testing\//.test(file))
+  const wrong = files
+    .filter((file) => !PROGRAMS.includes(file))
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        // An address block is filled once, from constants.
+        .filter((line) => STARTS_SOMETHING.test(line) && !line.startsWith('LOOPBACK.add'))
+        .map((line) => `${file}: ${line}`),
+    )
+  expect(files.length).toBeGreaterThan(1_000)
+  expect(wrong).toEqual([])
+})
+
 test('nothing evaluates text as code', () => {
   const wrong = sources.filter((file) => /\beval\(|new Function\(|node:vm/.test(readFileSync(join(src, file), 'utf8')))
   expect(wrong).toEqual([])
@@ -110,5 +142,14 @@ test('the client runs anywhere: it takes types from the domain, and no code from
         .filter((line) => /\bfrom '(?!\.\/)/.test(line) && !line.startsWith('import type '))
         .map((line) => `${file}: ${line}`)
     })
+  expect(wrong).toEqual([])
+})
+
+test('OpenTelemetry is loaded by nobody who has not asked for it', () => {
+  const wrong = sources.filter(
+    (file) =>
+      !file.startsWith('telemetry/') &&
+      /\bfrom '(?:@opentelemetry\/|(?:\.\.?\/)+telemetry\/)/.test(readFileSync(join(src, file), 'utf8')),
+  )
   expect(wrong).toEqual([])
 })

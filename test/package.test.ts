@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,6 +19,8 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { sbom } from '../scripts/sbom.ts'
+import { shippedPackages } from '../scripts/shipped-packages.ts'
 import { thirdPartyNotices } from '../scripts/third-party-notices.ts'
 import { createQuarterdeck } from '../src/create-quarterdeck.ts'
 import { createSystemClock } from '../src/domain/clock.ts'
@@ -26,9 +29,12 @@ import { silentLogger } from '../src/domain/logger.ts'
 import { scan } from '../src/files/formats/image/testing/scan.ts'
 import { pdfOf } from '../src/files/formats/pdf/testing/pdf.ts'
 import { createFileReader } from '../src/files/reader/create-file-reader.ts'
+import buildConsole from './browser/build-console.ts'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
+
+const isSource = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/|$)/.test(path.slice(root.length))
 
 /** Files that people and servers leave behind. None of them may be published. */
 const litter = [
@@ -66,10 +72,9 @@ test('the package has all files that it needs and no others, and works', { timeo
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
-  const clean = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/|$)/.test(path.slice(root.length))
   const kept = [
     'bin',
-    'console',
+    'deploy',
     'docs',
     'examples',
     'schema',
@@ -81,23 +86,26 @@ test('the package has all files that it needs and no others, and works', { timeo
   ]
   const shown = ['README.md', 'LICENSE', 'THIRD-PARTY-NOTICES.md']
   for (const name of [...kept, ...shown, 'tsconfig.json', 'tsconfig.build.json', '.gitignore']) {
-    cpSync(join(root, name), join(checkout, name), { recursive: true, filter: clean })
+    cpSync(join(root, name), join(checkout, name), { recursive: true, filter: isSource })
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  await putConsole(checkout)
   const files = (pattern: string) => globSync(pattern, { cwd: checkout }).map((path) => path.replaceAll('\\', '/'))
   const pages = files('src/http/pages/*/*.{html,css,js}').map((file) => file.replace(/^src/, 'dist'))
   const expected = [
     'package.json',
-    ...files('console/public/*').map((file) => file.replace('console/public', 'dist/console')),
+    ...globSync('*', { cwd: join(root, 'console/public') }).map((file) => `dist/console/${file}`),
     'dist/console/index.html',
     'dist/console/licences.txt',
     ...shown,
     ...files('bin/*.js'),
+    ...files('deploy/**').filter((file) => statSync(join(checkout, file)).isFile() && !/\/\.|\.test\./.test(file)),
     ...files('docs/*.md'),
     ...files('docs/assets/*.{svg,png}'),
     ...files('schema/*.json'),
     ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
     'dist/index.js',
+    'dist/sbom.cdx.json',
     'dist/cli/commands/hook/main.js',
     'dist/cli/main.js',
     'dist/client/client.js',
@@ -122,9 +130,8 @@ test('the package has all files that it needs and no others, and works', { timeo
   const paths = packed.map(({ path }) => path)
   expect(paths.filter((path) => !isBundled(path)).toSorted()).toEqual(expected.toSorted())
   expect(paths.filter((path) => path.endsWith('.d.ts') && !existsSync(join(root, sourceOf(path))))).toEqual([])
-  // Generated documents may grow without anybody noticing. The licences of all packages are long.
-  const limitOf = (path: string) => (path === 'THIRD-PARTY-NOTICES.md' ? 350_000 : 250_000)
-  expect(packed.filter(({ path, size }) => size > limitOf(path) && !path.startsWith('dist/'))).toEqual([])
+  // Generated documents may grow without anybody noticing.
+  expect(packed.filter(({ path, size }) => size > 250_000 && !path.startsWith('dist/'))).toEqual([])
   expect(packed.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(35_000_000)
 
   // Like an install: the package, and beside it its dependencies. Nothing else of ours can be found from there.
@@ -151,6 +158,15 @@ test('the package has all files that it needs and no others, and works', { timeo
   await serves(installed, app)
   await readsFiles(installed, folder)
 })
+
+/** `npm install` has built the console already, so it is packed as it is. In the long tests `npm pack` builds it from its source. */
+async function putConsole(checkout: string): Promise<void> {
+  const from = (name: string) => cpSync(join(root, name), join(checkout, name), { recursive: true, filter: isSource })
+  from('console/package.json')
+  if (process.env.LONG === '1') return from('console')
+  await buildConsole()
+  from('dist/console')
+}
 
 const sourceOf = (declaration: string): string => declaration.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')
 
@@ -203,6 +219,19 @@ async function readsFiles(installed: string, folder: string): Promise<void> {
 
 test('the notices name every published package of the lockfile', () => {
   expect(readFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), 'utf8') === thirdPartyNotices(root)).toBe(true)
+})
+
+test('the notices quote each licence once, and say whose it is', () => {
+  const notices = readFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), 'utf8')
+  const texts = notices.match(/````text\n.*?\n````/gs) ?? []
+  const named = notices.split('\n').filter((line) => /^(?:## |Also of )/.test(line))
+  const unnamed = shippedPackages(root)
+    .filter(({ isForSomeSystems }) => !isForSomeSystems)
+    .map(({ name, version }) => `${name} ${version}`)
+    .filter((one) => !named.some((line) => line.includes(one)))
+
+  expect(new Set(texts).size).toBe(texts.length)
+  expect(unnamed).toEqual([])
 })
 
 interface Manifest {
@@ -287,4 +316,20 @@ test('the client is a package of its own that has no dependencies, has types, an
     waiting: 0,
     text: 'Hello.',
   })
+})
+
+test('the bill of materials has every published package, and all that npm knows of', async () => {
+  const { components, dependencies } = sbom(root)
+  const published = new Set(shippedPackages(root).map(({ name, version }) => `${name}@${version}`))
+  expect(new Set(components.map(({ name, version }) => `${name}@${version}`))).toEqual(published)
+  const refs = new Set(components.map((component) => component['bom-ref']))
+  expect(refs.size).toBe(components.length)
+  expect(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref))).toEqual([])
+  expect(components.filter(({ hashes }) => hashes === undefined)).toEqual([])
+
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']
+  const { stdout } = await run('npm', args, { cwd: root, maxBuffer: 20_000_000 })
+  const known: { purl: string; name: string }[] = JSON.parse(stdout).components
+  const missing = known.map(({ purl }) => purl.split('?')[0] ?? '').filter((purl) => !refs.has(purl))
+  expect(missing.filter((purl) => !purl.includes('/quarterdeck-console@'))).toEqual([])
 })

@@ -2,8 +2,10 @@ import './styles/tokens.css'
 import './styles/base.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/App.tsx'
-import { applyTheme } from './app/theme.ts'
+import { beginTheme } from './app/theme.ts'
+import { beginSignIn } from './sign-in/device-token.ts'
 
-applyTheme()
+beginTheme()
+void beginSignIn()
 const root = document.getElementById('root')
 if (root !== null) createRoot(root).render(<App />)

@@ -8,6 +8,7 @@ import { createDoctorCommand } from './commands/doctor/doctor.ts'
 import { createHookCommand } from './commands/hook/hook.ts'
 import { createInitCommand } from './commands/init/init.ts'
 import { createMcpCommand } from './commands/mcp/mcp.ts'
+import { createMigrateCommand } from './commands/migrate/migrate.ts'
 import { createPasskeysCommand } from './commands/passkeys/passkeys.ts'
 import { createPolicyCommand } from './commands/policy/policy.ts'
 import { createSchemaCommand } from './commands/print-schema.ts'
@@ -64,6 +65,7 @@ For more: quarterdeck <command> --help`,
     createSchemaCommand(io, settle),
     createSessionsCommand(io, settle),
     createAuditCommand(io, settle),
+    createMigrateCommand(io, settle),
     createMcpCommand(io, settle),
     createTokensCommand(io, settle),
     createConsoleCommand(io, settle),

@@ -20,6 +20,20 @@ describe('reportError', () => {
     ],
     ['a locked folder', new ServerError('data_dir_locked', 'In use.'), 73, 'In use.'],
     ['a full disk', new ServerError('storage_full', 'The disk is full.'), 74, 'The disk is full.'],
+    [
+      'a database that is away',
+      new ServerError('storage_failed', 'It is away.', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+      74,
+      'It is away.\n  The reason: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    [
+      'a database that is away at all its addresses',
+      new ServerError('storage_failed', 'It is away.', {
+        cause: new Error('', { cause: new AggregateError([new Error('connect ECONNREFUSED ::1:1')]) }),
+      }),
+      74,
+      'It is away.\n  The reason: connect ECONNREFUSED ::1:1',
+    ],
     ['a full disk of the system', system('ENOSPC'), 74, "ENOSPC: no, open '/x'"],
     ['a file that may not be read', system('EACCES'), 1, "EACCES: no, open '/x'"],
     [

@@ -29,7 +29,7 @@ function explain(error: unknown): Explanation {
   }
   if (error instanceof ServerError) {
     const problems = error.problems.map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer}: ${detail}`))
-    return { exitCode: exitCodeOf(error.code), message: error.message, mend: problems }
+    return { exitCode: exitCodeOf(error.code), message: error.message, mend: [...problems, ...reasonOf(error)] }
   }
   const system = systemFailure(error)
   if (system !== null) return system
@@ -38,6 +38,17 @@ function explain(error: unknown): Explanation {
     message: `internal error: ${error instanceof Error ? error.message : String(error)}`,
     mend: ['This is a bug in Quarterdeck. Please report it, with the output of QUARTERDECK_DEBUG=1.'],
   }
+}
+
+/** What the database or the network said. Clients must not read it; whoever runs the server has to. */
+export function reasonOf({ code, cause }: ServerError): string[] {
+  if (code !== 'storage_failed' || !(cause instanceof Error)) return []
+  // Node tries all addresses of a host, and has a reason for each.
+  const [first] =
+    cause instanceof AggregateError
+      ? cause.errors
+      : [cause.cause instanceof AggregateError ? cause.cause.errors[0] : cause]
+  return first instanceof Error && first.message !== '' ? [`The reason: ${first.message}`] : []
 }
 
 /** The operating system refused something. That is not a bug of ours, and its message names the path. */

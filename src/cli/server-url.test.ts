@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openChatTarget } from './commands/chat/chat-target.ts'
-import { isReadableByOthers } from './server-url.ts'
+import { isReadableByOthers, noServerAt } from './server-url.ts'
 import { createTestIo } from './testing/test-io.ts'
 
 test('others can read only http to another machine', () => {
@@ -22,4 +22,22 @@ test('a chat warns about such an address', async () => {
     'warning: http:// to agent.example.com: others can read your messages and tokens. Use https.\n',
   )
   expect(await warned('http://127.0.0.1:8000')).toBe('')
+})
+
+test('a certificate that nobody trusts is not called a missing server', () => {
+  const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
+
+  for (const code of [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ]) {
+    expect(noServerAt('https://agent', failed(code)).message).toBe(
+      `The certificate of https://agent is not trusted (${code}), so nothing was sent.`,
+    )
+  }
+  expect(noServerAt('https://agent', failed('ECONNREFUSED')).message).toBe(
+    'No server answers at https://agent (ECONNREFUSED).',
+  )
 })

@@ -28,7 +28,15 @@ export function fetchProblem(error: unknown): string {
   return error.message
 }
 
-export const noServerAt = (base: string, error: unknown): CliError =>
-  new CliError(exitCodes.unavailable.code, `No server answers at ${base} (${fetchProblem(error)}).`, [
-    'Start one: quarterdeck serve',
+/** A server answers, but nobody says that it is the right one. */
+const isNotTrusted = (problem: string): boolean =>
+  /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_|ERR_TLS_CERT)/.test(problem)
+
+export function noServerAt(base: string, error: unknown, advice = ['Start one: quarterdeck serve']): CliError {
+  const problem = fetchProblem(error)
+  const { code } = exitCodes.unavailable
+  if (!isNotTrusted(problem)) return new CliError(code, `No server answers at ${base} (${problem}).`, advice)
+  return new CliError(code, `The certificate of ${base} is not trusted (${problem}), so nothing was sent.`, [
+    'If it is your own, name the file of its issuer: NODE_EXTRA_CA_CERTS=ca.pem',
   ])
+}

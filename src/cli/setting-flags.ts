@@ -5,7 +5,7 @@ import { type SettingFlags, type SettingKey, settingKeys, settings } from '../co
 const groups: [heading: string, keys: string[]][] = [
   ['Where it listens:', ['host', 'port', 'protocols', 'cors.', 'allowed_hosts', 'tls.', 'open', 'console']],
   ['Who may talk:', ['auth.', 'insecure', 'public_docs']],
-  ['What it keeps:', ['data_dir', 'store', 'sessions.']],
+  ['What it keeps:', ['data_dir', 'store', 'postgres.', 'sessions.']],
   ['What it logs:', ['log.', 'debug']],
 ]
 

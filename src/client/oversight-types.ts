@@ -18,12 +18,19 @@ export interface AuditEntry {
 
 export interface AuditChain {
   status: 'whole' | 'broken' | 'checking'
-  /** So many entries from the first one on are whole. */
+  /** So many entries are whole. */
   checked: number
   entries: number
+  /** Null in an empty trail, and where it has several chains. */
   head: { seq: number; hash: string } | null
   broken_at: number | null
+  /** What is wrong, in a sentence. */
+  problem: string | null
   checked_at: string | null
+  /** Each process that shares the store writes a chain of its own. */
+  chains: { chain: string; entries: number; head: string; is_whole: boolean }[]
+  /** The newest entry that names the heads of all chains. Null where one process owns the store. */
+  last_tie: { chain: string; seq: number; hash: string; at: string } | null
 }
 
 export type UsageGroup = 'day' | 'agent' | 'model' | 'session' | 'owner'
@@ -36,6 +43,16 @@ export interface UsageCounts {
   reasoning_tokens: number
   /** Null: a model without a price was used. */
   cost: number | null
+}
+
+/** What you may use in a day, and what you have used. Null: no limit, or a cost that nobody knows. */
+export interface MyLimits {
+  day: string
+  /** When it starts again. */
+  resets_at: string
+  runs: { used: number; allowed: number | null }
+  tokens: { used: number; allowed: number | null }
+  cost: { used: number | null; allowed: number | null; currency: string }
 }
 
 /** What a model costs, per million tokens. */
@@ -144,6 +161,20 @@ export interface Stats {
   loop_delay_ms: { p50: number; p99: number; max: number }
   store: { bytes: number; wal_bytes: number }
   inbox: number
+  /** The servers that share the store, the one that answered first. Empty: it has the store for itself. */
+  replicas: {
+    id: string
+    is_this: boolean
+    machine: string
+    port: number | null
+    version: string
+    state: 'initializing' | 'ready' | 'running' | 'shutting_down' | 'stopped'
+    uptime_seconds: number
+    runs: { active: number; queued: number }
+    streams: number
+    connections: number
+    memory: { rss: number }
+  }[]
 }
 
 /** Without a token where one is needed, only `status` is there. */

@@ -9,6 +9,7 @@ import type {
   AuditChain,
   AuditEntry,
   Health,
+  MyLimits,
   PolicyVerdict,
   Stats,
   TestCaseEvent,
@@ -53,6 +54,8 @@ export interface OversightClient {
     chain(options?: Signalled): Promise<AuditChain>
   }
   usage(options?: UsageOptions): Promise<Usage>
+  /** For everybody, also users: your own limits. */
+  myLimits(options?: Signalled): Promise<MyLimits>
   agents: {
     list(options?: Signalled): Promise<Agent[]>
     get(name: string, options?: Signalled): Promise<Agent>
@@ -100,6 +103,7 @@ export function createOversightClient({ json, page, once }: OversightDeps): Over
       },
       chain: (options) => get('/audit/chain', options),
     },
+    myLimits: ({ signal } = {}) => get('/me/limits', signal === undefined ? {} : { signal }),
     usage: ({ signal, ...query } = {}) => get(`/usage${queryOf({ ...query })}`, signal === undefined ? {} : { signal }),
     agents: {
       list: async (options) => (await get<{ agents: Agent[] }>('/agents', options)).agents,

@@ -8,7 +8,7 @@ import { encodeProof, type PasskeyChallenge } from './sign-in.ts'
 test('a client signs in, adds a passkey and proves what needs one', async () => {
   await using door = await openSignIn()
   const { origin, place, codes } = door
-  const code = codes.make({ user: 'local_user', isVouched: false }).text
+  const { text: code } = await codes.make({ user: 'local_user', isVouched: false })
   const { token, device } = await createClient({ url: origin }).signIn({ code, label: 'Büro', keep: true })
   const client = createClient({ url: origin, token })
   expect(await client.me()).toMatchObject({ user: 'operator', device: { ...device, kept: true, label: 'Büro' } })

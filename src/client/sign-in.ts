@@ -33,6 +33,17 @@ export interface SignedIn {
   device: Device
 }
 
+/** Whether somebody is signed in, and by what. */
+export interface Who {
+  /** Null: nobody is. */
+  user: string | null
+  role: 'public' | 'user' | 'operator'
+  signed_in_by: SignedInBy | null
+}
+
+/** A token or a device of the server, a token of an identity provider, or a proxy in front of the server. */
+export type SignedInBy = 'token' | 'device' | 'oidc' | 'proxy'
+
 export interface Me {
   user: string
   /** Whose sessions this person begins. */
@@ -40,6 +51,10 @@ export interface Me {
   role: 'operator'
   /** May decide for every owner. */
   admin: boolean
+  signed_in_by: SignedInBy
+  /** Groups that the identity provider or the proxy puts this person into. */
+  groups: string[]
+  email: string | null
   /** Null: the token is not of a device. */
   device: Device | null
   passkeys: {
@@ -103,13 +118,24 @@ export interface NewToken {
   name?: string
   workspace?: string
   channel?: string
+  /** All that it may do of what its role may. */
+  scopes?: TokenScope[]
+  /** The only agent that it may talk to. */
+  agent?: string
+  /** In how many seconds it ends. */
+  expires_in?: number
 }
+
+export type TokenScope = 'read' | 'talk' | 'decide' | 'manage'
 
 /** A token that can be revoked. Its text is never shown. */
 export interface Token extends Required<Pick<NewToken, 'role' | 'user' | 'name'>> {
   id: string
   workspace?: string
   channel?: string
+  scopes?: TokenScope[]
+  agent?: string
+  expires_at?: string
   created_at: string
 }
 
@@ -129,6 +155,8 @@ export interface SignInOptions extends Signalled, WithProof {
 export interface SignInClient {
   /** Throws `passkey_required`; its problem has `passkey`: a `PasskeyChallenge`, or null if this person has no passkey here. */
   signIn(options?: SignInOptions): Promise<SignedIn>
+  /** Refuses nobody, and needs no token. */
+  who(options?: Signalled): Promise<Who>
   /** Revokes the console token of this client. */
   signOut(options?: Signalled): Promise<void>
   me(options?: Signalled): Promise<Me>
@@ -144,7 +172,7 @@ export interface SignInClient {
     options(options?: Signalled): Promise<PasskeyChallenge>
     /** `response`: what the browser made, as JSON. */
     add(
-      made: { challenge_id: string; response: unknown; label?: string },
+      made: { challenge_id: string; response: unknown; label?: string; code?: string },
       options?: Signalled & WithProof,
     ): Promise<Passkey>
     remove(id: string, options?: Signalled & WithProof): Promise<void>
@@ -169,6 +197,7 @@ export function createSignIn({ json, jsonOnce, empty }: SignInDeps): SignInClien
   return {
     signIn: ({ signal, passkey, ...body } = {}) =>
       jsonOnce({ method: 'POST', path: '/sign-in', headers: proofHeaders(passkey), body, signal }),
+    who: ({ signal } = {}) => json({ method: 'GET', path: '/sign-in', signal }),
     signOut: ({ signal } = {}) => empty({ method: 'POST', path: '/sign-out', body: {}, signal }),
     me: ({ signal } = {}) => json({ method: 'GET', path: '/me', signal }),
     devices: {

@@ -37,11 +37,17 @@ export interface AuditRecord {
     | 'revealed'
     /** Somebody whom a channel does not know, or who came with something made up, tried to answer or to command. */
     | 'refused'
+    /** The first entry of a chain of one process: `details` name the process and the last tie before it. */
+    | 'chain_begun'
+    /** The lengths and heads of chains at this moment, so that none can be cut off or removed later: `details.heads`. */
+    | 'chains_tied'
+    /** Entries of another store's trail came here as a chain of their own: `details` name its length and head. */
+    | 'trail_imported'
   /** Who did it: a user, an operator, an agent, or `timeout`. */
   by: string
   session: string | null
   run: string | null
-  /** Empty for records about a token, a device or a passkey. */
+  /** Empty for records about a token, a device, a passkey or the trail itself. */
   agent: string
   tool: string
   call: string | null
@@ -55,10 +61,22 @@ export interface AuditEntry {
   chain: string
   /** 1, 2, 3, … without gaps in its chain. */
   n: number
+  /**
+   * Where it stands among the entries of all chains, as they were written. Set where several processes write and entries were read
+   * without naming a chain. Left out where there is one chain: its place is `n` then.
+   */
+  place?: number
   /** The record as JSON text: exactly what was hashed. */
   text: string
   hash: string
 }
 
-/** The only chain of a store that one process writes. */
+/** The chain of a store that one process owns. */
 export const MAIN_CHAIN = 'main'
+
+const IMPORTED_MAIN = `${MAIN_CHAIN}@`
+
+/** What the main chain is called after it came from another store. Its first entry gives the name, so two of them do not meet. */
+export const importedMain = (firstHash: string): string => `${IMPORTED_MAIN}${firstHash.slice(0, 16)}`
+
+export const isImportedMain = (chain: string): boolean => chain.startsWith(IMPORTED_MAIN)

@@ -8,11 +8,18 @@ export interface Caller {
   role: 'anyone' | 'user' | 'operator'
   /** The way they came: `http`, `console`, `ctl`, `slack`, … Left out: `http`. */
   channel?: string
+  /** Groups that an identity provider or a proxy puts them into. */
+  groups?: readonly string[]
+  /** An identity provider or a proxy says that they are an admin. */
+  isAdmin?: true
   /** Id of the token they sent, for the audit trail. */
   credential?: string
   /** What they sent to prove that they have a passkey. Nobody has checked it yet. */
   proof?: string
 }
+
+/** What somebody else says about a caller, beside the name. */
+export type Membership = Pick<Caller, 'groups' | 'isAdmin'>
 
 export interface Decision {
   /** `respond`: gives the result in the tool's place, or the answer to a question. The tool does not run for it. */

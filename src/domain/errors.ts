@@ -68,6 +68,7 @@ export const errorCodes = [
   'too_many_runs',
   'too_many_sessions',
   'too_many_uploads',
+  'quota_exceeded',
   'limit',
   'rate_limited',
   // A run ends without an answer.
@@ -97,12 +98,17 @@ export const errorCodes = [
   'data_dir_newer',
   'data_dir_older',
   'data_dir_damaged',
+  'identity_unavailable',
   'shutting_down',
   'not_ready',
   'internal_error',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]
+
+const known: ReadonlySet<string> = new Set(errorCodes)
+
+export const isErrorCode = (code: string): code is ErrorCode => known.has(code)
 
 /** More problems than this help nobody, and a hostile body can be wrong in 100,000 places. */
 export const MAX_PROBLEMS = 20

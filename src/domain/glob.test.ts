@@ -90,9 +90,9 @@ describe('a glob', () => {
 
   test('is fast on a pattern that is made for backtracking', () => {
     const text = 'a'.repeat(20_000)
-    const started = performance.now()
+    const before = process.threadCpuUsage()
     expect(globMatches(`${'*a'.repeat(20)}b`, text)).toBe(false)
     expect(globMatches(`${'**a/'.repeat(20)}b`, text)).toBe(false)
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(process.threadCpuUsage(before).user).toBeLessThan(3_000_000)
   })
 })

@@ -1,5 +1,6 @@
 import type { TokenUsage } from './event.ts'
 import type { StoredMessage } from './message.ts'
+import type { RunTrace } from './telemetry.ts'
 import type { JsonSchema } from './tool-settings.ts'
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted'
@@ -37,6 +38,8 @@ export interface RunInput {
   wireThreadId?: string
   /** Id of the request that started the run, for the run's log lines. */
   correlationId?: string
+  /** The trace that the run belongs to, if it is traced. */
+  trace?: RunTrace
   /**
    * Id of the message to branch after: everything after it is superseded. Without new messages, it is a user message that gets a
    * new answer. With new messages, it is the last message before the one that the user edited.

@@ -8,6 +8,8 @@ export interface SupervisionSettings {
   workspaces: readonly WorkspaceSettings[]
   /** At least one. The names are unique, and at most one is `local`. */
   operators: readonly OperatorSettings[]
+  /** Groups of identity providers whose members are operators too. */
+  operatorGroups: readonly OperatorGroup[]
   /** Who else may decide when nobody has answered for a while, earliest first. */
   escalation: readonly EscalationSettings[]
   /** How many operators have to say yes to what an agent elsewhere asks. */
@@ -60,6 +62,8 @@ export interface OperatorSettings {
   slack: string | null
   /** The user of the tokens with which this person signs in to the console. */
   console: string | null
+  /** Names of this person at identity providers. */
+  logins: readonly string[]
   /** Decides at a terminal of this machine. */
   local: boolean
   /** May decide for every owner and hand sessions over. */
@@ -68,6 +72,12 @@ export interface OperatorSettings {
   /** Topic of ntfy that reaches this person. */
   ntfy: string | null
   notify: NotifySettings
+}
+
+export interface OperatorGroup {
+  group: string
+  /** Its members may decide for every owner and hand sessions over. */
+  admin: boolean
 }
 
 export interface EscalationSettings {

@@ -70,6 +70,10 @@ export interface Supervision {
   openNudge: string | null
   /** The checkpoint that this session was restored from. */
   restoredFrom: string | null
+  /**
+   * Names the folder of the server that opened it, which has its workspace and its checkpoints. Left out: one server owns the store.
+   */
+  place?: string
   /** The process that we started for it; null: the agent came by itself. */
   spawned: { pid: number; startedAt: number } | null
 }

@@ -1,6 +1,6 @@
 // Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
 
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition, SessionSettings } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { factText } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -8,6 +8,7 @@ import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { RunOrigin, RunRecord } from '../domain/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session.ts'
+import type { Telemetry } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { CancelRun } from './cancel-run.ts'
@@ -22,7 +23,11 @@ import type { Continuation } from './waits/continuation.ts'
 /** `continuation`: the answers that the run continues with, if it does. When it resolves, the run is durable. */
 export type AcceptRun = (request: RunRequest, continuation: Continuation | null) => Promise<AcceptedRun>
 
-type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & { origin: RunOrigin }
+type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & {
+  origin: RunOrigin
+  /** Throws `conflict` unless the same request came before. */
+  onlyRepeat?: true
+}
 
 interface AcceptDeps {
   agents: Agents
@@ -31,6 +36,7 @@ interface AcceptDeps {
   clock: Clock
   ids: Ids
   logger: Logger
+  telemetry: Telemetry
   middleware: Middleware | null
   runner: Runner
   cancel: CancelRun
@@ -47,11 +53,11 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
   return async (request, continuation) => {
     refuseWhileDraining(runner)
     const known = knownSession(request)
-    const definition = agentOf(agents, request)
+    const agent = takerOf(agents, request)
     const now = Math.max(clock.now(), known?.lastActivity ?? 0)
-    const session = known ?? newSession(request, definition, ids, now)
-    const run = newRun(request, continuation, session, definition, ids.uuid(), now)
-    const onBusy = request.onBusy ?? definition.sessions.onBusy
+    const session = known ?? newSession(request, agent.name, ids, now)
+    const run = newRun(deps, request, continuation, session, agent.name, now)
+    const onBusy = request.onBusy ?? agent.onBusy
     const { metadata, files, idempotency } = request
     const fact = factText({
       fact: 'run_accepted',
@@ -68,6 +74,7 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
       onBusy,
       maxQueued: limits.queuedRuns,
       maxSessions: limits.sessions,
+      ...(request.onlyRepeat === undefined ? {} : { onlyRepeat: request.onlyRepeat }),
       ...(metadata === undefined ? {} : { metadata }),
       ...(files === undefined ? {} : { files }),
       ...continuation?.command,
@@ -112,6 +119,31 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
   }
 }
 
+/**
+ * The same, for a caller that must hear something within this time. A database can keep a commit open for as long as its standby is away.
+ * The run is taken when the commit comes, and whoever sends the same request again finds it.
+ */
+export function acceptWithin(accept: AcceptRun, ms: number, clock: Clock): AcceptRun {
+  return async (...args) => {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const cancel = clock.after(ms, () => reject(notConfirmed()), true)
+    const accepting = accept(...args)
+    // Nobody hears of it any more once the caller has been told that it takes too long.
+    accepting.catch(() => {})
+    try {
+      return await Promise.race([accepting, late])
+    } finally {
+      cancel()
+    }
+  }
+}
+
+const notConfirmed = (): ServerError =>
+  new ServerError(
+    'storage_failed',
+    'The database has not confirmed this in time, so nobody knows yet whether it is done. Send the same request again, with the same Idempotency-Key: it is done once.',
+  )
+
 export function refuseWhileDraining({ draining }: Pick<Runner, 'draining'>): void {
   if (!draining) return
   throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.', {
@@ -131,12 +163,19 @@ export function agentOf(agents: Agents, request: Addressed): AgentDefinition {
   return agents.get(request.agent ?? session?.agent ?? null)
 }
 
-function newSession({ owner, session }: RunRequest, agent: AgentDefinition, ids: Ids, now: number): SessionRecord {
+/** An answer is taken by every server, also by one that does not have the agent: another one goes on with it. */
+function takerOf(agents: Agents, request: RunRequest): { name: string; onBusy: SessionSettings['onBusy'] } {
+  if (request.origin === 'answer' && request.agent !== null) return { name: request.agent, onBusy: 'queue' }
+  const { name, sessions } = agentOf(agents, request)
+  return { name, onBusy: sessions.onBusy }
+}
+
+function newSession({ owner, session }: RunRequest, agent: string, ids: Ids, now: number): SessionRecord {
   const { id, alias, label, unlisted } = 'create' in session ? session.create : {}
   return {
     id: id ?? ids.uuid(),
     owner,
-    agent: agent.name,
+    agent,
     activeAgent: null,
     status: 'active',
     createdAt: now,
@@ -153,24 +192,30 @@ function newSession({ owner, session }: RunRequest, agent: AgentDefinition, ids:
 }
 
 function newRun(
+  { ids, telemetry }: Pick<AcceptDeps, 'ids' | 'telemetry'>,
   request: RunRequest,
   continuation: Continuation | null,
   session: SessionRecord,
-  agent: AgentDefinition,
-  id: string,
+  agent: string,
   now: number,
 ): RunRecord {
   const { correlationId } = request
+  const id = ids.uuid()
+  const trace = telemetry.traceFor(id, continuation?.parent ?? null)
   return {
     id,
     sessionId: session.id,
     owner: request.owner,
-    agent: agent.name,
+    agent,
     wireId: request.wireRunId ?? id,
     parentRunId: request.parentRunId ?? continuation?.parent?.wireId ?? null,
     status: 'queued',
     origin: request.origin,
-    input: { ...(continuation?.input ?? request.input), ...(correlationId === undefined ? {} : { correlationId }) },
+    input: {
+      ...(continuation?.input ?? request.input),
+      ...(correlationId === undefined ? {} : { correlationId }),
+      ...(trace === undefined ? {} : { trace }),
+    },
     createdAt: now,
     startedAt: null,
     finishedAt: null,

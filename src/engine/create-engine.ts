@@ -5,10 +5,11 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
 import type { Store } from '../store/store.ts'
-import { createAcceptRun } from './accept-run.ts'
+import { acceptWithin, createAcceptRun } from './accept-run.ts'
 import { createCancelRun } from './cancel-run.ts'
 import { createRuns } from './create-runs.ts'
 import type { Agents, Engine } from './engine.ts'
@@ -16,6 +17,7 @@ import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
+import type { Admit } from './ports/runs.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
 import { createSessions } from './sessions/create-sessions.ts'
@@ -30,6 +32,8 @@ export interface EngineOptions {
   clock: Clock
   ids: Ids
   logger: Logger
+  /** Left out: nobody is told. */
+  telemetry?: Telemetry
   middleware?: readonly Middleware[]
   gate: Gate
   /** Left out, attached files do not reach the model. */
@@ -43,6 +47,16 @@ export interface EngineOptions {
    * over when its lease has run out.
    */
   isOnlyProcess: boolean
+  /** The name of this process among those that share the store. Left out: a new one. */
+  leaseOwner?: string
+  /** Whether no other process lives that could go on with the runs of this one. Left out: nobody knows. */
+  isAlone?: () => boolean
+  /** The names of the other processes that live, as far as this one knows. Left out: none. */
+  otherProcesses?: () => readonly string[]
+  /** Says whether a user may begin new work. Left out: everybody may. */
+  admit?: Admit | undefined
+  /** Who sends a message or an answer hears something within this time. Left out: when it is stored, or refused. */
+  acceptWithinMs?: number
   limits: {
     activeRuns: number
     sessions: number | null
@@ -60,7 +74,8 @@ export function createEngine(options: EngineOptions): Engine {
   const served = createServedAgents(agents)
   const presence = options.presence ?? createLocalPresence(options.clock)
   const files = options.files ?? null
-  const shared = { ...options, agents, middleware: chain(options.middleware ?? []), presence, files }
+  const { telemetry = noTelemetry } = options
+  const shared = { ...options, agents, telemetry, middleware: chain(options.middleware ?? []), presence, files }
   let runsStarted = 0
 
   const runner = createRunner({ ...shared, fileSource: files })
@@ -71,7 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
     cancel,
     settingsOf: (session) => (agents.get(session.agent)?.definition ?? served.get(null)).sessions,
   })
-  const accept = createAcceptRun({
+  const takeRun = createAcceptRun({
     ...shared,
     agents: served,
     runner,
@@ -80,6 +95,8 @@ export function createEngine(options: EngineOptions): Engine {
       runsStarted += 1
     },
   })
+  const { acceptWithinMs } = options
+  const accept = acceptWithinMs === undefined ? takeRun : acceptWithin(takeRun, acceptWithinMs, options.clock)
   const syncedWaits = createSyncedWaits(store.waits, log)
   const waits = createWaits({ ...shared, syncedWaits, accept, startNext: runner.startNext })
   const runs = createRuns({ ...shared, served, gate, runner, syncedWaits, waits, accept, cancel })
@@ -97,6 +114,8 @@ export function createEngine(options: EngineOptions): Engine {
       runsStarted,
       runsFinished: runner.finished,
       tokens: runner.tokens,
+      takenOver: runner.takenOver,
+      replica: runner.leaseOwner,
       draining: runner.draining,
     }),
     recover: () => runner.recover(),

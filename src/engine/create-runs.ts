@@ -1,5 +1,6 @@
 // Every door starts, watches and stops work here.
 
+import { type Clock, sleep } from '../domain/clock.ts'
 import { runNotFound, ServerError } from '../domain/errors.ts'
 import { parseUuid } from '../domain/ids.ts'
 import { isFinished } from '../domain/run.ts'
@@ -8,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { type AcceptRun, agentOf, knownSession, refuseWhileDraining } from './accept-run.ts'
 import type { CancelRun } from './cancel-run.ts'
 import type { Agents } from './engine.ts'
-import type { AcceptedRun, Runs, StartRequest } from './ports/runs.ts'
+import type { AcceptedRun, Admit, Runs, StartRequest } from './ports/runs.ts'
 import type { Runner } from './run/runner.ts'
 import { followEntries } from './sessions/follow.ts'
 import type { Presence } from './sessions/presence.ts'
@@ -25,11 +26,16 @@ interface RunsDeps extends RequestAnswersDeps {
   accept: AcceptRun
   cancel: CancelRun
   limits: { activeRuns: number }
+  clock: Clock
+  isOnlyProcess: boolean
+  /** Left out: everybody may begin new work. */
+  admit?: Admit | undefined
 }
 
 export function createRuns(deps: RunsDeps): Runs {
   const { store, log, cancel } = deps
   return {
+    handsOver: !deps.isOnlyProcess,
     start: (request) => startRun(deps, request),
     open: store.runs.open,
     byWireId: store.runs.byWireId,
@@ -62,15 +68,18 @@ export function createRuns(deps: RunsDeps): Runs {
 }
 
 async function startRun(deps: RunsDeps, request: StartRequest): Promise<AcceptedRun> {
-  const { served, runner, gate, accept, limits } = deps
+  const { served, runner, gate, limits } = deps
   refuseWhileDraining(runner)
   // Throws for an unknown agent, or a session of an agent elsewhere, before anything is answered.
-  agentOf(served, request)
+  refuseOtherAgent(request, agentOf(served, request).name)
   const session = knownSession(request)
   const continuation = session === null ? null : await answersOf(deps, request, session)
   // Work that was begun may go on: only new work is refused.
   if (continuation === null && runner.active >= limits.activeRuns) throw tooManyRuns(limits.activeRuns)
   const { decisions: _decided, ...undecided } = request
+  // What was begun may go on: an answer to what an agent asked is never refused.
+  const accept =
+    deps.admit === undefined || continuation !== null ? deps.accept : await admitted(deps, deps.admit, request)
   const accepted = await accept(undecided, continuation)
   for (const { applied, wait } of accepted.answered ?? []) {
     // It was asked again just now, so there is no run to attach to.
@@ -81,6 +90,46 @@ async function startRun(deps: RunsDeps, request: StartRequest): Promise<Accepted
   if (continuation === null || !accepted.existing || isRepeat || userMessages.length === 0) return accepted
   // Somebody else answered just now, or a running run took the answer. The new message becomes the next run.
   return accept({ ...undecided, input: { ...request.input, messages: userMessages } }, null)
+}
+
+/** Takes a run if `admit` lets it. A request that is sent again is not refused. Throws what `admit` throws. */
+async function admitted({ accept, clock }: RunsDeps, admit: Admit, starter: StartRequest): Promise<AcceptRun> {
+  try {
+    const settle = await admit(starter)
+    return async (...args) => {
+      try {
+        const accepted = await accept(...args)
+        settle(!accepted.existing)
+        return accepted
+      } catch (error) {
+        settle(false)
+        throw error
+      }
+    }
+  } catch (refusal) {
+    if (starter.wireRunId === undefined && starter.idempotency === undefined) throw refusal
+    return async (request, continuation) => {
+      const repeat = () => accept({ ...request, onlyRepeat: true }, continuation)
+      return repeat()
+        .catch(unlessNew(() => sleep(clock, FIRST_TRY_MS).then(repeat)))
+        .catch(unlessNew(() => Promise.reject(refusal)))
+    }
+  }
+}
+
+/** Another process may be taking the same request at this moment. It counts already, and is stored within this time. */
+const FIRST_TRY_MS = 250
+
+const unlessNew =
+  <T>(then: () => Promise<T>) =>
+  (error: unknown): Promise<T> => {
+    if (error instanceof ServerError && error.code === 'conflict') return then()
+    throw error
+  }
+
+function refuseOtherAgent({ onlyAgent }: StartRequest, agent: string): void {
+  if (onlyAgent === undefined || onlyAgent === agent) return
+  throw new ServerError('forbidden', `The token you sent may only talk to the agent ${onlyAgent}.`)
 }
 
 const tooManyRuns = (limit: number): ServerError =>

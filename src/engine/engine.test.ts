@@ -399,6 +399,80 @@ describe('limits', () => {
   })
 })
 
+describe('a user who may begin nothing more', () => {
+  const usedUp = () => new ServerError('quota_exceeded', 'You have used everything for today.')
+
+  test('is refused new work, and is told again what was taken before', async () => {
+    const settled: boolean[] = []
+    let left = 1
+    const { start, events, close } = openEngine({
+      async admit() {
+        if (left === 0) throw usedUp()
+        left -= 1
+        return (isTaken) => void settled.push(isTaken)
+      },
+    })
+    const idempotency = { key: 'key-1', digest: 'd' }
+    const first = await start('Hi', { wireRunId: 'run-1', idempotency })
+    await events(first)
+    const existing = { session: { existing: first.session } }
+
+    for (const more of [{}, { wireRunId: 'run-2' }, { idempotency: { key: 'key-2', digest: 'd' } }]) {
+      await expect(start('More', { ...existing, ...more })).rejects.toMatchObject({ code: 'quota_exceeded' })
+    }
+    for (const same of [{ wireRunId: 'run-1' }, { idempotency }]) {
+      const again = await start('Hi', { ...existing, ...same })
+      expect([again.existing, again.run.id]).toEqual([true, first.run.id])
+    }
+    expect(settled).toEqual([true])
+    await close()
+  })
+
+  test('may still answer what an agent asks', async () => {
+    let isUsedUp = false
+    const { start, events, approvals, close } = openEngine({
+      answers: [{ parts: [{ tool_call: { name: 'delete_all' } }] }, { parts: [{ text: 'Done.' }] }],
+      tools: [
+        testTool({
+          name: 'delete_all',
+          approval: { ask: 'always' },
+          call: async () => ({ content: 'ok', isError: false }),
+        }),
+      ],
+      async admit() {
+        if (isUsedUp) throw usedUp()
+        return () => {}
+      },
+    })
+    const asked = await start('Delete')
+    await events(asked)
+    isUsedUp = true
+    const by = { user: 'ada', role: 'operator' } as const
+    const [approval] = await approvals.list({ by, status: 'pending', limit: 1 })
+    const { run } = await approvals.decide(by, approval?.id ?? '', { decision: 'approve' })
+    expect(outline(await events({ ...asked, run })).at(-1)).toMatch(/^RUN_FINISHED/)
+    await close()
+  })
+
+  test('whose run is not taken after all has not used it', async () => {
+    const settled: boolean[] = []
+    const { start, close } = openEngine({
+      limits: { sessions: 0 },
+      admit: async () => (isTaken) => void settled.push(isTaken),
+    })
+    await expect(start('Hi')).rejects.toMatchObject({ code: 'too_many_sessions' })
+    expect(settled).toEqual([false])
+    await close()
+  })
+})
+
+test('a token that is bound to an agent starts runs of no other', async () => {
+  const { start, close } = openEngine()
+  await expect(start('Hi', { onlyAgent: 'another' })).rejects.toMatchObject({ code: 'forbidden' })
+  expect((await start('Hi', { onlyAgent: testAgent.name })).run.agent).toBe(testAgent.name)
+  await close()
+})
+
 describe('a busy session', () => {
   const slow = [{ parts: [{ text: 'tick ', repeat: 3, delay_ms: 20 }] }]
 

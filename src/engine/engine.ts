@@ -32,6 +32,10 @@ interface EngineStats {
   runsStarted: number
   runsFinished: Readonly<Record<string, number>>
   tokens: { input: number; output: number }
+  /** Runs that this process took over, by why they had no owner. */
+  takenOver: Readonly<Record<string, number>>
+  /** The name under which this process executes runs. */
+  replica: string
   draining: boolean
 }
 

@@ -29,14 +29,16 @@ interface AttachedFilesDeps {
 
 /** Keeper and reader together, as the engine uses them. */
 export function createAttachedFiles({ keeper, reader, cacheDir, store }: AttachedFilesDeps): AttachedFiles {
-  const readable = (file: FileRecord): ReadableFile => {
+  async function withFile<T>(file: FileRecord, work: (file: ReadableFile) => Promise<T>): Promise<T> {
+    using open = await keeper.open(file)
     const { mimeType, bytes, sha256 } = file
-    return { path: keeper.pathOf(file), mimeType, bytes, sha256 }
+    return await work({ path: open.path, mimeType, bytes, sha256 })
   }
   return {
-    read: (file, signal, onProgress, unread) => reader.read(readable(file), signal, onProgress, unread),
-    shrink: (file, maxBytes, signal) => reader.shrink(readable(file), maxBytes, signal),
-    bytes: (file) => readFile(keeper.pathOf(file)),
+    read: (file, signal, onProgress, unread) =>
+      withFile(file, (readable) => reader.read(readable, signal, onProgress, unread)),
+    shrink: (file, maxBytes, signal) => withFile(file, (readable) => reader.shrink(readable, maxBytes, signal)),
+    bytes: (file) => withFile(file, ({ path }) => readFile(path)),
     async sweep() {
       await keeper.sweep()
       await reader.sweep()

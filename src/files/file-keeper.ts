@@ -1,6 +1,6 @@
 import type { FileRecord } from '../domain/file.ts'
 
-/** Keeps attached files: the bytes on disk under their hash, the records in the store. Protocols add files, the engine reads them. */
+/** Keeps attached files: the bytes under their hash, the records in the store. Protocols add files, the engine reads them. */
 export interface FileKeeper {
   /**
    * Streams a file to disk and hashes it on the way. A file without a name is named after its type. Throws `file_too_large` as soon
@@ -10,8 +10,8 @@ export interface FileKeeper {
   add(file: IncomingFile): Promise<FileRecord>
   /** Throws `file_not_found`, also for a file of another owner. */
   find(owner: string, id: string): Promise<FileRecord>
-  /** Absolute path of the bytes. */
-  pathOf(file: FileRecord): string
+  /** The bytes as a file on this machine. Dispose of it after use: until then the file stays. It may not exist if the bytes are lost. */
+  open(file: FileRecord): Promise<{ readonly path: string } & Disposable>
   /** Removes bytes that no record names any more. Called after deletions and from time to time. */
   sweep(): Promise<void>
 }

@@ -70,16 +70,29 @@ export function asServerError(error: unknown, log: Logger): ServerError {
 export function problemHeaders(problem: Problem): Record<string, string> {
   switch (problem.status) {
     case 401:
-      return { 'WWW-Authenticate': 'Bearer realm="quarterdeck"' }
+      return { 'WWW-Authenticate': `Bearer realm="quarterdeck"${tokenFault(problem)}` }
+    case 403:
+      return typeof problem.scope === 'string' ? { 'WWW-Authenticate': scopeFault(problem.scope) } : {}
     case 405:
       return Array.isArray(problem.allow) ? { Allow: problem.allow.join(', ') } : {}
     case 429:
     case 503:
+    // A full disk: somebody makes space.
+    case 507:
       return { 'Retry-After': retryAfter(problem.retry_after_seconds) }
     default:
       return {}
   }
 }
+
+/** As RFC 6750 has it: only for a token that was sent and cannot be used. */
+function tokenFault({ code, reason, detail }: Problem): string {
+  if (code !== 'unauthorized' || typeof reason !== 'string') return ''
+  return `, error="invalid_token", error_description="${detail.replace(/[^\x20-\x7e]|["\\]/g, '')}"`
+}
+
+const scopeFault = (scope: string): string =>
+  `Bearer realm="quarterdeck", error="insufficient_scope", scope="${scope.replace(/\W/g, '')}"`
 
 function retryAfter(seconds: unknown): string {
   return String(typeof seconds === 'number' && seconds > 1 ? Math.ceil(seconds) : 1)

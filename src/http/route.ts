@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
+import type { Scope } from './auth/tokens/scopes.ts'
 import type { LongBodyLimits } from './body/long-json.ts'
 import type { MultipartLimits, MultipartPart } from './body/multipart.ts'
 import type { ErrorShape } from './problem.ts'
@@ -92,10 +93,22 @@ export interface Principal {
   hasToken: boolean
   /** Id of the token, for the audit trail. A token of the settings has none. */
   tokenId?: string
-  /** The token is of a browser that is signed in to the console; `tokenId` is its device. */
+  /** A browser that is signed in to the console sent it. `tokenId` is its device, unless a proxy has signed it in. */
   isConsole?: true
   /** The header X-Passkey. Nobody has checked it yet. */
   proof?: string
+  /** Who named the caller, if it was not a token of this server. */
+  source?: 'oidc' | 'proxy'
+  /** What `source` says about them. */
+  groups?: readonly string[]
+  isAdmin?: true
+  email?: string
+  /** What the token is limited to. Left out: everything that the role may do. */
+  scopes?: readonly Scope[]
+  /** The only agent that the token may talk to. */
+  agent?: string
+  /** When the token ends, in epoch ms. Left out: it does not end. */
+  expiresAt?: number
 }
 
 /** The console shows a person what it gets, so it gets no secrets, and must say what it showed. */

@@ -669,13 +669,12 @@ describe('two logs of one store', () => {
     const run = await startRun()
     const reader = collect(there.watch(run.sessionId, 2))
     await settled()
-    const { sessions } = store
-    const failing = () => Promise.reject(new ServerError('storage_failed', 'The disk does not answer.'))
-    store.sessions = { ...sessions, get: failing }
+    const { news } = store
+    store.news = () => Promise.reject(new ServerError('storage_failed', 'The disk does not answer.'))
     await commit(here, said(run, 'a'))
     expect(reader.seqs()).toEqual([])
 
-    store.sessions = sessions
+    store.news = news
     await clock.advance(1_000)
 
     expect(reader.seqs()).toEqual([3])

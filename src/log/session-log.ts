@@ -6,9 +6,8 @@ import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
 import { type Command, needsSync, type Result } from '../store/ports/command.ts'
-import type { NewEntry } from '../store/ports/entry.ts'
+import type { NewEntry, StoredEntry } from '../store/ports/entry.ts'
 import type { Journal } from '../store/ports/journal.ts'
-import type { Store } from '../store/store.ts'
 import { createLocalWake, type Wake } from './wake.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
 
@@ -40,7 +39,7 @@ interface Waiting {
 const GROUP_MS = 2
 
 export interface SessionLogOptions {
-  store: Journal & Pick<Store, 'sessions'>
+  store: Journal
   clock: Clock
   /** Memory that all readers share for large entries. */
   room?: ByteBudget
@@ -214,7 +213,7 @@ interface Readers {
 }
 
 interface ReadersDeps {
-  store: Pick<Journal, 'entries'> & Pick<Store, 'sessions'>
+  store: Pick<Journal, 'entries' | 'news'>
   room: ByteBudget
   horizon: Pick<Horizon, 'of'>
   settled: GroupCommits['settled']
@@ -222,19 +221,49 @@ interface ReadersDeps {
 
 function createReaders({ store, room, horizon, settled }: ReadersDeps): Readers {
   const watchers = new Map<string, Set<WatcherHandle>>()
+  /** Sessions that another log may have written to. */
+  const due = new Set<string>()
+  let isLooking = false
   let count = 0
 
   function closeAll(sessionId: string): void {
     for (const reader of watchers.get(sessionId) ?? []) reader.close()
   }
 
-  async function lookInto(sessionId: string): Promise<void> {
-    try {
-      const session = await store.sessions.get(sessionId)
-      if (session === null || session.status === 'terminated') closeAll(sessionId)
-      else for (const reader of watchers.get(sessionId) ?? []) reader.push([])
-    } catch {
-      // The store cannot be read just now. The readers stay; the next wake or poll looks again.
+  /** Asks about all sessions at once: a server may have hundreds of readers. */
+  async function lookAtDue(): Promise<void> {
+    isLooking = true
+    // What is said in the same turn is asked about together.
+    await null
+    while (due.size > 0) {
+      const ends = new Map([...due].flatMap((id) => endOf(id)))
+      due.clear()
+      try {
+        const news = await store.news(ends)
+        // As for any read: the commit that is under way may have written some of these.
+        await settled()
+        for (const [id, end] of ends) tellReaders(id, end, news.get(id))
+      } catch {
+        // The store cannot be read just now. The readers stay; the next wake or poll looks again.
+      }
+    }
+    isLooking = false
+  }
+
+  /** How far the readers of a session are. Those who lag behind the others read the store anyway. */
+  function endOf(sessionId: string): [string, number][] {
+    const readers = [...(watchers.get(sessionId) ?? [])]
+    return readers.length === 0 ? [] : [[sessionId, Math.max(...readers.map(({ end }) => end))]]
+  }
+
+  /** `news` follow the seq `end`. Null: they are only in the store. Undefined: the session was deleted. */
+  function tellReaders(sessionId: string, end: number, news: readonly StoredEntry[] | null | undefined): void {
+    if (news === undefined) closeAll(sessionId)
+    const hidden = horizon.of(sessionId)
+    for (const reader of watchers.get(sessionId) ?? []) {
+      const known = reader.end
+      const batch = news?.filter(({ seq }) => seq > known && seq < hidden) ?? []
+      if (batch.length > 0 || news === null || known < end) reader.push(known < end ? [] : batch)
     }
   }
 
@@ -274,7 +303,8 @@ function createReaders({ store, room, horizon, settled }: ReadersDeps): Readers 
     closeAll,
 
     lookAgain(sessionId) {
-      for (const id of sessionId === null ? [...watchers.keys()] : [sessionId]) if (watchers.has(id)) void lookInto(id)
+      for (const id of sessionId === null ? watchers.keys() : [sessionId]) if (watchers.has(id)) due.add(id)
+      if (due.size > 0 && !isLooking) void lookAtDue()
     },
   }
 }

@@ -15,6 +15,8 @@ export interface Watcher {
 export interface WatcherHandle extends Watcher {
   /** Entries that were committed together, in order. An empty batch says: look into the store. */
   push(batch: readonly Entry[]): void
+  /** Seq of the last entry that it has given or holds. */
+  readonly end: number
 }
 
 export interface WatcherOptions {
@@ -95,6 +97,10 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
   }
 
   return {
+    get end() {
+      return buffer[buffer.length - 1]?.seq ?? position
+    },
+
     push(batch) {
       // What was committed in between was not pushed: only the store has it.
       const isGap = buffer.length > 0 && batch[0]?.seq !== (buffer[buffer.length - 1]?.seq ?? 0) + 1

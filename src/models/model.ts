@@ -1,4 +1,5 @@
 import type { Logger } from '../domain/logger.ts'
+import type { TraceContext } from '../domain/telemetry.ts'
 
 /** A language model. Every provider implements this port. A failure is a `ServerError` with a `model_*` code. */
 export interface Model {
@@ -27,6 +28,8 @@ export interface ModelRequest {
   sessionId: string
   /** Log for this request, bound to the ids of its run. When it is left out, the server's log is used. */
   log?: Logger
+  /** Sent to the model's server as headers, so that it can go on in the same trace. */
+  trace?: TraceContext
 }
 
 export type ModelMessage =

@@ -5,7 +5,10 @@ import type { CreateChannel } from './operator.ts'
 export interface Chat extends Pick<Reach, 'postLog' | 'tell' | 'recent'> {
   /** One for each room. */
   channels: readonly CreateChannel[]
-  /** Connects in the background, and again whenever the connection is lost. Call it when the channels are there. */
-  start(): void
+  /**
+   * Takes what people do there until the signal aborts: connects, and again whenever the connection is lost. Call it when the channels are
+   * there; it may be called again afterwards. Without it messages are posted all the same. Left out: until it is closed.
+   */
+  serve(signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }

@@ -21,6 +21,11 @@ export interface OperatorChannel {
   /** Epoch ms before which a delivery is held: quiet hours, or the time of the next digest. Left out: it is shown at once. */
   notBefore?(delivery: Delivery, now: number): number
   /**
+   * Another process may have delivered until now: what it has shown, or changed, this one does not know. Called each time before this
+   * process begins to deliver. Left out: the channel remembers nothing of what it showed.
+   */
+  takeOver?(): void
+  /**
    * Shows one change, or brings a message up to date that showed an earlier one. Resolves when the service has taken it. Gives
    * what the channel needs to find the message again (it is kept in `Approval.messageRefs` under the channel's name), or null.
    *

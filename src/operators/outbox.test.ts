@@ -4,10 +4,14 @@ import type { FeedItem } from '../domain/feed.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { Approval } from '../domain/wait.ts'
 import { createFeed } from '../engine/feed.ts'
+import { createJobs } from '../engine/sessions/jobs.ts'
 import { createTestClock, openLog } from '../log/testing/open-log.ts'
 import { createLocalWake } from '../log/wake.ts'
+import { createSharedChanges } from '../replicas/shared-changes.ts'
 import { accept, create, finish, newApproval, newSession } from '../store/contract/samples.contract.ts'
+import { createLocalShared } from '../store/local-shared.ts'
 import { FEED_MS } from '../store/ports/feed.ts'
+import type { Shared } from '../store/ports/shared.ts'
 import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from './operator.ts'
 import { createOutbox } from './outbox.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
@@ -368,5 +372,70 @@ describe('the outbox', () => {
     expect(await store.outbox.deliveries('recording')).toEqual([])
     feed.close()
     await outbox.close()
+  })
+})
+
+describe('on a store that several processes share', () => {
+  function openTwo() {
+    const parts = openOutbox()
+    const { clock, openWith } = parts
+    const shared = createLocalShared(clock)
+    const dead = new Set<string>()
+    const open = (owner: string) => {
+      // A process that has died asks nothing any more.
+      const own: Shared = {
+        ...shared,
+        hold: (...how) => (dead.has(owner) ? new Promise(() => {}) : shared.hold(...how)),
+      }
+      const changes = createSharedChanges({ shared, clock, logger: silentLogger })
+      onTestFinished(() => changes.close())
+      return openWith({ changes, jobs: createJobs({ shared: own, owner, clock, logger: silentLogger }) })
+    }
+    const pass = async (ms: number) => {
+      for (let left = ms; left > 0; left -= 500) await clock.advance(Math.min(left, 500))
+      await parts.settle()
+    }
+    return { ...parts, a: open('A'), b: open('B'), dead, pass }
+  }
+
+  test('one of them delivers, and another one goes on where it stopped', async () => {
+    const { a, b, newSessions, settle, pass } = openTwo()
+    await settle()
+    await newSessions(2)
+    expect([a.channel.tries.length, b.channel.tries.length]).toEqual([2, 0])
+    expect([a.outbox.lastShownAt('recording'), b.outbox.lastShownAt('recording')]).toEqual([expect.any(Number), null])
+
+    const closed = a.outbox.close()
+    await pass(1_500)
+    await closed
+    await newSessions(2)
+    expect([a.channel.tries.length, b.channel.tries.length]).toEqual([2, 2])
+  })
+
+  test('after a death another one delivers within 15 seconds', async () => {
+    const { a, b, newSessions, settle, dead, pass } = openTwo()
+    await settle()
+    await newSessions(1)
+    a.channel.behave(...Array.from({ length: 100 }, () => 'hangs' as const))
+    dead.add('A')
+    await newSessions(3)
+    await pass(15_000)
+
+    expect(a.channel.messages()).toHaveLength(1)
+    expect(b.channel.messages()).toHaveLength(3)
+  })
+
+  test('whoever does not deliver wakes the one that does', async () => {
+    const { a, b, log, store, newSessions, settle, pass } = openTwo()
+    await settle()
+    await newSessions(1)
+    const items = await store.feed.items(0, 10)
+    void log.commit({ type: 'replay_deliveries', channel: 'recording', items })
+    await settle()
+    expect(a.channel.tries).toHaveLength(1)
+
+    b.outbox.look('recording')
+    await pass(500)
+    expect([a.channel.tries.length, b.channel.tries.length]).toEqual([2, 0])
   })
 })

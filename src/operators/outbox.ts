@@ -6,6 +6,7 @@ import type { Delivery } from '../domain/delivery.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Feed } from '../engine/feed.ts'
+import { createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
@@ -20,7 +21,7 @@ export interface Outbox {
   announce(surfaces: readonly Surface[], text: string): void
   /** Something was put into the outbox of this channel, or it was set up. */
   look(channel: string): void
-  /** Epoch ms at which this channel last showed something; null: not since the start. */
+  /** Epoch ms at which this channel last showed something here; null: not since the start. */
   lastShownAt(channel: string): number | null
   /** Resolves when no delivery is under way any more. What was not delivered stays in the store. */
   close(): Promise<void>
@@ -33,6 +34,10 @@ interface OutboxDeps extends WantedDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
+  /** Where several processes share the store, one of them delivers at a time. Left out: this is the only one. */
+  jobs?: Pick<Jobs, 'whileHeld'>
+  /** Wakes the process that delivers, and is woken by the others. Left out: this is the only one. */
+  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
 }
 
 /** A try that takes longer than this has failed. */
@@ -41,31 +46,51 @@ const DELIVERY_MS = 30_000
 const CURSOR_EVERY = 1_000
 /** After a failure of the store. */
 const AGAIN_MS = 1_000
+const TOPIC = 'outbox'
+const JOB = 'channels'
 
 /** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const closing = new AbortController()
-  const senders = new Map<string, { look(): void; lastShownAt(): number | null }>()
-  const working = deps.channels.map((channel) => {
-    const sender = createSender(deps, channel, closing.signal)
-    const setUp = Promise.withResolvers<void>()
-    const look = () => {
-      if (channel.isSetUp?.() !== false) setUp.resolve()
-      sender.look()
-    }
-    closing.signal.addEventListener('abort', () => setUp.resolve())
-    senders.set(channel.name, { ...sender, look })
-    return Promise.all([takeFromFeed(deps, channel, sender.look, setUp.promise, closing.signal), sender.run()])
+  const { channels, jobs = createOwnJobs(deps.clock), changes, logger } = deps
+  /** By channel, while this process delivers. */
+  const looks = new Map<string, () => void>()
+  const shownAt = new Map<string, number>()
+
+  async function deliver(signal: AbortSignal): Promise<void> {
+    const working = channels.map((channel) => {
+      channel.takeOver?.()
+      const sender = createSender(deps, channel, signal, () => void shownAt.set(channel.name, deps.clock.now()))
+      const setUp = Promise.withResolvers<void>()
+      signal.addEventListener('abort', () => setUp.resolve())
+      looks.set(channel.name, () => {
+        if (channel.isSetUp?.() !== false) setUp.resolve()
+        sender.look()
+      })
+      return Promise.all([takeFromFeed(deps, channel, sender.look, setUp.promise, signal), sender.run()])
+    })
+    await Promise.all(working)
+    looks.clear()
+  }
+
+  const delivering = jobs.whileHeld(JOB, deliver)
+  const stopWatching = changes?.watch(TOPIC, () => {
+    for (const look of looks.values()) look()
   })
   return {
     announce(surfaces, text) {
       for (const channel of deps.channels) if (surfaces.includes(channel.surface)) channel.announce?.(text)
     },
-    look: (channel) => senders.get(channel)?.look(),
-    lastShownAt: (channel) => senders.get(channel)?.lastShownAt() ?? null,
+    look(channel) {
+      looks.get(channel)?.()
+      // It is in the store already. A process that begins to deliver later finds it there.
+      changes?.tell(TOPIC).catch((error: unknown) => {
+        logger.warn('another replica was not told that a channel has something to show', { channel, error })
+      })
+    },
+    lastShownAt: (channel) => shownAt.get(channel) ?? null,
     async close() {
-      closing.abort()
-      await Promise.all(working)
+      stopWatching?.()
+      await delivering.close()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }
@@ -142,12 +167,11 @@ interface Tried {
 }
 
 /** Delivers what is in the outbox of a channel, as `schedule.ts` says. */
-function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortSignal) {
+function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortSignal, onShown: () => void) {
   const { store, log, clock, logger } = deps
   const missed = createMissed(deps, channel)
   const inFlight = new Map<number, Promise<void>>()
   let hasNews = true
-  let lastShownAt: number | null = null
   let resume = () => {}
 
   function look(): void {
@@ -162,8 +186,8 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     // Read before it is settled: what is taken afterwards is shown by itself.
     const place = isSummary ? await store.cursor(channel.name).catch(() => null) : null
     for (const { delivery, outcome } of tried) {
-      // Written again until it works: a delivery that is done must not be tried once more.
-      while (!signal.aborted && !(await settle(delivery, outcome))) await sleep(clock, AGAIN_MS, signal)
+      // Written again until it works: a delivery that is done must not be tried once more. Written also when this process stops just now.
+      while (!(await settle(delivery, outcome)) && !signal.aborted) await sleep(clock, AGAIN_MS, signal)
       if (delivery.item === null && outcome.type === 'delivered') missed.summed(delivery.n, place)
     }
   }
@@ -186,7 +210,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     const end = AbortSignal.any([signal, late.signal])
     try {
       const ref = await unlessAborted(show(deliveries, end), end)
-      lastShownAt = clock.now()
+      onShown()
       return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
     } catch (error) {
       return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
@@ -253,5 +277,5 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     await Promise.all(inFlight.values())
   }
 
-  return { look, run, lastShownAt: () => lastShownAt }
+  return { look, run }
 }

@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 10 * 60 * 1_000
 /** How long to wait after this many failures in a row: 1, 2, 4, … 30 seconds, or longer if the service asks for it. */
 export function retryDelay(failures: number, retryAfterMs: number): number {
   const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LONGEST_RETRY_MS)
-  return Math.min(Math.max(delay, retryAfterMs), LONGEST_WAIT_MS)
+  return Math.min(Math.max(delay, Math.ceil(retryAfterMs)), LONGEST_WAIT_MS)
 }
 
 export interface Plan {

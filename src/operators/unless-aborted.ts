@@ -4,8 +4,9 @@ import { DeliveryFailed } from './operator.ts'
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(new DeliveryFailed('The delivery took too long.'))
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
+    // Also if the signal has aborted: a failure that nobody listens to ends the process.
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
   })
 }

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Middleware } from '../engine/middleware/middleware.ts'
+import type { LogTap } from '../http/logging/log-tap.ts'
 import type { Terminal } from '../operators/bell/create-bell.ts'
 import type { CredentialSources } from '../operators/credentials/credentials.ts'
 import type { StrayErrors } from '../tools/function/stray-errors.ts'
@@ -19,6 +20,8 @@ export interface AppOptions {
   makeTokens?: boolean
   version: string
   log: Logger
+  /** Takes the lines of `log` to where the telemetry settings say. Left out: they go nowhere else. */
+  logTap?: LogTap
   /** Ends the process when the disk cannot sync: nothing can be promised then. */
   exit: (code: number) => never
   clock?: Clock

@@ -3,9 +3,11 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ServerError } from '../domain/errors.ts'
+import { isPostgres } from '../domain/store-settings.ts'
 import { createFileKeySecret } from '../http/auth/config-folder/file-key-secret.ts'
 import { createPushKeySecret } from '../http/auth/config-folder/push-key-secret.ts'
 import { createServerAddress, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import { type Challenges, createChallenges } from '../http/auth/console/challenges.ts'
 import { type Codes, createCodes } from '../http/auth/console/codes.ts'
 import { type Devices, openDevices } from '../http/auth/console/devices.ts'
 import { openPasskeys, type Passkeys } from '../http/auth/console/passkeys.ts'
@@ -14,12 +16,20 @@ import { createPassphrase, type Passphrase } from '../http/auth/passphrase/passp
 import { noOperatorToken, type ReadTokens, readTokens, type TokensOptions } from '../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../operators/ctl/socket.ts'
 import { createVapidKeys, type VapidKeys } from '../operators/web-push/vapid.ts'
+import { createLocalShared } from '../store/local-shared.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { refuseUnknownOwner } from '../supervision/sessions/may-command.ts'
 import { createWorkspaces, type OwnFolders, type Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import type { AppOptions } from './app-options.ts'
 import type { Prepared } from './prepare-app.ts'
+
+export interface SignInParts {
+  codes: Codes
+  challenges: Challenges
+  devices: Devices
+  passkeys: Passkeys
+}
 
 interface OpenFolders {
   own: OwnFolders
@@ -34,7 +44,7 @@ interface OpenFolders {
   pushKeys: () => VapidKeys
   passphrase: Passphrase | null
   /** Who may open the console. */
-  signIn: { codes: Codes; devices: Devices; passkeys: Passkeys }
+  signIn: SignInParts
 }
 
 /** Only for the holder of the lock of the data directory. Throws `config_invalid`. */
@@ -55,7 +65,10 @@ export function openOwnFolders(options: AppOptions, prepared: Prepared, undo: As
   const pushKeys = createPushKeySecret(place, createVapidKeys, log)
   const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
   const devices = openDevices({ kept: place, clock, ids, log })
-  const signIn = { codes: createCodes(clock), devices, passkeys: openPasskeys(place) }
+  // A restart makes codes and challenges void.
+  const shared = createLocalShared(clock)
+  const [codes, challenges] = [createCodes(shared, clock), createChallenges(shared, clock, ids)]
+  const signIn = { codes, challenges, devices, passkeys: openPasskeys(place) }
   return { own, workspaces, tokens, published, fileKeys, secret, pushKeys, passphrase, signIn }
 }
 
@@ -77,10 +90,13 @@ function openTokens(
   parts: Pick<TokensOptions, 'kept' | 'workspaces'>,
 ): ReadTokens {
   const set = { user: settings.auth.token, operator: settings.auth.operatorToken }
-  const operators = configuredOperators(settings.supervision.operators)
+  const operators = configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups)
   const checkOwner = (user: string) => refuseUnknownOwner(operators, user)
   const tokens = readTokens({ ...parts, dataDir, set, clock, ids, log, checkOwner })
-  if (!settings.loopback && settings.auth.required && !tokens.hasAny(makeTokens)) {
+  const { issuers, proxy } = settings.identity
+  // Tokens in a shared store are read when it is open.
+  const knowsNobodyElse = issuers.length === 0 && proxy === null && !isPostgres(settings.store)
+  if (!settings.loopback && settings.auth.required && knowsNobodyElse && !tokens.hasAny(makeTokens)) {
     throw new ServerError('config_invalid', noOperatorToken(dataDir))
   }
   return tokens

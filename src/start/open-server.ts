@@ -1,9 +1,13 @@
 import { join } from 'node:path'
 import { errorShapes } from '../create-routes.ts'
 import type { ByteBudget } from '../domain/byte-budget.ts'
+import type { Telemetry } from '../domain/telemetry.ts'
 import { type AuthOptions, createAuth } from '../http/auth/auth.ts'
 import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import { createOidc } from '../http/auth/identity/oidc.ts'
+import { createProxyAuth } from '../http/auth/identity/proxy-auth.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
+import type { CountTogether } from '../http/auth/usage-limits.ts'
 import { createTempFolder } from '../http/body/temp-file.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import type { Door, Route } from '../http/route.ts'
@@ -11,6 +15,8 @@ import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
 import type { ServerState } from '../http/server-state.ts'
 import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
+import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
+import { isSamePerson } from '../supervision/sessions/may-command.ts'
 import type { AppOptions } from './app-options.ts'
 import { conformanceAgent } from './conformance-fixtures.ts'
 import type { Prepared } from './prepare-app.ts'
@@ -19,8 +25,11 @@ interface ServerParts {
   routes: readonly Route[]
   tokens: Tokens
   devices: NonNullable<AuthOptions['devices']>
+  /** What a server that shares its store with others needs beside. Left out: it is the only one. */
+  together?: { count: CountTogether; lookAgain(): Promise<void> }
   state: ServerState
   metrics: Metrics
+  telemetry: Telemetry
   room: ByteBudget
   /** Tells commands on this machine where the server is. Null: nobody is told. */
   published: Pick<ServerAddress, 'tell'> | null
@@ -55,25 +64,35 @@ export async function openServer(
 
 function createServer(
   { settings, dataDir, log, conformanceFixtures = false }: AppOptions,
-  { basePath, guard, tls, clock, ids }: Prepared,
-  { routes, tokens, devices, state, metrics, room }: ServerParts,
+  { basePath, guard, tls, clock, ids, connections }: Prepared,
+  { routes, tokens, devices, together, state, metrics, telemetry, room }: ServerParts,
 ): HttpServer {
+  const { issuers, proxy } = settings.identity
+  const listed = settings.supervision
+  const { fetch } = connections.pool(settings.tools.proxy === null ? {} : { proxyVariables: settings.tools.proxy })
+  const operators = configuredOperators(listed.operators, [], listed.operatorGroups)
   return createHttpServer({
     routes,
     basePath,
     auth: createAuth({
       tokens: () => tokens.current(),
       devices,
+      ...(issuers.length === 0 ? {} : { oidc: createOidc({ issuers, listed, fetch, clock, log }) }),
+      isSamePerson: (one, other) => isSamePerson(operators, one, other),
       tokenRequired: settings.auth.required,
       insecure: settings.auth.insecure,
       ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),
+      ...(together === undefined ? {} : { together: together.count, lookAgain: together.lookAgain }),
       clock,
     }),
+    ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, listed) }),
+    ...(together === undefined ? {} : { together: together.count }),
     guard,
     log,
     clock,
     ids,
     metrics,
+    telemetry,
     doors: settings.protocols satisfies readonly Door[],
     state,
     tempFolder: createTempFolder(join(dataDir, 'spool')),

@@ -1,6 +1,6 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
-import { type Clock, createSystemClock } from '../domain/clock.ts'
+import { createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
 import { mostNeeded } from '../domain/quorum.ts'
@@ -20,6 +20,7 @@ import { createStrayErrors, type StrayErrors } from '../tools/function/stray-err
 import { createStartQueue } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
+import { createTeamClock, type TeamClock } from './team-clock.ts'
 
 export interface Prepared {
   parts: EngineOptions['agents']
@@ -31,7 +32,7 @@ export interface Prepared {
   tls: TlsPair | null
   guard: Guard
   strays: StrayErrors
-  clock: Clock
+  clock: TeamClock
   ids: Ids
   basePath: string
   /** Call it when the server has ended, or was never started. */
@@ -41,8 +42,10 @@ export interface Prepared {
 /** Throws `config_invalid`, and leaves nothing open then. */
 export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const { settings, agents } = options
-  refuseLargeQuorum(agents, settings.supervision.operators.length)
-  const clock = options.clock ?? createSystemClock()
+  // Nobody here knows how many members a group has.
+  const hasGroups = settings.supervision.operatorGroups.length > 0
+  refuseLargeQuorum(agents, hasGroups ? Number.POSITIVE_INFINITY : settings.supervision.operators.length)
+  const clock = createTeamClock(options.clock ?? createSystemClock())
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()

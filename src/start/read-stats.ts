@@ -1,39 +1,84 @@
+import { hostname } from 'node:os'
+import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createLoopDelay } from '../http/metrics/loop-delay.ts'
 import type { HttpStats } from '../http/server/server.ts'
-import type { ServerStats } from '../protocols/manage/stats/routes.ts'
+import { type ServerState, serverStates } from '../http/server-state.ts'
+import type { ReplicaStats, ServerStats } from '../protocols/manage/stats/routes.ts'
 import type { Store } from '../store/store.ts'
+import type { Replica } from './open-replica.ts'
 
 interface StatsParts {
   engine: Pick<Engine, 'stats'>
   store: Pick<Store, 'figures'>
   http: () => HttpStats
   clock: Clock
+  /** Null: this process has the store for itself. */
+  replica: Pick<Replica, 'owner' | 'board'> | null
+  version: string
+  state: ServerState
+  /** Null: it listens on no port of its own. */
+  port: number | null
 }
 
+const TOPIC = 'server'
+
+/** What a server says about itself. One of another version may say something else: it is left out. */
+const SaidSchema = z.object({
+  machine: z.string(),
+  port: z.int().nullable(),
+  version: z.string(),
+  state: z.enum(serverStates),
+  uptimeSeconds: z.int(),
+  runs: z.object({ active: z.int(), queued: z.int() }),
+  streams: z.int(),
+  connections: z.int(),
+  rss: z.int(),
+}) satisfies z.ZodType<Omit<ReplicaStats, 'id' | 'isThis'>>
+
 /** The figures of `GET /stats`. */
-export function createReadStats(
-  { engine, store, http, clock }: StatsParts,
-  undo: AsyncDisposableStack,
-): () => Promise<ServerStats> {
+export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): () => Promise<ServerStats> {
+  const { engine, store, http, clock, replica, version, state, port } = parts
   const delay = createLoopDelay(clock)
   undo.defer(() => delay.close())
   const startedAt = clock.mono()
-  return async () => {
-    const { bytes, walBytes, waitingRuns, inbox } = await store.figures()
+  const machine = hostname()
+
+  function ofThisServer(): z.infer<typeof SaidSchema> {
     const { activeRuns, queuedRuns } = engine.stats()
     const { connections, streams } = http()
-    const { rss, heapUsed } = process.memoryUsage()
+    const uptimeSeconds = Math.floor((clock.mono() - startedAt) / 1_000)
+    const runs = { active: activeRuns, queued: queuedRuns }
+    const { rss } = process.memoryUsage()
+    return { machine, port, version, state: state.current, uptimeSeconds, runs, streams, connections, rss }
+  }
+
+  replica?.board.say(TOPIC, ofThisServer)
+
+  function ofAll(own: z.infer<typeof SaidSchema>): ReplicaStats[] {
+    if (replica === null) return []
+    const others = replica.board.heard(TOPIC).flatMap(({ replica: id, said }) => {
+      const read = SaidSchema.safeParse(said)
+      return read.success ? [{ id, isThis: false, ...read.data }] : []
+    })
+    return [{ id: replica.owner, isThis: true, ...own }, ...others]
+  }
+
+  return async () => {
+    const { bytes, walBytes, waitingRuns, inbox } = await store.figures()
+    const own = ofThisServer()
+    const { uptimeSeconds, runs, streams, connections, rss } = own
     return {
-      uptimeSeconds: Math.floor((clock.mono() - startedAt) / 1_000),
-      runs: { active: activeRuns, queued: queuedRuns, waiting: waitingRuns },
+      uptimeSeconds,
+      runs: { ...runs, waiting: waitingRuns },
       streams,
       connections,
-      memory: { rss, heapUsed },
+      memory: { rss, heapUsed: process.memoryUsage().heapUsed },
       loopDelayMs: delay.read(),
       store: { bytes, walBytes },
       inbox,
+      replicas: ofAll(own),
     }
   }
 }

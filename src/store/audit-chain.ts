@@ -1,8 +1,8 @@
 // The hash chains of the audit trail. An entry's hash covers its text and the hash before it. So nobody can change, remove or
 // insert an entry without computing every later hash again. To notice that the end was cut off, compare the last number and hash
-// with a copy that is kept elsewhere.
+// with a tie in another chain (`audit-ties.ts`), or with a copy that is kept elsewhere.
 
-import { type AuditEntry, MAIN_CHAIN } from '../domain/audit.ts'
+import { type AuditEntry, importedMain, isImportedMain, MAIN_CHAIN } from '../domain/audit.ts'
 import { sha256 } from '../json/digest.ts'
 
 export interface ChainEnd {
@@ -15,12 +15,13 @@ export interface ChainEnd {
 
 /**
  * A chain without entries. The hash before the first entry comes from the chain's id. So every hash covers the id, and an entry
- * cannot be moved to another chain unnoticed. The main chain begins with zeros, because older versions had only this chain.
+ * cannot be moved to another chain unnoticed. The main chain begins with zeros, because older versions had only this chain. It
+ * keeps them when it moves to another store, and then its name comes from its first entry.
  */
 export const emptyChain = (chain: string): ChainEnd => ({
   chain,
   n: 0,
-  head: chain === MAIN_CHAIN ? '0'.repeat(64) : sha256(chain),
+  head: chain === MAIN_CHAIN || isImportedMain(chain) ? '0'.repeat(64) : sha256(chain),
 })
 
 export const EMPTY_CHAIN: ChainEnd = emptyChain(MAIN_CHAIN)
@@ -49,6 +50,9 @@ export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = 
         n: entry.n,
         reason: `The hash of entry ${entry.n} does not match its text and the entry before it: an entry was changed, removed or inserted.`,
       }
+    }
+    if (entry.n === 1 && isImportedMain(chain) && chain !== importedMain(entry.hash)) {
+      return { ok: false, n: 1, reason: 'The first entry is not the one that gave the chain its name.' }
     }
     n = entry.n
     head = entry.hash

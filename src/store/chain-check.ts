@@ -1,23 +1,29 @@
 // Whether the audit trail is whole, for a server that runs. The check works in slices, so that nobody waits for it, and goes on from
 // where it stopped last time.
 
-import { MAIN_CHAIN } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
+import type { Tie } from './audit-ties.ts'
 import type { AuditReads } from './ports/audit.ts'
+import { type Claim, claimProblem, createTrailFacts, type TrailProblem } from './verify-trail.ts'
 
 export interface ChainState {
-  /** `checking`: the part up to `checked` is whole, the rest has not been looked at. */
+  /** `checking`: what was looked at is whole, the rest has not been looked at. */
   status: 'whole' | 'broken' | 'checking'
-  /** How many entries from the first one on are known to be whole. */
+  /** How many entries are known to be whole. */
   checked: number
   entries: number
-  /** The last entry; null in an empty trail. */
+  /** The last entry of the only chain; null in an empty trail, and where there are several chains. */
   head: { seq: number; hash: string } | null
-  /** Number of the first entry that does not follow from the one before it. */
+  /** Number of the first entry that is wrong or missing in its chain. */
   brokenAt: number | null
+  /** What is wrong, in a sentence. */
+  problem: string | null
   /** When the check last looked at an entry or at the end; null: never. */
   checkedAt: number | null
+  chains: { chain: string; entries: number; head: string; isWhole: boolean }[]
+  /** The newest entry that ties the chains together; null where one process owns the store. */
+  lastTie: Tie | null
 }
 
 export interface ChainCheck {
@@ -28,43 +34,26 @@ export interface ChainCheck {
 const SLICE = 250
 /** A broken trail is checked again from its beginning after this time: somebody may have put a copy in place. */
 const AGAIN_MS = 60_000
+/** Each start of a process makes a chain. Of very many, the newest are shown. */
+const MOST_SHOWN = 1_000
 
-interface Broken {
-  n: number
-  at: number
-}
+type Reads = Pick<AuditReads, 'entries' | 'ends'>
 
-/** Checks the main chain, the only one of a server. Nothing is read before the first question. */
-export function createChainCheck(deps: { reads: Pick<AuditReads, 'entries' | 'newest'>; clock: Clock }): ChainCheck {
-  const { reads, clock } = deps
-  let whole: ChainEnd = emptyChain(MAIN_CHAIN)
-  let broken: Broken | null = null
+/** Nothing is read before the first question. */
+export function createChainCheck({ reads, clock }: { reads: Reads; clock: Clock }): ChainCheck {
+  let look = createLook(reads, clock)
+  let broken: { problem: TrailProblem; at: number } | null = null
   let checkedAt: number | null = null
   let running: Promise<void> | null = null
-
-  /** An entry that was whole may have been cut off or exchanged since. */
-  async function isStillThere(): Promise<boolean> {
-    if (whole.n === 0) return true
-    const [last] = await reads.entries(whole.n - 1, 1)
-    return last?.n === whole.n && last.hash === whole.head
-  }
 
   async function check(): Promise<void> {
     if (broken !== null) {
       if (clock.now() - broken.at < AGAIN_MS) return
-      whole = emptyChain(MAIN_CHAIN)
+      look = createLook(reads, clock)
     }
-    let found: number | null = (await isStillThere()) ? null : whole.n
-    while (found === null) {
-      const slice = await reads.entries(whole.n, SLICE)
-      const verdict = verifyChain(slice, whole)
-      if (verdict.ok) whole = verdict
-      else found = verdict.n
-      if (slice.length < SLICE) break
-      await new Promise<void>((resolve) => clock.soon(resolve))
-    }
+    const problem = await look.goOn()
     checkedAt = clock.now()
-    broken = found === null ? null : { n: found, at: checkedAt }
+    broken = problem === null ? null : { problem, at: checkedAt }
   }
 
   return {
@@ -78,16 +67,94 @@ export function createChainCheck(deps: { reads: Pick<AuditReads, 'entries' | 'ne
       const done = running
       done.catch(() => {})
       await Promise.race([done, late]).finally(cancel)
-      const [end] = await reads.newest(null, 1)
-      const entries = end?.n ?? 0
+      const ends = await reads.ends()
+      const [only, ...others] = ends
+      const entries = ends.reduce((sum, { n }) => sum + n, 0)
+      const isBehind = ends.some(({ chain, n }) => look.wholeTo(chain) < n)
       return {
-        status: broken !== null ? 'broken' : whole.n >= entries ? 'whole' : 'checking',
-        checked: broken === null ? whole.n : broken.n - 1,
+        status: broken !== null ? 'broken' : isBehind ? 'checking' : 'whole',
+        checked: look.checked(),
         entries,
-        head: end === undefined ? null : { seq: end.n, hash: end.hash },
-        brokenAt: broken?.n ?? null,
+        head: only === undefined || others.length > 0 ? null : { seq: only.n, hash: only.hash },
+        brokenAt: broken?.problem.n ?? null,
+        problem: broken?.problem.reason ?? null,
         checkedAt,
+        chains: ends.slice(-MOST_SHOWN).map(({ chain, n, hash }) => ({
+          chain,
+          entries: n,
+          head: hash,
+          isWhole: look.wholeTo(chain) >= n && broken?.problem.chain !== chain,
+        })),
+        lastTie: look.lastTie(),
       }
     },
+  }
+}
+
+/** One way through the trail, from its beginning to its present end and on from there. */
+function createLook(reads: Reads, clock: Pick<Clock, 'soon'>) {
+  const facts = createTrailFacts()
+  const whole = new Map<string, ChainEnd>()
+  /** Claims that were not looked up yet. */
+  let open: Claim[] = []
+
+  /** An entry that was whole may have been cut off or exchanged since. */
+  async function isStillThere({ chain, n, head }: ChainEnd): Promise<boolean> {
+    const [last] = await reads.entries(n - 1, 1, chain)
+    return last?.n === n && last.hash === head
+  }
+
+  async function readChain(chain: string): Promise<TrailProblem | null> {
+    for (;;) {
+      const from = whole.get(chain) ?? emptyChain(chain)
+      const slice = await reads.entries(from.n, SLICE, chain)
+      const verdict = verifyChain(slice, from)
+      if (!verdict.ok) {
+        for (const entry of slice) if (entry.n < verdict.n) whole.set(chain, { chain, n: entry.n, head: entry.hash })
+        return { chain, n: verdict.n, reason: verdict.reason }
+      }
+      whole.set(chain, verdict)
+      for (const entry of slice) facts.take(entry)
+      if (slice.length < SLICE) return null
+      await new Promise<void>((resolve) => clock.soon(resolve))
+    }
+  }
+
+  async function lookUpClaims(): Promise<TrailProblem | null> {
+    open.push(...facts.newClaims())
+    while (open.length > 0) {
+      const slice = open.slice(0, SLICE)
+      for (const claim of slice) {
+        const [entry] = await reads.entries(claim.n - 1, 1, claim.chain)
+        const hash = entry?.n === claim.n ? entry.hash : undefined
+        const problem = claimProblem(claim, hash, whole.get(claim.chain)?.n ?? 0)
+        if (problem !== null) return problem
+      }
+      open = open.slice(slice.length)
+      await new Promise<void>((resolve) => clock.soon(resolve))
+    }
+    return null
+  }
+
+  return {
+    async goOn(): Promise<TrailProblem | null> {
+      const ends = new Map((await reads.ends()).map((end) => [end.chain, end]))
+      for (const known of whole.values()) {
+        const end = ends.get(known.chain)
+        const isSame = end?.n === known.n && end.hash === known.head
+        if (known.n === 0 || isSame || ((end?.n ?? 0) > known.n && (await isStillThere(known)))) continue
+        const reason = `Entry ${known.n} of chain ${known.chain} is not the one that was there before.`
+        whole.set(known.chain, { ...known, n: known.n - 1 })
+        return { chain: known.chain, n: known.n, reason }
+      }
+      for (const { chain, n } of ends.values()) {
+        const problem = n === whole.get(chain)?.n ? null : await readChain(chain)
+        if (problem !== null) return problem
+      }
+      return (await lookUpClaims()) ?? facts.gaps()[0] ?? null
+    },
+    wholeTo: (chain: string): number => whole.get(chain)?.n ?? 0,
+    checked: (): number => [...whole.values()].reduce((sum, { n }) => sum + n, 0),
+    lastTie: facts.lastTie,
   }
 }

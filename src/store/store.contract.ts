@@ -12,6 +12,7 @@ import { describeConsumption } from './contract/consume.contract.ts'
 import { describeFeed } from './contract/feed.contract.ts'
 import { describeFiles } from './contract/file.contract.ts'
 import { describeGrants } from './contract/grant.contract.ts'
+import { describeImports } from './contract/import.contract.ts'
 import { describeKeeping } from './contract/keeping.contract.ts'
 import { describeMessages } from './contract/message.contract.ts'
 import { describeOutbox } from './contract/outbox.contract.ts'
@@ -60,6 +61,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeSupervision(open)
     describeRemoval(open)
     describeCompaction(open)
+    describeImports(open)
     describeKeeping(open)
   })
 }

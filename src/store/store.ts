@@ -1,3 +1,4 @@
+import type { Wait } from '../domain/wait.ts'
 import type { AuditReads } from './ports/audit.ts'
 import type { FeedReads } from './ports/feed.ts'
 import type { FileReads } from './ports/files.ts'
@@ -48,4 +49,25 @@ export interface StoreFigures {
   waitingRuns: number
   /** What waits for a person: approvals, prompts, instructions and alerts. */
   inbox: number
+  /** Runs that have not ended. */
+  runs: Readonly<Record<'queued' | 'running' | 'waiting', number>>
+  /** What waits, by kind: how many, and epoch ms since when the oldest of them does. Kinds of which nothing waits are left out. */
+  waits: Readonly<Partial<Record<Wait['wait'], { count: number; oldestAt: number }>>>
+  /** Until when each lease holds, in epoch ms. Some may have run out. */
+  leases: readonly number[]
+  /** How many items each channel still has to show. Channels with none are left out. */
+  outbox: Readonly<Record<string, number>>
+  /** Connections to a database server. Left out: there is none. */
+  connections?: StoreConnections
+}
+
+export interface StoreConnections {
+  open: number
+  idle: number
+  /** Requests that wait for a connection. */
+  waiting: number
+  /** Most that there may be. */
+  most: number
+  /** How often the server was lost and found again. */
+  reconnects: number
 }

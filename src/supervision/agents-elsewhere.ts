@@ -8,7 +8,9 @@ import { openStatuses } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
 import type { SupervisedWait } from '../domain/wait.ts'
 import type { Feed } from '../engine/feed.ts'
+import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { Shared } from '../store/ports/shared.ts'
 import type { Store } from '../store/store.ts'
 import { createElsewhereApprovals, type ElsewhereApprovals } from './approvals/decide-elsewhere.ts'
 import { createAcceptDiff } from './desk/accept-diff.ts'
@@ -45,6 +47,7 @@ import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/t
 import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
+import type { Together } from './together.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
 import { createTryRequest, type TryRequest } from './workspace-policy/try-request.ts'
@@ -95,6 +98,12 @@ interface ElsewhereDeps {
   /** Whether a stream of this connection is open. Left out: none ever is. */
   isConnected?: (connectionId: string) => boolean
   reach: Reach
+  /** Left out: no other process uses the store. */
+  jobs?: Jobs
+  /** Small records. In memory where one process owns the store. */
+  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
+  /** Left out: no other process uses the store. */
+  together?: Together
   /** What needs a passkey. Left out: nobody has one. */
   stepUp?: StepUp
   /** The files of the workspaces. Left out: the real ones. */
@@ -112,10 +121,11 @@ const STOPS = 'The server is stopping. What waits here stays, and can be answere
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
-  const { isConnected = () => false } = deps
+  const { isConnected = () => false, together } = deps
+  const withOthers = together === undefined ? {} : { together }
   const { quorum, maxConcurrentSessions: maxOpen } = settings
   const shared = { store, log, clock, ids, logger }
-  const operators = configuredOperators(settings.operators, settings.escalation)
+  const operators = configuredOperators(settings.operators, settings.escalation, settings.operatorGroups)
   const takeStep = createTakeStep({ ...shared, maxOpen })
   const changes = createRecordChanges({ feed, clock, logger })
   const waitFor = createWaitFor({
@@ -130,7 +140,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
-    ...{ ...shared, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
+    ...{ ...shared, ...withOthers, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
     onMode: reach.modeChanged,
     onEnd: reach.tell,
   })
@@ -143,6 +153,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     records,
     operators,
     push,
+    ...(deps.jobs === undefined ? {} : { jobs: deps.jobs }),
     settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
   })
   const noteEscalations = createNoteEscalations({
@@ -171,10 +182,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
-  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger })
+  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, ...withOthers })
   return {
     ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, approvals },
-    mcpConnections: createMcpConnections({ store, log, takeStep }),
+    mcpConnections: createMcpConnections({ ...shared, takeStep, ...withOthers }),
     desk: {
       ...createAskApproval(asking),
       ...createAcceptDiff({ ...asking, writer, whileWorking }),
@@ -185,7 +196,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createReports({ ...asking, stallsEnabled: enabled, reach }),
     },
     tryRequest: createTryRequest({ store, policies, limits, confined: workspacePath }),
-    hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),
+    hooks: createHookDesk({ store, takeStep, askPermission, shared: deps.shared, ids, clock, logger }),
     async expire(wait) {
       if (wait.wait === 'approval') await approvals.expire(wait)
       else await prompts.expire(wait)

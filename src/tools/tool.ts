@@ -3,6 +3,7 @@
 import type { TokenUsage } from '../domain/event.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { GivenAnswer, QuestionAnswer, ToolQuestion } from '../domain/question.ts'
+import type { TraceContext } from '../domain/telemetry.ts'
 import type { JsonSchema, Risk, ToolRules } from '../domain/tool-settings.ts'
 
 export interface ToolDescription extends ToolRules {
@@ -97,6 +98,8 @@ export interface ToolCallRequest {
   forwardedProps: unknown
   /** How many characters of the result are kept. A tool need not produce more. */
   resultChars: number
+  /** For whatever the tool calls, so that it can go on in the same trace. Left out: the call is not traced. */
+  trace?: TraceContext
   voice: ToolVoice
   /** The questions that this call has asked before, in order, with their answers. */
   answers: readonly GivenAnswer[]

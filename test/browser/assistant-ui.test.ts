@@ -5,7 +5,7 @@ import { buildExample } from '../clients/built-example.ts'
 import { connectBrowser, openAssistantUi } from '../clients/chat-page.ts'
 import { startChatServer } from '../clients/chat-server.ts'
 
-const soon = { timeout: 30_000 }
+const soon = { timeout: 60_000 }
 
 test.skipIf(inject('browser') === null)(
   'a person talks, lets the page do something, allows a call, and reloads',

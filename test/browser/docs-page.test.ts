@@ -124,9 +124,9 @@ test.skipIf(inject('browser') === null)(
       `curl '${server.url}/notes/a%2Fb?mood=loud' \\\n  -H 'Content-Type: application/json'`,
     )
     await operation.getByText('Failures').click()
-    expect(await operation.locator('.failures > .status > summary').allTextContents()).toContain(
-      '404 Session not found. Door closed.',
-    )
+    await expect
+      .poll(() => operation.locator('.failures > .status > summary').allTextContents())
+      .toContain('404 Session not found. Door closed.')
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect([await barriersOf(page, 'light'), await barriersOf(page, 'dark')]).toEqual([[], []])
     expect(complaints).toEqual([])

@@ -54,7 +54,7 @@ export interface ChatPageOptions {
 async function open(browser: Browser, options: ChatPageOptions): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 900, height: 800 } })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   if (options.token !== undefined) {
     await page.addInitScript((token) => sessionStorage.setItem('token', token), options.token)
   }

@@ -1,6 +1,7 @@
 // The React clients that people have, on the pages of examples/clients, in a real browser, against the real server. Every test does
 // what a person does and looks at what stands on the page.
 
+import { connect, createServer, type Socket } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type BuiltExample, buildExample } from './built-example.ts'
@@ -74,6 +75,36 @@ async function startServer(flags: Record<string, string> = {}): Promise<Server> 
   const server = await startChatServer(flags)
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server
+}
+
+/** A way to the server on which all connections can be cut. */
+async function startWay(): Promise<{ host: string; leadTo(url: string): void; cut(): void }> {
+  const sockets = new Set<Socket>()
+  let port = 0
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const way = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    cut()
+    way.close()
+  })
+  const address = way.address()
+  return {
+    host: `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    leadTo(url) {
+      port = Number(new URL(url).port)
+    },
+    cut,
+  }
 }
 
 async function openPage(client: Client, server: Server, options: Partial<ChatPageOptions> = {}): Promise<ChatPage> {
@@ -234,6 +265,28 @@ describe.each([assistantUi, copilotKit, copilotKitDirect])('$name', (client) => 
         ['assistant', 'Let me see.'],
         ['assistant', 'I see a ship.'],
       ])
+  })
+
+  test('goes on with an answer after the connection was lost in the middle of it', async () => {
+    const way = await startWay()
+    const server = await startServer({ 'limits.disconnect_grace': 'never', allowed_hosts: way.host })
+    way.leadTo(server.url)
+    const chat = await openPage(client, server, { server: `http://${way.host}` })
+    await chat.say('look out')
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Let me see.'])
+
+    way.cut()
+    server.showShip()
+
+    await expect
+      .poll(() => chat.said(), soon)
+      .toEqual([
+        ['user', 'look out'],
+        ['assistant', 'Let me see.'],
+        ['assistant', 'I see a ship.'],
+      ])
+    await chat.say('hello')
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Good day.'])
   })
 
   test('shows the conversation after a reload, and goes on with it', async () => {

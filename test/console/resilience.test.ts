@@ -24,7 +24,7 @@ inBrowser.each([
     const own = await browser.newContext({ viewport: DESK })
     const { page, complaints } = watch(await own.newPage(), house.url)
     await page.addInitScript(script)
-    await page.goto(`${house.link('/chat')}${keep}`)
+    await page.goto(`${await house.link('/chat')}${keep}`)
     await page.getByRole('navigation').first().waitFor(LATE)
     await page.getByRole('textbox').first().fill('hello')
     await page.keyboard.press('Enter')

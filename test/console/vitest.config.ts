@@ -9,7 +9,11 @@ export default defineConfig({
   test: {
     root: '.',
     include: ['test/console/**/*.test.ts'],
-    globalSetup: ['test/browser/build-console.ts', 'test/browser/start-browser.ts'],
+    globalSetup: [
+      'test/browser/build-console.ts',
+      'test/browser/start-browser.ts',
+      'test/crash/support/build-program.ts',
+    ],
     pool: 'threads',
     maxWorkers: 1,
     testTimeout: 300_000,

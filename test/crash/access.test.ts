@@ -103,8 +103,9 @@ describe('without a credential', () => {
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
     const pages = ['GET /', 'GET /console/*path', 'GET /docs/*path']
-    const signIn = 'POST /sign-in'
-    const open = new Set([...pages, signIn, 'GET /health', 'GET /health/agent', 'GET /ping', 'GET /ready', ...MOVED])
+    const signIn = ['GET /sign-in', 'POST /sign-in']
+    const probes = ['GET /health', 'GET /health/agent', 'GET /live', 'GET /ping', 'GET /ready']
+    const open = new Set([...pages, ...signIn, ...probes, ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)
     const closed = table.filter((row) => !open.has(label(row)))
     const ask = async (headers: Record<string, string>) =>

@@ -24,7 +24,9 @@ const exhausting = isLong ? exhaustingAttachments.slice(1) : []
  * The limit of a file is in processor time, and a busy machine gives little of it. A child is ended after 60 s. The tests of the
  * Office readers measure that time.
  */
-const LIMIT_MS = 30_000
+const LIMIT_MS = 60_000
+/** For a machine that has other things to do. */
+const PATIENCE_MS = 180_000
 const GROWTH_LIMIT = 40_000_000
 const LOOP_LIMIT_MS = 200
 
@@ -101,7 +103,7 @@ async function processesIn(folder: string): Promise<string[]> {
 }
 
 describe.skipIf(process.platform !== 'linux')('hostile files', () => {
-  test('are refused at every door or do no harm, and the server is not affected', { timeout: 240_000 }, async () => {
+  test('are refused at every door or do no harm, and the server is not affected', { timeout: 900_000 }, async () => {
     const yard = await openYard(onTestFinished, { answers })
     // Deep enough that a file that climbs out of it is still found.
     const dataDir = join(yard.directory, 'a', 'b', 'c', 'data')
@@ -149,8 +151,8 @@ describe.skipIf(process.platform !== 'linux')('hostile files', () => {
       Array(3).fill([200, true]),
     )
     // The server and, for pictures and for everything else, one process that waits for the next file.
-    await until('no other reader is left', async () => (await processesIn(yard.directory)).length <= 3, 30_000)
-    await until('memory is given back', async () => (await server.rss()) < rss + GROWTH_LIMIT, 30_000)
+    await until('no other reader is left', async () => (await processesIn(yard.directory)).length <= 3, PATIENCE_MS)
+    await until('memory is given back', async () => (await server.rss()) < rss + GROWTH_LIMIT, PATIENCE_MS)
     const after = await server.rss()
     server.signal('SIGTERM')
     const { code } = await server.exited

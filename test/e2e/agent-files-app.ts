@@ -9,6 +9,7 @@ import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { LOCAL_USER } from '../../src/domain/session.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import { openTestStore } from './test-store.ts'
 
 interface AgentFilesOptions {
   /** Tools that the agent has besides those in its file. */
@@ -21,12 +22,14 @@ export async function startAgentFiles(
   files: Readonly<Record<string, unknown>>,
   { tools = [], flags = {} }: AgentFilesOptions = {},
 ) {
+  await using undo = new AsyncDisposableStack()
+  const { env } = undo.use(await openTestStore())
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-e2e-'))
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true })
     await writeFile(join(directory, path), typeof content === 'string' ? content : JSON.stringify(content))
   }
-  const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env: {}, file: null, onTerminal: false })
+  const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env, file: null, onTerminal: false })
   const agents = loadAgents([join(directory, 'agent.yaml')], { env: {} })
   const app = await createApp({
     agents,
@@ -41,6 +44,7 @@ export async function startAgentFiles(
   })
   const { url, tokens, engine } = await app.listen()
   const owner = await tokens.create({ name: 'owner', user: LOCAL_USER, role: 'user' }, 'test')
+  const opened = undo.move()
   return {
     url,
     directory,
@@ -51,6 +55,7 @@ export async function startAgentFiles(
     asOperator: { Authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
+      await opened.disposeAsync()
       await rm(directory, { recursive: true })
     },
   }

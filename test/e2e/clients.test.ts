@@ -282,7 +282,7 @@ describe.skipIf(chromium === undefined)('pages', () => {
     const child = spawn(chromium ?? '', [...flags, `--user-data-dir=${profile}`, address], {
       stdio: 'ignore',
       signal: browser.signal,
-      timeout: 15_000,
+      timeout: 60_000,
     })
     // The abort counts as an error too.
     child.on('error', () => {})

@@ -24,7 +24,7 @@ const damaged = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(2_000, 'x
 beforeAll(async () => {
   app = await startScriptedApp(answers)
   picture = (await scan('Captain Halvorsen wrote to the board.').png().toBuffer()).toString('base64')
-}, 30_000)
+})
 afterAll(() => app[Symbol.asyncDispose]())
 
 const form = (...files: [name: string, content: Buffer][]) => {
@@ -42,7 +42,7 @@ describe('the official OpenAI client', () => {
   }
   const connect = () => new OpenAI({ baseURL: `${app.url}/v1`, apiKey: 'none', fetch: withoutKey, maxRetries: 0 })
 
-  test('sends an image to chat completions', { timeout: 30_000 }, async () => {
+  test('sends an image to chat completions', async () => {
     const url = `data:image/png;base64,${picture}`
 
     const { choices } = await connect().chat.completions.create({
@@ -53,7 +53,7 @@ describe('the official OpenAI client', () => {
     expect(choices[0]?.message.content).toBe('I see the captain.')
   })
 
-  test('sends a PDF to chat completions and to responses', { timeout: 30_000 }, async () => {
+  test('sends a PDF to chat completions and to responses', async () => {
     const file = { filename: 'quay.pdf', file_data: `data:application/pdf;base64,${pdf.toString('base64')}` }
     const client = connect()
 
@@ -78,7 +78,7 @@ describe('the official OpenAI client', () => {
     expect(response.output_text).toBe('I know about the quay.')
   })
 
-  test('is told which file cannot be read', { timeout: 30_000 }, async () => {
+  test('is told which file cannot be read', async () => {
     const file = { filename: 'broken.pdf', file_data: damaged.toString('base64') }
 
     const asked = connect().chat.completions.create({
@@ -113,18 +113,18 @@ describe.each([
     return { answer: newMessages.find(({ role }) => role === 'assistant')?.content, activities }
   }
 
-  test('sends an image', { timeout: 30_000 }, async () => {
+  test('sends an image', async () => {
     expect((await say('image', image)).answer).toBe('I see the captain.')
   })
 
-  test('sends a document, and sees that it was read', { timeout: 30_000 }, async () => {
+  test('sends a document, and sees that it was read', async () => {
     const { answer, activities } = await say('document', document(pdf, 'quay.pdf'))
 
     expect(answer).toBe('I know about the quay.')
     expect(activities).toEqual([{ file_id: expect.any(String), name: 'quay.pdf', status: 'read' }])
   })
 
-  test('is told that a run goes on without a file that cannot be read', { timeout: 30_000 }, async () => {
+  test('is told that a run goes on without a file that cannot be read', async () => {
     const { answer, activities } = await say('damaged', document(damaged, 'broken.pdf'))
 
     expect(answer).toBe('I see nothing.')
@@ -135,7 +135,7 @@ describe.each([
 })
 
 describe('the other doors', () => {
-  test('take a form with files', { timeout: 30_000 }, async () => {
+  test('take a form with files', async () => {
     const chat = `${app.url}/agent/tester/chat`
 
     const whole = await fetch(chat, { method: 'POST', body: form(['quay.pdf', pdf]) })
@@ -147,7 +147,7 @@ describe('the other doors', () => {
     expect([refused.status, await refused.json()]).toMatchObject([422, { code: 'file_unreadable', name: 'broken.pdf' }])
   })
 
-  test('know what was uploaded, until its session ends', { timeout: 30_000 }, async () => {
+  test('know what was uploaded, until its session ends', async () => {
     const upload = new FormData()
     upload.append('file', new File([new Uint8Array(pdf)], 'quay.pdf'))
     const post = (path: string, body: FormData | string, type?: string) =>

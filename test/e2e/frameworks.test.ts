@@ -22,6 +22,14 @@ const json = { 'content-type': 'application/json' }
 /** Far more words than a test waits for. */
 const LONG = 'count 500'
 
+// Hono's server replaces these for the whole process, which other test files share.
+const replaced = (['Request', 'Response'] as const).map(
+  (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name) ?? {}] as const,
+)
+afterAll(() => {
+  for (const [name, descriptor] of replaced) Object.defineProperty(globalThis, name, descriptor)
+})
+
 describe.each([
   ['Express', serveExpress],
   ['Fastify', serveFastify],
@@ -168,7 +176,7 @@ test('mounted by path and behind compression, streams are not held back and file
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(async () => {
-    await quarterdeck.close()
+    await quarterdeck.close({ drainMs: 0 })
     server.close()
     await rm(folder, { recursive: true })
   })

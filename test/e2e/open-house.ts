@@ -12,6 +12,7 @@ import type { ToolRules } from '../../src/domain/tool-settings.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { startModelServer } from './model-server.ts'
+import { openTestStore } from './test-store.ts'
 
 export type House = Awaited<ReturnType<typeof openHouse>>
 
@@ -26,17 +27,24 @@ const look = serverTool({
   call: async () => ({ content: 'a ship', isError: false }),
 })
 
-/** Use it with `await using`. Every agent has a model of its own name and the tool `look`, with these rules. */
+/** Use it with `await using`. Every agent has a model of its own name and the tool `look`, with these rules. `more`: environment variables. */
 export async function openHouse(
   agents: readonly AgentPlan[] = [{ name: 'tester' }],
   clock?: Clock,
   rules: Partial<ToolRules> = {},
+  more: Readonly<Record<string, string>> = {},
 ) {
   await using undo = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-doors-'))
   undo.defer(() => rm(dataDir, { recursive: true }))
   const model = undo.use(await startModelServer())
-  const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false })
+  const { env } = undo.use(await openTestStore())
+  const { settings } = resolveSettings({
+    flags: { port: '0' },
+    env: { ...env, ...more },
+    file: null,
+    onTerminal: false,
+  })
   const app = await createApp({
     agents: agents.map((plan) => ({
       ...testAgent,

@@ -9,13 +9,20 @@ import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import { openTestStore, type TestStore } from './test-store.ts'
 
-/** Use it with `await using`. Answers with `when` are used whenever they fit. */
-export async function startScriptedApp(answers: readonly ScriptedAnswer[], tools: readonly Tool[] = []) {
+/** Use it with `await using`. Answers with `when` are used whenever they fit. Without `shared`, it has a store of its own. */
+export async function startScriptedApp(
+  answers: readonly ScriptedAnswer[],
+  tools: readonly Tool[] = [],
+  shared: Pick<TestStore, 'env'> | null = null,
+) {
+  await using undo = new AsyncDisposableStack()
+  const { env } = shared ?? undo.use(await openTestStore())
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-e2e-'))
   const script = join(directory, 'script.json')
   await writeFile(script, JSON.stringify({ answers }))
-  const { settings } = resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false })
+  const { settings } = resolveSettings({ flags: { port: '0' }, env, file: null, onTerminal: false })
   const app = await createApp({
     agents: [{ ...testAgent, directory, model: { ...testAgent.model, script } }],
     settings,
@@ -28,11 +35,13 @@ export async function startScriptedApp(answers: readonly ScriptedAnswer[], tools
     tools: { [testAgent.name]: tools },
   })
   const { url, engine } = await app.listen()
+  const opened = undo.move()
   return {
     url,
     engine,
     [Symbol.asyncDispose]: async () => {
       await app.close({ drainMs: 0 })
+      await opened.disposeAsync()
       await rm(directory, { recursive: true })
     },
   }

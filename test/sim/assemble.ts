@@ -1,15 +1,21 @@
 // One life of the server, put together as `app.ts` does it, with every port from the simulator.
 
 import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { Clock } from '../../src/domain/clock.ts'
 import { isTerminalText } from '../../src/domain/event.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'
+import { createJobs } from '../../src/engine/sessions/jobs.ts'
+import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
+import { createNotifiedWake, type Notifications } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import { createLocalWake } from '../../src/log/wake.ts'
 import type { NewEntry } from '../../src/store/ports/entry.ts'
+import type { ReaderRows } from '../../src/store/ports/reader-rows.ts'
+import type { Shared } from '../../src/store/ports/shared.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { AgentsElsewhere } from '../../src/supervision/agents-elsewhere.ts'
 import type { Approvals } from '../../src/supervision/approvals/approvals.ts'
@@ -39,7 +45,18 @@ export interface Serving {
   elsewhere: AgentsElsewhere | null
   /** The store without its distance, to look at. */
   inner: Store
-  /** What readers of a session may be shown since this life began. */
+  /** What readers of a session may be shown since this life began; of replicas, since the first one began. */
+  showable: Map<string, Showable[]>
+  /** Ends what only replicas have. */
+  close(): Promise<void>
+}
+
+/** What a replica has in common with others. */
+export interface Sharing {
+  replica: string
+  rows: ReaderRows
+  shared: Shared
+  notifications: Notifications
   showable: Map<string, Showable[]>
 }
 
@@ -65,17 +82,24 @@ export interface AssembleDeps {
 const ENGINE_LIMITS = { activeRuns: 50, sessions: null, queuedRuns: 4 }
 
 /** `inner` is the store as it was opened; `draw` is this life's randomness. */
-export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, draw: Random): Serving {
+export function assemble(
+  deps: AssembleDeps,
+  process: SimProcess,
+  inner: Store,
+  draw: Random,
+  sharing: Sharing | null = null,
+): Serving {
   const { kernel, faults, history, isCalm, mutant } = deps
   const clock = mutant?.clock?.(process.clock) ?? process.clock
   const ids = createIds(clock.now, (size) => draw.bytes(size))
   const logger = traceLogger(kernel)
   const world = { process, random: draw.fork('mutant') }
-  const showable = new Map<string, Showable[]>()
+  const showable = sharing?.showable ?? new Map<string, Showable[]>()
   const callFaults = draw.fork('calls')
 
   function noteShowable(sessionId: string, runId: string, firstSeq: number, entries: readonly NewEntry[]): void {
-    if (!process.alive) return
+    // What a replica has written is there for the others, also if it died meanwhile.
+    if (!process.alive && sharing === null) return
     const list = showable.get(sessionId) ?? []
     showable.set(sessionId, list)
     for (const [i, { kind, data }] of entries.entries()) {
@@ -92,7 +116,8 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     fails: () => !isCalm() && callFaults.chance(faults.disk.callFails),
     onShowable: noteShowable,
   })
-  const wake = createLocalWake({ clock, pollMs: null })
+  const replica = sharing === null ? null : createReplica(deps, sharing, process, clock, logger, draw)
+  const wake = replica?.wake ?? createLocalWake({ clock, pollMs: null })
   const plainLog = createSessionLog({ store, clock, wake })
   const log = mutant?.log?.(plainLog, world) ?? plainLog
   const tools = createSimTools({
@@ -123,7 +148,8 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
     store,
     log,
     // Like the lock of a data directory: a life begins when the one before it has ended.
-    isOnlyProcess: true,
+    isOnlyProcess: sharing === null,
+    ...(replica === null ? {} : replica.engine),
     clock,
     ids,
     logger,
@@ -137,8 +163,49 @@ export function assemble(deps: AssembleDeps, process: SimProcess, inner: Store, 
   const sessions = { ttlSeconds, retentionDays: 0 }
   const swept =
     elsewhere === null ? {} : { expireElsewhere: elsewhere.expire, sweepElsewhere: elsewhere.sessions.sweep }
-  const janitor = createJanitor({ engine, store, log, clock, logger, sessions, ...swept })
-  return { process, engine, approvals, janitor, log, elsewhere, inner, showable }
+  const janitor = createJanitor({ engine, store, log, clock, logger, sessions, ...swept, ...replica?.janitor })
+  const close = async () => void (await replica?.close())
+  return { process, engine, approvals, janitor, log, elsewhere, inner, showable, close }
+}
+
+/** What a replica needs to know of the others. */
+function createReplica(
+  { history, kernel, mutant }: AssembleDeps,
+  sharing: Sharing,
+  process: SimProcess,
+  clock: Clock,
+  logger: Logger,
+  draw: Random,
+) {
+  const { replica, rows, notifications } = sharing
+  const notified = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })
+  const wake = mutant?.wake?.(notified) ?? notified
+  const isAlone = () => notified.isAlone
+  const otherProcesses = () => notified.others
+  const shared = mutant?.shared?.(sharing.shared) ?? sharing.shared
+  const presence = createSharedPresence({ rows, replica, clock, logger, isAlone })
+  const world = { process, random: draw.fork('presence') }
+  return {
+    wake,
+    engine: {
+      wake,
+      presence: mutant?.presence?.(presence, world) ?? presence,
+      leaseOwner: replica,
+      isAlone,
+      otherProcesses,
+    },
+    janitor: {
+      jobs: createJobs({ shared, owner: replica, clock, logger }),
+      async tidyReplicas() {
+        history.hourly.push({ life: process.number, at: kernel.time })
+        await rows.tidy()
+      },
+    },
+    async close() {
+      await presence.close()
+      notified.close()
+    },
+  }
 }
 
 /** `rules` numbers the version of what has to be asked about. */

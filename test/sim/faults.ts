@@ -1,6 +1,7 @@
 // What goes wrong in one trial. Every figure is drawn from the seed ("swarm"): some trials have none of a kind, some have many,
 // for a fault that is always there hides those behind it.
 
+import { type ClusterFaults, clusterFaultKinds } from './cluster/cluster-faults.ts'
 import type { Random } from './random.ts'
 
 export interface Faults {
@@ -13,6 +14,8 @@ export interface Faults {
     inRecovery: number
     /** Probability of a power cut while a sync is under way: what was written is on its way to the disk, and nobody may know. */
     cutsInSync: number
+    /** Probability that the process is killed while a sync is under way, and that its machine loses power soon after the next one serves. */
+    killsBeforeCuts: number
     /** Orderly restarts: mean time between them. */
     restartEveryMs: number | null
     drainMs: number
@@ -86,6 +89,8 @@ export interface Faults {
   compactAfterMs: number | null
   /** Time a run goes on without readers; null for ever. */
   graceMs: number | null
+  /** Null: one process on a disk of its own. */
+  cluster: ClusterFaults | null
 }
 
 /** Some bugs need several faults to come together; what they were found with is kept, and tried again in many trials. */
@@ -157,6 +162,7 @@ function drawEach(random: Random): Faults {
       powerCuts: random.pick([0, 0.5, 1, 0.5]),
       inRecovery: maybe(random, 0.6),
       cutsInSync: random.chance(0.6) ? 0 : random.float() * 0.05,
+      killsBeforeCuts: 0,
       restartEveryMs: random.chance(0.7) ? null : random.between(1_500, 6_000),
       drainMs: random.between(0, 1_500),
     },
@@ -214,6 +220,7 @@ function drawEach(random: Random): Faults {
     cancels: maybe(random, 0.6),
     compactAfterMs: random.chance(0.5) ? null : random.between(100, 2_000),
     graceMs: random.pick([null, 200, 3_000]),
+    cluster: null,
   }
 }
 
@@ -310,4 +317,12 @@ export const faultKinds: Readonly<Record<string, (faults: Faults) => void>> = {
   grace: (faults) => {
     faults.graceMs = null
   },
+  ...Object.fromEntries(
+    Object.entries(clusterFaultKinds).map(([kind, remove]) => [
+      kind,
+      ({ cluster }: Faults) => {
+        if (cluster !== null) remove(cluster)
+      },
+    ]),
+  ),
 }

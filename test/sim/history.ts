@@ -31,6 +31,10 @@ export interface History {
   deletions: string[]
   /** When the server had whom reading what; `runId` null: all of the session. */
   streams: { label: string; sessionId: string; runId: string | null; from: number; to: number }[]
+  /** Times in which a replica or the database was in trouble, and those who wait for it had to wait. */
+  troubles: { from: number; to: number }[]
+  /** When which life did what is done once an hour. */
+  hourly: { life: number; at: number }[]
   /** What was found while the trial ran, rather than at its end. */
   findings: Finding[]
 }
@@ -161,5 +165,7 @@ export const createHistory = (): History => ({
   powerCuts: [],
   deletions: [],
   streams: [],
+  troubles: [],
+  hourly: [],
   findings: [],
 })

@@ -4,9 +4,13 @@ import type { AgentDefinition } from '../../src/domain/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Gate } from '../../src/engine/gate.ts'
+import type { Presence } from '../../src/engine/sessions/presence.ts'
 import type { SessionLog } from '../../src/log/session-log.ts'
+import type { Wake } from '../../src/log/wake.ts'
+import type { Shared } from '../../src/store/ports/shared.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Tool } from '../../src/tools/tool.ts'
+import type { ClusterFaults } from './cluster/cluster-faults.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
 import type { MemoryDisk } from './memory/memory-disk.ts'
@@ -33,6 +37,11 @@ export interface Mutant {
   ignoresSyncFailure?: (disk: MemoryDisk) => void
   /** What is found on opening is shown without being synced. */
   opensUnsynced?: boolean
+  /** The bug is one of several replicas: they are there, and this is what must happen to them. */
+  cluster?: (faults: ClusterFaults) => void
+  wake?: (wake: Wake) => Wake
+  shared?: (shared: Shared) => Shared
+  presence?: (presence: Presence, world: MutantWorld) => Presence
   clock?: (clock: Clock) => Clock
   store?: (store: Store, world: MutantWorld) => Store
   log?: (log: SessionLog, world: MutantWorld) => SessionLog

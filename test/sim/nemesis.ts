@@ -1,5 +1,6 @@
 // Who brings the faults: each kind on its own clock, until the trial calms down.
 
+import type { Cluster } from './cluster/cluster.ts'
 import type { Faults } from './faults.ts'
 import type { Kernel } from './kernel.ts'
 import type { Wall } from './process.ts'
@@ -11,6 +12,8 @@ export interface NemesisDeps {
   random: Random
   faults: Faults
   server: Server
+  /** Null: there is one process, on a disk of its own. */
+  cluster: Cluster | null
   wall: Wall
   isCalm: () => boolean
 }
@@ -18,7 +21,7 @@ export interface NemesisDeps {
 const HOUR_MS = 3_600_000
 const SWEEP_EVERY_MS = 900
 
-export function unleash({ kernel, random, faults, server, wall, isCalm }: NemesisDeps): void {
+export function unleash({ kernel, random, faults, server, cluster, wall, isCalm }: NemesisDeps): void {
   /** Again and again, with this mean time in between; null for never. */
   function every(label: string, meanMs: number | null, strike: (draw: Random) => void): void {
     if (meanMs === null) return
@@ -46,4 +49,8 @@ export function unleash({ kernel, random, faults, server, wall, isCalm }: Nemesi
     kernel.trace(`the wall clock jumps to ${wall.offset}`)
   })
   every('sweep', SWEEP_EVERY_MS, () => server.sweep())
+  if (cluster === null || faults.cluster === null) return
+  every('pause', faults.cluster.pauseEveryMs, () => cluster.pause())
+  every('away', faults.cluster.awayEveryMs, () => cluster.cut())
+  every('listeners', faults.cluster.wakes.lostEveryMs, () => cluster.loseListeners())
 }

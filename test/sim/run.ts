@@ -20,19 +20,21 @@ const { values } = parseArgs({
     mutants: { type: 'boolean', default: false },
     off: { type: 'string', multiple: true, default: [] },
     elsewhere: { type: 'boolean', default: false },
+    replicas: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     'keep-going': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
-const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] [--mutant NAME] [--mutants] [--off KIND] [--elsewhere] [--shrink] [--keep-going]
+const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] [--mutant NAME] [--mutants] [--off KIND] [--elsewhere] [--replicas] [--shrink] [--keep-going]
   --seed N        one seed; --trace prints everything that happens in it
   --seeds N       so many seeds (200), starting at --from (1); stops at the first that fails unless --keep-going
   --mutant NAME   with a planted bug: ${mutants.map(({ name }) => name).join(', ')}
   --mutants       hunts every planted bug and says which seed gave it away
   --off KIND      without a kind of fault, may be repeated: ${Object.keys(faultKinds).join(', ')}
   --elsewhere     agents that work elsewhere and their operators, in place of clients
+  --replicas      one to three replicas on a database, in place of one process on a disk
   --shrink        for a failing seed, finds the kinds of faults that it needs`
 
 function wholeNumber(name: string, text: string): number {
@@ -64,6 +66,7 @@ function optionsOf(seed: number, off: readonly string[]): TrialOptions {
       }
     },
     ...(values.elsewhere ? { elsewhere: true } : {}),
+    ...(values.replicas ? { replicas: true } : {}),
     ...(values.trace ? { onLine: say } : {}),
   }
 }
@@ -82,7 +85,10 @@ async function main(): Promise<number> {
   const first = wholeNumber('from', values.from)
   const count = wholeNumber('seeds', values.seeds)
   // Seeds that once failed are always among them; a mutant is hunted without their help.
-  const known = mutant === null && !values.elsewhere ? regressions.map(({ seed }) => seed) : []
+  const known =
+    mutant === null && !values.elsewhere
+      ? regressions.filter(({ replicas = false }) => replicas === values.replicas).map(({ seed }) => seed)
+      : []
   const seeds =
     values.seed === undefined
       ? new Set([...known, ...Array.from({ length: count }, (_, i) => first + i)])

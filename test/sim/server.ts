@@ -2,9 +2,10 @@
 // start; the disk can be full, slow, or fail to sync. When a life ends, another one begins soon.
 
 import { ServerError } from '../../src/domain/errors.ts'
+import type { RunRecord } from '../../src/domain/run.ts'
 import { type AssembleDeps, assemble, type Serving } from './assemble.ts'
 import { lostSeqs } from './disk-history.ts'
-import type { Life } from './history.ts'
+import type { History, Life } from './history.ts'
 import { crash, createMemoryDisk, type Keep, type MemoryDisk } from './memory/memory-disk.ts'
 import { createMemoryStore, type StorageFaults } from './memory/memory-store.ts'
 import { createProcess, type Wall } from './process.ts'
@@ -23,6 +24,17 @@ export interface Server {
   fill(full: boolean): void
   /** One round of housekeeping, out of turn. */
   sweep(): void
+  /** The runs that nobody sees to. */
+  orphans(): Promise<RunRecord[]>
+  /** What each process that serves counts. */
+  stats(): ServerStats[]
+}
+
+export interface ServerStats {
+  activeRuns: number
+  queuedRuns: number
+  readers: number
+  watchers: number
 }
 
 export interface ServerDeps extends AssembleDeps {
@@ -33,7 +45,9 @@ export interface ServerDeps extends AssembleDeps {
 /** A server that could not start is started again by whoever watches it. */
 const RESTART_MS = 1_000
 /** After the drain time, runs that ignore their signal are given two seconds. */
-const DRAIN_SLACK_MS = 2_100
+export const DRAIN_SLACK_MS = 2_100
+/** A process that serves for so long has shown something, and its first sync may still be under way. */
+const SHORT_LIFE_MS = 300
 
 export function createServer(deps: ServerDeps): Server {
   const { kernel, random, faults, history, wall, isCalm, mutant } = deps
@@ -44,6 +58,7 @@ export function createServer(deps: ServerDeps): Server {
   let current: { serving: Serving; life: Life; isReady: boolean } | null = null
 
   function storageFaults(draw: Random): StorageFaults {
+    const kills = draw.fork('kills')
     return ({ kind }) => {
       if (kind === 'commit') {
         if (isFull) throw new ServerError('storage_full', 'The disk is full.')
@@ -61,12 +76,10 @@ export function createServer(deps: ServerDeps): Server {
       const delayMs = min + draw.float() * (max - min)
       const cuts = !isCalm() && draw.chance(faults.process.cutsInSync)
       if (cuts) endWithin(draw.float() * delayMs, 'power cut', takePower(random))
+      const dies = !isCalm() && current?.isReady === true && kills.chance(faults.process.killsBeforeCuts)
+      if (dies) endWithin(kills.float() * delayMs, 'killed', 'written')
       return { delayMs }
     }
-  }
-
-  function complain(checker: string, error: unknown): void {
-    if (!(error instanceof ServerError)) history.findings.push({ checker, message: String(error) })
   }
 
   /** All that was synced, and what happened to be written out of the rest. */
@@ -87,9 +100,11 @@ export function createServer(deps: ServerDeps): Server {
     if (current !== null) return
     lives += 1
     const process = createProcess(kernel, wall, lives)
+    const before = history.lives.at(-1)
     const life: Life = { number: lives, from: kernel.time, readyAt: null, to: null, isDraining: false, end: null }
     history.lives.push(life)
     const draw = random.fork(`life ${lives}`)
+    const cuts = draw.fork('cuts')
     const inner = createMemoryStore({ disk, clock: process.clock, faults: storageFaults(draw.fork('disk')) })
     // What a killed process left with the kernel is shown from now on, so opening syncs it.
     if (mutant?.opensUnsynced !== true) disk.synced = disk.batches.length
@@ -106,8 +121,10 @@ export function createServer(deps: ServerDeps): Server {
         if (!process.alive) return
         here.isReady = true
         life.readyAt = kernel.time
+        const loses = !isCalm() && before?.end === 'killed' && faults.process.killsBeforeCuts > 0
+        if (loses) endWithin(cuts.float() * SHORT_LIFE_MS, 'power cut', 'synced')
         serving.janitor.start()
-        serving.elsewhere?.recover().catch((error: unknown) => complain('start', error))
+        serving.elsewhere?.recover().catch((error: unknown) => complain(history, 'start', error))
         kernel.trace(`life ${life.number} serves`)
       },
       (error: unknown) => {
@@ -183,7 +200,20 @@ export function createServer(deps: ServerDeps): Server {
 
     sweep() {
       if (current?.isReady !== true) return
-      current.serving.janitor.sweep().catch((error: unknown) => complain('janitor', error))
+      current.serving.janitor.sweep().catch((error: unknown) => complain(history, 'janitor', error))
+    },
+
+    // In the eyes of time 0 every lease is live.
+    orphans: async () => (current?.isReady === true ? current.serving.inner.runs.orphans(0, 100) : []),
+    stats() {
+      if (current?.isReady !== true) return []
+      const { engine, log } = current.serving
+      return [{ ...engine.stats(), watchers: log.watchers }]
     },
   }
+}
+
+/** An error that the server does not know is a finding. */
+export function complain(history: History, checker: string, error: unknown): void {
+  if (!(error instanceof ServerError)) history.findings.push({ checker, message: String(error) })
 }

@@ -13,12 +13,19 @@ import { runTrial, type Trial } from './trial.ts'
 const SEEDS = Number(process.env.SIM_SEEDS ?? 28)
 /** Each seed with agents elsewhere takes longer. */
 const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? 8)
+/** One to three replicas each. */
+const REPLICA_SEEDS = Number(process.env.SIM_REPLICA_SEEDS ?? 12)
 /** Every so many seeds one is played again. */
 const AGAIN_EVERY = 5
 const FROM = Number(process.env.SIM_FROM ?? 1)
+/** Trials have their own clock. This is for one that hangs, and far from what a busy machine needs. */
+const PATIENCE_MS = 600_000
 
 /** Must do the same, and leave nothing undone between two items. */
-async function playAgain({ seed, hash }: Trial, options: { elsewhere?: boolean } = {}): Promise<void> {
+async function playAgain(
+  { seed, hash }: Trial,
+  options: { elsewhere?: boolean; replicas?: boolean } = {},
+): Promise<void> {
   const again = await runTrial({ seed, ...options, strict: true })
   expect([seed, again.hash]).toEqual([seed, hash])
 }
@@ -27,7 +34,7 @@ const expectSound = (trial: Trial) => expect(trial.findings.length, describeFail
 
 describe('the fault simulator', () => {
   test('finds no seed that breaks a promise, and plays a seed the same way twice', {
-    timeout: 60_000 + 2_000 * SEEDS,
+    timeout: PATIENCE_MS + 10_000 * SEEDS,
   }, async () => {
     const total = { crashes: 0, runs: 0, shown: 0, resumes: 0, asked: 0, decided: 0, consumed: 0 }
     for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
@@ -41,7 +48,7 @@ describe('the fault simulator', () => {
   })
 
   test('finds no seed that breaks a promise to agents elsewhere, and plays a seed the same way twice', {
-    timeout: 60_000 + 2_000 * ELSEWHERE_SEEDS,
+    timeout: PATIENCE_MS + 10_000 * ELSEWHERE_SEEDS,
   }, async () => {
     const total = { crashes: 0, asked: 0, decided: 0, consumed: 0, called: 0 }
     for (let seed = FROM; seed < FROM + ELSEWHERE_SEEDS; seed += 1) {
@@ -53,11 +60,29 @@ describe('the fault simulator', () => {
     process.stdout.write(`agents elsewhere: seeds ${FROM} to ${FROM + ELSEWHERE_SEEDS - 1}, ${JSON.stringify(total)}\n`)
   })
 
-  test.each(regressions)('seed $seed stays sound: $was', { timeout: 30_000 }, async ({ seed }) => {
-    expectSound(await runTrial({ seed }))
+  test('finds no seed that breaks a promise with several replicas, and plays a seed the same way twice', {
+    timeout: PATIENCE_MS + 10_000 * REPLICA_SEEDS,
+  }, async () => {
+    const total = { crashes: 0, runs: 0, shown: 0, resumes: 0, asked: 0, decided: 0, consumed: 0 }
+    for (let seed = FROM; seed < FROM + REPLICA_SEEDS; seed += 1) {
+      const trial = await runTrial({ seed, replicas: true })
+      expectSound(trial)
+      for (const key of ['crashes', 'runs', 'shown', 'resumes', 'asked', 'decided', 'consumed'] as const)
+        total[key] += trial.stats[key]
+      if (seed % AGAIN_EVERY === 1) await playAgain(trial, { replicas: true })
+    }
+    process.stdout.write(`replicas: seeds ${FROM} to ${FROM + REPLICA_SEEDS - 1}, ${JSON.stringify(total)}\n`)
   })
 
-  test('writes runs that the real AG-UI client accepts', { timeout: 30_000 }, async () => {
+  test.each(regressions)(
+    'seed $seed stays sound: $was',
+    { timeout: PATIENCE_MS },
+    async ({ seed, replicas = false }) => {
+      expectSound(await runTrial({ seed, replicas }))
+    },
+  )
+
+  test('writes runs that the real AG-UI client accepts', { timeout: PATIENCE_MS }, async () => {
     let runs = 0
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const { evidence } = await runTrial({ seed })
@@ -75,7 +100,7 @@ describe('the fault simulator', () => {
     expect(runs).toBeGreaterThan(20)
   })
 
-  test.each(mutants)('catches the planted bug $name: $bug', { timeout: 300_000 }, async (mutant) => {
+  test.each(mutants)('catches the planted bug $name: $bug', { timeout: PATIENCE_MS }, async (mutant) => {
     const { seed, tried, unexpected } = await hunt(mutant)
     expect({ seed, tried, unexpected }).toEqual({ seed: expect.any(Number), tried, unexpected })
   })

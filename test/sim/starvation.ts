@@ -7,10 +7,12 @@ import type { Net } from './net.ts'
 
 const LATE_MS = 1_000
 
-export function createStarvationWatch(kernel: Kernel, history: History, net: Net): { look(): void } {
+/** `slackMs`: how much longer news may take from another replica, which may have to be found by polling. */
+export function createStarvationWatch(kernel: Kernel, history: History, net: Net, slackMs: number): { look(): void } {
   return {
     look() {
-      const late = kernel.time - LATE_MS
+      const late = kernel.time - LATE_MS - slackMs
+      if (history.troubles.some(({ from, to }) => from < kernel.time && to > late)) return
       for (const { label, target, serving, position, idleSince } of net.streams) {
         if (idleSince === null || idleSince > late) continue
         const missed = serving.showable

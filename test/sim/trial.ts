@@ -4,6 +4,9 @@ import type { AgentDefinition } from '../../src/domain/agent.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import { checkers } from './checkers/checkers.ts'
 import { type ClientOptions, talk } from './client.ts'
+import { createCluster } from './cluster/cluster.ts'
+import { type ClusterFaults, drawClusterFaults } from './cluster/cluster-faults.ts'
+import { createTakeoverWatch } from './cluster/takeover.ts'
 import { workIn } from './elsewhere/agents.ts'
 import { command } from './elsewhere/operators.ts'
 import { drawElsewhere } from './elsewhere/world.ts'
@@ -18,7 +21,7 @@ import { createNet } from './net.ts'
 import { answerCalls, decideOn } from './people.ts'
 import type { Wall } from './process.ts'
 import { createRandom, type Random } from './random.ts'
-import { createServer } from './server.ts'
+import { createServer, type ServerStats } from './server.ts'
 import { createStarvationWatch } from './starvation.ts'
 
 export interface TrialOptions {
@@ -29,6 +32,8 @@ export interface TrialOptions {
   strict?: boolean
   /** Agents elsewhere and their operators, in place of clients. */
   elsewhere?: boolean
+  /** One to three replicas on a database, in place of one process on a disk. */
+  replicas?: boolean
   onLine?: (line: string) => void
 }
 
@@ -62,6 +67,9 @@ const STEP_MS = 500
 const CALM_MS = 30_000
 /** P3: a run that a crash interrupted has an owner, or an end, 10 s after the restart, which may take a moment itself. */
 const OWNED_AFTER_MS = 14_000
+/** The same for a run of a replica that died, which may have renewed its lease just before. */
+const TAKEN_AFTER_MS = 17_000
+const CLUSTER_CALM_MS = 45_000
 
 export async function runTrial(options: TrialOptions): Promise<Trial> {
   const {
@@ -70,11 +78,14 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     adjust,
     strict,
     elsewhere: isElsewhere = mutant?.elsewhere !== undefined,
+    replicas = mutant?.cluster !== undefined,
     onLine,
   } = options
   const random = createRandom(seed)
   const faults = drawFaults(random.fork('faults'))
+  if (replicas) faults.cluster = forReplicas(faults, drawClusterFaults(random.fork('cluster')))
   mutant?.faults?.(faults)
+  if (faults.cluster !== null) mutant?.cluster?.(faults.cluster)
   adjust?.(faults)
   const kernel = createKernel({
     random: random.fork('order'),
@@ -89,7 +100,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   let calm = false
   const isCalm = () => calm
   const shared = { kernel, faults, history, isCalm }
-  const server = createServer({
+  const serverDeps = {
     ...shared,
     random: random.fork('server'),
     wall,
@@ -97,9 +108,17 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     toolTimeoutMs: random.fork('tools').between(200, 2_000),
     mutant,
     elsewhere,
-  })
+  }
+  const cluster = faults.cluster === null ? null : createCluster(serverDeps, faults.cluster)
+  const server = cluster ?? createServer(serverDeps)
   const net = createNet({ ...shared, random: random.fork('net'), faults: faults.net, server })
-  const starvation = createStarvationWatch(kernel, history, net)
+  const starvation = createStarvationWatch(
+    kernel,
+    history,
+    net,
+    cluster === null ? 0 : faults.disk.callFails > 0 ? 5_000 : 2_000,
+  )
+  const takeovers = cluster === null ? null : createTakeoverWatch(kernel, history, cluster, faults.disk.callFails > 0)
   const report = (error: unknown) =>
     history.findings.push({
       checker: 'bug',
@@ -109,7 +128,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   process.on('unhandledRejection', onUnhandled)
 
   server.boot()
-  unleash({ ...shared, random: random.fork('nemesis'), server, wall })
+  unleash({ ...shared, random: random.fork('nemesis'), server, cluster, wall })
   const unfinished = new Set<string>()
   for (const options of elsewhere === null ? drawClients(random.fork('clients')) : []) {
     unfinished.add(options.name)
@@ -149,35 +168,36 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     for (let time = kernel.time + STEP_MS; time <= until; time += STEP_MS) {
       await kernel.advance(time)
       starvation.look()
+      await takeovers?.look()
     }
   }
 
   async function findOrphans(): Promise<string[]> {
-    // In the eyes of time 0 every lease is live.
-    const orphans = (await server.serving?.inner.runs.orphans(0, 100)) ?? []
-    return orphans.map(({ id }) => id)
+    return (await server.orphans()).map(({ id }) => id)
   }
 
   try {
-    await pass(random.fork('length').between(3_000, 12_000))
+    const length = random.fork('length')
+    await pass(cluster === null ? length.between(3_000, 12_000) : length.between(6_000, 25_000))
     calm = true
     kernel.trace('calm')
     server.fill(false)
+    cluster?.heal()
     const calmAt = kernel.time
-    await pass(calmAt + OWNED_AFTER_MS)
+    await pass(calmAt + (cluster === null ? OWNED_AFTER_MS : TAKEN_AFTER_MS))
     const orphans = await findOrphans()
     await pass(kernel.time + STEP_MS)
     const still = new Set(await findOrphans())
     for (const id of orphans.filter((one) => still.has(one))) {
       history.findings.push({ checker: 'liveness', message: `nobody sees to run ${id}` })
     }
-    await pass(calmAt + CALM_MS)
+    await pass(calmAt + (cluster === null ? CALM_MS : CLUSTER_CALM_MS))
   } catch (error) {
     report(error)
   }
-  const { serving } = server
-  if (serving === null) history.findings.push({ checker: 'liveness', message: 'no server is running' })
-  else checkIdle(serving.engine.stats(), serving.log.watchers, net.streams.size, history.findings)
+  const counted = server.stats()
+  if (counted.length === 0) history.findings.push({ checker: 'liveness', message: 'no server is running' })
+  else checkIdle(counted, net.streams.size, history.findings)
   // Rejections that nobody handled are reported once the event loop turns.
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', onUnhandled)
@@ -189,17 +209,26 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   return { seed, hash: kernel.hash, findings, faults, lines: kernel.lines, stats, evidence }
 }
 
-function checkIdle(
-  { activeRuns, queuedRuns, readers }: { activeRuns: number; queuedRuns: number; readers: number },
-  watchers: number,
-  streams: number,
-  findings: Finding[],
-): void {
-  const seen = { activeRuns, queuedRuns, readers, watchers }
+function checkIdle(counted: readonly ServerStats[], streams: number, findings: Finding[]): void {
+  const sum = (key: keyof ServerStats) => counted.reduce((total, one) => total + one[key], 0)
+  const seen = {
+    activeRuns: sum('activeRuns'),
+    queuedRuns: sum('queuedRuns'),
+    readers: sum('readers'),
+    watchers: sum('watchers'),
+  }
   const wanted = { activeRuns: 0, queuedRuns: 0, readers: streams, watchers: streams }
   if (JSON.stringify(seen) === JSON.stringify(wanted)) return
   const message = `at rest the engine counts ${JSON.stringify(seen)}, not ${JSON.stringify(wanted)}`
   findings.push({ checker: 'liveness', message })
+}
+
+/** The database has no sync that fails, and its wall clock does not jump: those of replicas do not agree with it. */
+function forReplicas(faults: Faults, cluster: ClusterFaults): ClusterFaults {
+  faults.wallJumpEveryMs = null
+  faults.disk.syncFails = 0
+  faults.process.cutsInSync = 0
+  return cluster
 }
 
 function drawClients(random: Random): ClientOptions[] {

@@ -45,7 +45,7 @@ const queries = new QueryClient({
 const onRefused = () => void signOut('refused')
 
 export function App() {
-  const { token, isReady, whySignedOut } = useDeviceToken()
+  const { token, isReady, whySignedOut, stranger } = useDeviceToken()
   useEffect(() => {
     // What one person has seen is not for the next one.
     if (token === null) queries.clear()
@@ -55,9 +55,11 @@ export function App() {
     <QueryClientProvider client={queries}>
       <Router base={consolePath}>
         {token === null ? (
-          <Suspense>
-            <SignInPage whySignedOut={whySignedOut} />
-          </Suspense>
+          <PageBoundary at="">
+            <Suspense>
+              <SignInPage whySignedOut={whySignedOut} stranger={stranger} />
+            </Suspense>
+          </PageBoundary>
         ) : (
           <ServerProvider token={token} onRefused={onRefused}>
             <LiveProvider token={token} onRefused={onRefused}>

@@ -31,7 +31,7 @@ export class PageBoundary extends Component<PageBoundaryProps, { error: unknown;
       <Empty title={isMissing ? 'A part of the console could not be loaded' : 'This page has failed'}>
         <p>
           {isMissing
-            ? 'The server is away, or it has a new version. What you have written is kept.'
+            ? 'The server is away, or it has a new version: then this page is an old one. What you have written is kept.'
             : 'That is a mistake in the console. What you have written is kept.'}
         </p>
         <p>{String(error)}</p>

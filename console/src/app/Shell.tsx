@@ -3,9 +3,10 @@ import { Link, useLocation } from 'wouter'
 import { INBOX_PAGE, useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { MoreIcon } from '../parts/icons.ts'
-import { signOut } from '../sign-in/device-token.ts'
+import { BY_PROXY, currentToken, signOut } from '../sign-in/device-token.ts'
 import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
+import { PageBoundary } from './PageBoundary.tsx'
 import { type PageEntry, pages } from './pages.ts'
 import styles from './Shell.module.css'
 import { flipTheme } from './theme.ts'
@@ -46,7 +47,10 @@ export function Shell({ children }: { children: ReactNode }) {
     },
     { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
     { keys: 't', name: 'Switch between light and dark', group: 'Everywhere', run: flipTheme },
-    { keys: '', name: 'Sign out', group: 'Everywhere', run: () => void signOut('asked') },
+    // Who signed in at a proxy signs out there.
+    ...(currentToken() === BY_PROXY
+      ? []
+      : [{ keys: '', name: 'Sign out', group: 'Everywhere', run: () => void signOut('asked') }]),
     ...pages.map(({ name, key, path }) => ({
       keys: `g ${key}`,
       name: `Go to ${name}`,
@@ -77,6 +81,13 @@ export function Shell({ children }: { children: ReactNode }) {
       </nav>
       <div className={styles.middle}>
         <Connection />
+        <PageBoundary at={overlay ?? ''}>
+          <Suspense>
+            {overlay === 'palette' && <Palette onClose={close} />}
+            {overlay === 'help' && <KeysHelp onClose={close} />}
+            {overlay === 'more' && <More onClose={close} />}
+          </Suspense>
+        </PageBoundary>
         <main id="main" className={styles.main} tabIndex={-1}>
           {children}
         </main>
@@ -95,11 +106,6 @@ export function Shell({ children }: { children: ReactNode }) {
       <Announcer />
       <Suspense>
         <Sound />
-      </Suspense>
-      <Suspense>
-        {overlay === 'palette' && <Palette onClose={close} />}
-        {overlay === 'help' && <KeysHelp onClose={close} />}
-        {overlay === 'more' && <More onClose={close} />}
       </Suspense>
     </div>
   )

@@ -5,7 +5,7 @@ import { siteStorage } from '../browser-storage.ts'
 export type Theme = 'system' | 'light' | 'dark'
 
 const KEY = 'quarterdeck.theme'
-const isDark = matchMedia('(prefers-color-scheme: dark)')
+const DARK = '(prefers-color-scheme: dark)'
 const listeners = new Set<() => void>()
 let theme: Theme = read()
 
@@ -14,11 +14,22 @@ function read(): Theme {
   return kept === 'light' || kept === 'dark' ? kept : 'system'
 }
 
-const shownTheme = (): 'light' | 'dark' => (theme === 'system' ? (isDark.matches ? 'dark' : 'light') : theme)
+const shownTheme = (): 'light' | 'dark' => (theme === 'system' ? (matchMedia(DARK).matches ? 'dark' : 'light') : theme)
 
-export function applyTheme(): void {
+function applyTheme(): void {
   document.documentElement.dataset.theme = shownTheme()
   for (const listener of listeners) listener()
+}
+
+/** Shows the theme, and follows the device and the other tabs. The page does this once, at its start. */
+export function beginTheme(): void {
+  applyTheme()
+  matchMedia(DARK).addEventListener('change', applyTheme)
+  window.addEventListener('storage', ({ key }) => {
+    if (key !== KEY) return
+    theme = read()
+    applyTheme()
+  })
 }
 
 export function setTheme(next: Theme): void {
@@ -30,14 +41,6 @@ export function setTheme(next: Theme): void {
 
 /** The other one of light and dark. */
 export const flipTheme = (): void => setTheme(shownTheme() === 'dark' ? 'light' : 'dark')
-
-isDark.addEventListener('change', applyTheme)
-// Another tab has chosen.
-window.addEventListener('storage', ({ key }) => {
-  if (key !== KEY) return
-  theme = read()
-  applyTheme()
-})
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)

@@ -3,6 +3,7 @@
 
 import { createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
+import { credentialOf } from '../sign-in/device-token.ts'
 import { openChannel } from '../tab-channel.ts'
 import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
 import { toLogEvent } from './log-event.ts'
@@ -111,7 +112,7 @@ export function createLive(token: string): Live {
     post({ from: me, kind: 'tell', message, cursor })
   }
 
-  const asking = createClient({ url: serverUrl, token, retries: 0 })
+  const asking = createClient({ url: serverUrl, ...credentialOf(token), retries: 0 })
   async function askForTheRest(): Promise<void> {
     if (state.status !== 'live' || carried === null) return
     for (const { sessionId, after } of mine()) {
@@ -139,7 +140,7 @@ export function createLive(token: string): Live {
     ended.signal.addEventListener('abort', () => clearInterval(timer))
     window.addEventListener('offline', () => watched.cut(0), { signal: ended.signal })
     loop = startStreamLoop({
-      client: createClient({ url: serverUrl, token, retries: 0, fetch: watched.fetch }),
+      client: createClient({ url: serverUrl, ...credentialOf(token), retries: 0, fetch: watched.fetch }),
       cursor,
       emit: tell,
     })

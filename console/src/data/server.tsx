@@ -1,6 +1,7 @@
 import { type Client, createClient, type UploadedFile } from 'quarterdeck/client'
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { serverUrl } from '../base.ts'
+import { credentialOf } from '../sign-in/device-token.ts'
 import { uploadFetch } from './upload-fetch.ts'
 
 export type Upload = (file: File, onProgress: (fraction: number) => void, signal: AbortSignal) => Promise<UploadedFile>
@@ -22,9 +23,10 @@ export function ServerProvider({ token, onRefused, children }: ServerProviderPro
       if (response.status === 401) onRefused()
       return response
     }
+    const server = { url: serverUrl, ...credentialOf(token) }
     const upload: Upload = (file, onProgress, signal) =>
-      createClient({ url: serverUrl, token, retries: 0, fetch: uploadFetch(onProgress) }).upload(file, { signal })
-    return { client: createClient({ url: serverUrl, token, retries: 1, fetch: watched }), upload }
+      createClient({ ...server, retries: 0, fetch: uploadFetch(onProgress) }).upload(file, { signal })
+    return { client: createClient({ ...server, retries: 1, fetch: watched }), upload }
   }, [token, onRefused])
   return <ServerContext value={server}>{children}</ServerContext>
 }

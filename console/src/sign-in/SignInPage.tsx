@@ -22,8 +22,14 @@ interface Asked {
   challenge: PasskeyChallenge
 }
 
+interface SignInPageProps {
+  whySignedOut: WhySignedOut | null
+  /** Whom a proxy has signed in, although they may not use the console. */
+  stranger: string | null
+}
+
 /** Signs in with the code of the link that the server printed, or with the operator's token, and stays on the page that was asked for. */
-export default function SignInPage({ whySignedOut }: { whySignedOut: WhySignedOut | null }) {
+export default function SignInPage({ whySignedOut, stranger }: SignInPageProps) {
   const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn()
   const heading = useRef<HTMLHeadingElement>(null)
 
@@ -57,6 +63,12 @@ export default function SignInPage({ whySignedOut }: { whySignedOut: WhySignedOu
           <Trouble problem={problem} onRetry={tried === null || asked !== null ? null : () => void signIn(tried)} />
         )}
         {problem === null && asked === null && !isWithCode && whySignedOut !== null && <SignedOut why={whySignedOut} />}
+        {stranger !== null && (
+          <p>
+            You are signed in as <bdi>{stranger}</bdi>, but the console is for operators. Whoever runs this server names
+            them in its settings.
+          </p>
+        )}
         {asked !== null ? (
           <Confirm isBusy={isBusy} onConfirm={() => void confirm(asked)} onCancel={giveUp} />
         ) : (

@@ -5,12 +5,15 @@ import { ClientError, createClient } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
 import { serverUrl } from '../base.ts'
 import { tabStorage } from '../browser-storage.ts'
-import { openChannel } from '../tab-channel.ts'
+import { openChannel, type TabChannel } from '../tab-channel.ts'
 import { inDatabase } from './database.ts'
 import { leaveNothing } from './leave-nothing.ts'
 
 /** `asked`: by the person, in this or another tab. `refused`: the server no longer takes the token. `unheard`: it did not answer. */
 export type WhySignedOut = 'asked' | 'refused' | 'unheard'
+
+/** In place of a token: a proxy in front of the server has signed this person in, and says so with every request. */
+export const BY_PROXY = ''
 
 interface DeviceState {
   token: string | null
@@ -18,6 +21,8 @@ interface DeviceState {
   isReady: boolean
   /** Null: nobody signed out since the page was opened. */
   whySignedOut: WhySignedOut | null
+  /** Whom a proxy has signed in, although they may not use the console. */
+  stranger: string | null
 }
 
 type TabMessage = 'sign-out' | 'kept' | 'ask' | { token: string }
@@ -26,10 +31,10 @@ const KEY = 'quarterdeck.token'
 /** How long a new tab waits for another one to hand it the token. Usually it takes a millisecond. */
 const ASK_MS = 150
 
-let state: DeviceState = { token: tabStorage.getItem(KEY), isReady: false, whySignedOut: null }
+let state: DeviceState = { token: tabStorage.getItem(KEY), isReady: false, whySignedOut: null, stranger: null }
 const listeners = new Set<() => void>()
-/** Tabs sign out together, and a token that stays is for all of them. */
-const channel = openChannel<TabMessage>('quarterdeck-sign-in')
+/** Tabs sign out together, and a token that stays is for all of them. Null: the page has not begun, as in a test that imports this file. */
+let channel: TabChannel<TabMessage> | null = null
 
 function set(next: Partial<DeviceState>): void {
   state = { ...state, ...next }
@@ -39,16 +44,36 @@ function set(next: Partial<DeviceState>): void {
 const keptToken = (): Promise<string | null> =>
   inDatabase<string>('readonly', (store) => store.get(KEY)).catch(() => null)
 
-async function begin(): Promise<void> {
-  const token = state.token ?? (await keptToken()) ?? (await tokenOfAnotherTab())
-  set({ token, isReady: true })
+/** Listens to the other tabs and looks for a token. The page does this once, at its start. */
+export async function beginSignIn(): Promise<void> {
+  channel = openChannel('quarterdeck-sign-in')
+  channel.listen(hear)
+  await findToken()
 }
+
+async function findToken(): Promise<void> {
+  const token = state.token ?? (await keptToken()) ?? (await tokenOfAnotherTab())
+  set(token === null ? { ...(await askProxy()), isReady: true } : { token, isReady: true })
+}
+
+/** Who has no token here may need none. The server answers this to everybody. */
+async function askProxy(): Promise<Pick<DeviceState, 'token' | 'stranger'>> {
+  const who = await createClient({ url: serverUrl, retries: 0 })
+    .who()
+    .catch(() => null)
+  // A token that the proxy adds says it too.
+  if (who?.user == null || who.signed_in_by === 'device') return { token: null, stranger: null }
+  return who.role === 'operator' ? { token: BY_PROXY, stranger: null } : { token: null, stranger: who.user }
+}
+
+/** What a client of the server sends. */
+export const credentialOf = (token: string): { token?: string } => (token === BY_PROXY ? {} : { token })
 
 /** A link that opens in a new tab needs no second sign-in. Only pages of this server hear the question. */
 async function tokenOfAnotherTab(): Promise<string | null> {
   const answered = Promise.withResolvers<string | null>()
   handedOver = answered.resolve
-  channel.post('ask')
+  channel?.post('ask')
   setTimeout(() => answered.resolve(null), ASK_MS)
   const token = await answered.promise
   if (token !== null) tabStorage.setItem(KEY, token)
@@ -56,14 +81,13 @@ async function tokenOfAnotherTab(): Promise<string | null> {
 }
 let handedOver: (token: string) => void = () => {}
 
-channel.listen((data) => {
-  if (data === 'sign-out') void endHere('asked')
-  else if (data === 'ask') {
-    if (state.token !== null) channel.post({ token: state.token })
-  } else if (data !== 'kept') handedOver(data.token)
-  else if (state.token === null) void begin()
-})
-void begin()
+function hear(message: TabMessage): void {
+  if (message === 'sign-out') void endHere('asked')
+  else if (message === 'ask') {
+    if (state.token !== null && state.token !== BY_PROXY) channel?.post({ token: state.token })
+  } else if (message !== 'kept') handedOver(message.token)
+  else if (state.token === null) void findToken()
+}
 
 const keepToken = (token: string): Promise<boolean> =>
   inDatabase('readwrite', (store) => store.put(token, KEY)).then(
@@ -76,13 +100,13 @@ export async function rememberToken(token: string, keep: boolean): Promise<void>
   const isKept = keep && (await keepToken(token))
   if (!isKept) tabStorage.setItem(KEY, token)
   set({ token, isReady: true, whySignedOut: null })
-  if (isKept) channel.post('kept')
+  if (isKept) channel?.post('kept')
 }
 
 /** Revokes the token and leaves nothing behind in the browser, in all tabs. Without a token it does nothing. */
 export async function signOut(why: 'asked' | 'refused'): Promise<void> {
   if (state.token === null) return
-  channel.post('sign-out')
+  channel?.post('sign-out')
   await endHere(why)
 }
 
@@ -92,7 +116,7 @@ async function endHere(why: 'asked' | 'refused'): Promise<void> {
   tabStorage.removeItem(KEY)
   // The pages leave first: one of them may write down what somebody was typing when it goes.
   set({ token: null, whySignedOut: why })
-  await Promise.all([leaveNothing(), why === 'asked' ? revoke(token) : null])
+  await Promise.all([leaveNothing(), why === 'asked' && token !== BY_PROXY ? revoke(token) : null])
 }
 
 /** Every tab revokes its own token. They may have the same one, which is then gone already. */

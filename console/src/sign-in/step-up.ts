@@ -2,7 +2,7 @@
 
 import { ClientError, createClient, type ProofPurpose } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
-import { currentToken } from './device-token.ts'
+import { BY_PROXY, credentialOf, currentToken } from './device-token.ts'
 import { hasPasskeys, provePasskey } from './passkey.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function withProof<T>(purpose: ProofPurpose, call: (proof: string |
     return await call(undefined)
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'passkey_required' || !hasPasskeys()) throw error
-    const client = createClient({ url: serverUrl, token: currentToken() ?? '', retries: 1 })
+    const client = createClient({ url: serverUrl, ...credentialOf(currentToken() ?? BY_PROXY), retries: 1 })
     return call(await provePasskey(await client.passkeys.challenge(purpose)))
   }
 }

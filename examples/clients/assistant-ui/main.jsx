@@ -21,7 +21,7 @@ import {
   useAgUiSteerAway,
   useAgUiSubmitInterruptResponses,
 } from '@assistant-ui/react-ag-ui'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
 const query = new URLSearchParams(location.search)
@@ -54,10 +54,19 @@ const toolkit = {
 }
 const config = AuiConfig({ tools: Tools({ toolkit }) })
 
+/** The way to the server was lost. The answer goes on there, or at another server if this one has died. */
+const isLost = (error) => error instanceof TypeError
+const AGAIN_MS = 1_000
+
 function Chat() {
-  const runtime = useAgUiRuntime({ agent, adapters: { attachments } })
+  const connect = useRef(() => {})
+  const onError = (error) => isLost(error) && setTimeout(() => connect.current(), AGAIN_MS)
+  const runtime = useAgUiRuntime({ agent, adapters: { attachments }, onError })
   // A run without a message shows the thread, and continues an answer that is being written.
-  useEffect(() => runtime.thread.startRun({ parentId: null }), [runtime])
+  useEffect(() => {
+    connect.current = () => runtime.thread.startRun({ parentId: null })
+    connect.current()
+  }, [runtime])
 
   return (
     <AssistantRuntimeProvider runtime={runtime} config={config}>

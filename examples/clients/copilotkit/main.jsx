@@ -88,17 +88,27 @@ function Token() {
   )
 }
 
+/** The way to the server was lost. The answer goes on there, or at another server if this one has died. */
+const isLost = (error) => error instanceof TypeError
+const AGAIN_MS = 1_000
+
 function App() {
   const [problem, setProblem] = useState(null)
+  const [connection, setConnection] = useState(0)
+  const failed = ({ error }) => {
+    setProblem(error.message)
+    if (!isLost(error)) return
+    setTimeout(() => {
+      setProblem(null)
+      // A new chat connects to the thread: it shows all of it, and continues an answer that is being written.
+      setConnection((before) => before + 1)
+    }, AGAIN_MS)
+  }
   return (
-    <CopilotKitProvider
-      {...server}
-      renderActivityMessages={activities}
-      onError={({ error }) => setProblem(error.message)}
-    >
+    <CopilotKitProvider {...server} renderActivityMessages={activities} onError={failed}>
       <Token />
       {problem && <p role="alert">{problem}</p>}
-      <Chat />
+      <Chat key={connection} />
     </CopilotKitProvider>
   )
 }

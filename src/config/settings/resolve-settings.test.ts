@@ -36,6 +36,7 @@ const noSupervision: ServerSettings['supervision'] = {
   defaultWorkspaceRoot: null,
   workspaces: [],
   operators: [testOperator({ name: 'local_user', local: true, admin: true })],
+  operatorGroups: [],
   escalation: [],
   quorum: { low: 1, high: 1, critical: 1 },
   maxConcurrentSessions: 3,
@@ -96,6 +97,7 @@ describe('settings', () => {
           queue: 8,
           postsPerMinute: null,
           streams: null,
+          perDay: { default: {}, groups: {}, users: {} },
         },
         context: { maxMessages: 200 },
         tools: { timeoutMs: 30_000, proxy: null },
@@ -109,6 +111,8 @@ describe('settings', () => {
         supervision: noSupervision,
         channels: noChannels,
         prices: { currency: 'USD', models: {} },
+        identity: { issuers: [], proxy: null },
+        telemetry: null,
       },
       warnings: [],
     })
@@ -144,6 +148,16 @@ console: false
 tls: { cert: tls/cert.pem, key: /abs/key.pem }
 open: true
 prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_input: 0 } } }
+telemetry:
+  endpoint: http://collector:4318/
+  traces_endpoint: https://traces.example.com/otlp/v1/traces
+  headers: { x-key: "\${TEAM_TOKEN}" }
+  service_name: agents
+  resource_attributes: { deployment.environment.name: test }
+  sampler: parentbased_traceidratio
+  sampler_arg: 0.25
+  content: true
+  content_chars: 500
 `
     expect(resolve({ yaml, env: { TEAM_TOKEN: '0123456789abcdef' } })).toEqual({
       settings: {
@@ -167,6 +181,7 @@ prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_inp
           queue: 0,
           postsPerMinute: 5,
           streams: null,
+          perDay: { default: {}, groups: {}, users: {} },
         },
         context: { maxMessages: 6 },
         tools: { timeoutMs: 60_000, proxy: {} },
@@ -180,6 +195,21 @@ prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_inp
         supervision: noSupervision,
         channels: noChannels,
         prices: { currency: 'EUR', models: { 'openai/*': { input: 1, output: 2.5, cachedInput: 0 } } },
+        identity: { issuers: [], proxy: null },
+        telemetry: {
+          endpoints: {
+            traces: 'https://traces.example.com/otlp/v1/traces',
+            metrics: 'http://collector:4318/v1/metrics',
+            logs: 'http://collector:4318/v1/logs',
+          },
+          headers: { 'x-key': '0123456789abcdef' },
+          serviceName: 'agents',
+          resource: { 'deployment.environment.name': 'test' },
+          sampler: 'parentbased_traceidratio',
+          samplerRatio: 0.25,
+          content: true,
+          contentChars: 500,
+        },
       },
       warnings: [],
     })
@@ -318,7 +348,7 @@ describe('a wrong setting', () => {
     ],
     [
       { flags: { store: 'postgres' } },
-      '--store: expected one of sqlite, :memory:, found "postgres". Write e.g. --store sqlite',
+      '--store: expected sqlite, :memory: or postgres://user@host/database, found "postgres". Write e.g. --store sqlite',
     ],
     [
       { env: { QUARTERDECK_TOKEN: 'has space' } },
@@ -459,4 +489,19 @@ describe('safety', () => {
     expect(limits({ host: '0.0.0.0', 'limits.posts_per_minute': 'none', 'limits.streams': '7' })).toEqual([null, 7])
     expect(limits({ 'limits.posts_per_minute': '9' })).toEqual([9, null])
   })
+})
+
+test('a Postgres store has its URL and how it commits', () => {
+  const { settings } = resolve({
+    env: { QUARTERDECK_STORE: 'postgres://deck:pw@db/deck', QUARTERDECK_POSTGRES_WAIT: '30s' },
+  })
+  expect(settings.store).toEqual({ url: 'postgres://deck:pw@db/deck', commit: 'on', connections: 10, waitMs: 30_000 })
+})
+
+test('a password in a flag is refused, and a wrong URL is not repeated', () => {
+  expect(() => resolve({ flags: { store: 'postgres://deck:pw@db/deck' } })).toThrow(/QUARTERDECK_STORE/)
+  expect(resolve({ flags: { store: 'postgres://deck@db/deck' } }).settings.store).toMatchObject({
+    url: 'postgres://deck@db/deck',
+  })
+  expect(() => resolve({ env: { QUARTERDECK_STORE: 'postgre://deck:hush@db/deck' } })).not.toThrow(/hush/)
 })

@@ -3,15 +3,18 @@
 import { didYouMean } from '../../domain/did-you-mean.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
+import { isPostgres, shownStore } from '../../domain/store-settings.ts'
 import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type Environment, proxyVariables } from '../source/env-file.ts'
 import { assembleChannels } from './channel-settings.ts'
+import { assembleIdentity } from './identity-settings.ts'
 import { assemblePrices } from './price-settings.ts'
 import type { ServerSettings } from './server-settings.ts'
 import { createSourceFinder, readSetting, type SettingSource, type SettingSources } from './setting-source.ts'
 import { type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
 import { assembleSupervision, checkSupervision } from './supervision-settings.ts'
+import { assembleTelemetry, telemetryWarnings } from './telemetry-settings.ts'
 
 export interface ResolveInput extends SettingSources {
   /** Whether the log goes to a terminal, where a person reads it. */
@@ -50,7 +53,19 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
 
   const safety = checkSafety(resolved, { mode: read('auth.mode'), content: read('log.content') }, finder.find)
   if (safety.issues.length > 0) throw new ConfigError(safety.issues)
-  return { settings: resolved, warnings: [...mistypedVariables(sources.env), ...safety.warnings] }
+  const warnings = [
+    ...mistypedVariables(sources.env),
+    ...telemetryWarnings(resolved.telemetry, sources.env),
+    ...safety.warnings,
+  ]
+  return { settings: resolved, warnings }
+}
+
+function assembleStore(read: Read): ServerSettings['store'] {
+  const store = read('store')
+  if (store === 'sqlite' || store === ':memory:') return store
+  const waitMs = read('postgres.wait') * 1000
+  return { url: store, commit: read('postgres.commit'), connections: read('postgres.connections'), waitMs }
 }
 
 type Read = <K extends SettingKey>(key: K) => SettingValues[K]
@@ -69,6 +84,8 @@ function assemble(
   const mode = read('auth.mode')
   const token = read('auth.token')
   const grace = read('limits.disconnect_grace')
+  const identity = assembleIdentity(read)
+  const knowsPeople = token !== null || identity.issuers.length > 0 || identity.proxy !== null
   const cert = read('tls.cert')
   const key = read('tls.key')
   const perToken = (name: 'limits.posts_per_minute' | 'limits.streams', beyond: number) =>
@@ -89,11 +106,11 @@ function assemble(
     },
     debug,
     dataDir: read('data_dir'),
-    store: read('store'),
+    store: assembleStore(read),
     auth: {
       token,
       operatorToken: read('auth.operator_token'),
-      required: !insecure && (mode === 'token' || (mode === 'auto' && (!loopback || token !== null))),
+      required: !insecure && (mode === 'token' || (mode === 'auto' && (!loopback || knowsPeople))),
       insecure: insecure && !loopback,
     },
     limits: {
@@ -104,6 +121,7 @@ function assemble(
       queue: read('limits.queue'),
       postsPerMinute: perToken('limits.posts_per_minute', 600),
       streams: perToken('limits.streams', 200),
+      perDay: read('limits.per_day'),
     },
     context: { maxMessages: read('context.max_messages') },
     tools: {
@@ -124,6 +142,8 @@ function assemble(
     supervision: assembleSupervision(read, LOCAL_USER),
     channels: assembleChannels(read),
     prices: assemblePrices(read),
+    identity,
+    telemetry: assembleTelemetry(read),
   }
 }
 
@@ -174,6 +194,12 @@ function checkSafety(
   if (mode === 'token' && !auth.required) {
     refuse('auth.mode', 'this requires a token, but insecure turns tokens off. Remove one of the two.')
   }
+  if (settings.identity.proxy !== null && !auth.required) {
+    refuse(
+      'proxy_auth.trusted',
+      'the proxy says who people are, but without a token everybody may talk. Remove insecure and auth.mode none.',
+    )
+  }
   if (auth.token !== null && auth.token === auth.operatorToken) {
     refuse(
       'auth.operator_token',
@@ -185,6 +211,11 @@ function checkSafety(
     ['tls.key', 'tls.cert'],
   ] as const) {
     if (find(one) !== null && find(other) === null) refuse(one, `${one} needs ${other} too. Set both or neither.`)
+  }
+
+  const isFlag = find('store')?.name.startsWith('--') === true
+  if (isPostgres(settings.store) && isFlag && shownStore(settings.store.url) !== settings.store.url) {
+    refuse('store', 'everybody on this machine can read a password in a flag. Set QUARTERDECK_STORE instead.')
   }
 
   checkSupervision(settings.supervision, refuse)
@@ -211,6 +242,17 @@ function checkSafety(
   ] as const) {
     if (token !== null && token.length < SHORT_TOKEN)
       warnings.push(`${key} is so short that it could be guessed. Create one with: openssl rand -hex 32`)
+  }
+  const { issuers, proxy } = settings.identity
+  if (issuers.length === 0 && proxy === null && settings.supervision.operatorGroups.length > 0) {
+    warnings.push('operators names a group, but nobody says who is in it: set oidc or proxy_auth.')
+  }
+  const { default: all, groups, users } = settings.limits.perDay
+  const costs = [all, ...Object.values(groups), ...Object.values(users)].map(({ cost }) => cost ?? null)
+  if (costs.some((cost) => cost !== null) && Object.keys(settings.prices.models).length === 0) {
+    warnings.push(
+      'limits.per_day has a cost, but prices.models has no prices, so no cost is known and none is refused.',
+    )
   }
   if (debug && !loopback)
     warnings.push('Messages and answers are not logged while other machines can reach the server, even with --debug.')

@@ -1,6 +1,9 @@
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
+import type { DayLimitSettings, IdentitySettings } from '../../domain/identity-settings.ts'
 import type { PriceSettings } from '../../domain/prices.ts'
+import type { StoreSettings } from '../../domain/store-settings.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import type { TelemetrySettings } from '../../domain/telemetry-settings.ts'
 import type { LogLevel, Protocol } from './setting-values.ts'
 
 /** The settings in the form that the server uses: complete and checked. A name says its unit. */
@@ -26,7 +29,7 @@ export interface ServerSettings {
   debug: boolean
   /** Null: `.quarterdeck` next to the agent. Without an agent file: a folder of this user. */
   dataDir: string | null
-  store: 'sqlite' | ':memory:'
+  store: StoreSettings
   auth: {
     /** Null: not set. Tokens from `quarterdeck tokens` are valid in any case. */
     token: string | null
@@ -46,6 +49,8 @@ export interface ServerSettings {
     queue: number
     postsPerMinute: number | null
     streams: number | null
+    /** What a user may use in a day. */
+    perDay: DayLimitSettings
   }
   /** For agents that do not set it. */
   context: { maxMessages: number }
@@ -74,4 +79,8 @@ export interface ServerSettings {
   supervision: SupervisionSettings
   channels: ChannelSettings
   prices: PriceSettings
+  /** Who people are where somebody else says it. */
+  identity: IdentitySettings
+  /** Null: nothing is sent. */
+  telemetry: TelemetrySettings | null
 }

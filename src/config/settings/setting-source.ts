@@ -87,7 +87,8 @@ export function readSetting<T>(
     schema,
     value,
     write: () => (source.name.startsWith('--') ? `${source.name} ${example}` : `${source.name}=${example}`),
-    hidden: () => setting.secret,
+    // A URL may hold a password, also one that is written wrongly.
+    hidden: () => setting.secret || (typeof value === 'string' && value.includes('@')),
   })
   return { ok: false, issues: explained.map(({ message }) => source.issue(message)) }
 }

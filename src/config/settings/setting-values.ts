@@ -35,6 +35,10 @@ export const logLevel = () =>
     .enum([...Object.keys(levels), ...Object.keys(levels).map((name) => name.toUpperCase())])
     .transform((name): LogLevel => levels[name.toLowerCase()] ?? 'info')
 
+/** `sqlite`, `:memory:` or the URL of a Postgres database. */
+export const storeKind = () =>
+  z.union([z.enum(['sqlite', ':memory:']), z.string().regex(/^postgres(ql)?:\/\/[^\s]+$/, { error: '' })])
+
 /** A number, or `none` for no limit; the server gets null for `none`. */
 export const limit = () => z.union([count(), z.literal('none')]).transform((value) => (value === 'none' ? null : value))
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { validationSchema } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
+import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'
 import { flagName } from './setting.ts'
 import { settingKeys, settings } from './settings.ts'
 import { supervisionTable } from './supervision-settings.ts'
+import { telemetryTable } from './telemetry-settings.ts'
 
 const duplicates = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index)
 
@@ -19,6 +21,9 @@ const onlyInFile = [
   'slack.channels',
   ...Object.keys(channelTable),
   ...Object.keys(priceTable),
+  ...Object.keys(identityTable),
+  'telemetry.content',
+  'telemetry.content_chars',
 ]
 
 describe('the table of settings', () => {
@@ -42,12 +47,14 @@ describe('the table of settings', () => {
     expect(settingKeys.filter((key) => settings[key].env.length === 0)).toEqual(onlyInFile)
   })
 
-  test('gives every setting a flag, except the secrets, the prices and those about agents elsewhere and their operators', () => {
+  test('gives every setting a flag, except the secrets, the prices, the telemetry and those about people and agents elsewhere', () => {
     expect(settingKeys.filter((key) => settings[key].flag === null)).toEqual(
       settingKeys.filter(
         (key) =>
           settings[key].secret ||
-          [supervisionTable, channelTable, priceTable].some((table) => Object.hasOwn(table, key)),
+          [supervisionTable, channelTable, priceTable, identityTable, telemetryTable].some((table) =>
+            Object.hasOwn(table, key),
+          ),
       ),
     )
   })
@@ -77,6 +84,16 @@ describe('the table of settings', () => {
       'limits.sessions': ['MAX_THREADS'],
       'context.max_messages': ['MAX_MESSAGES_PER_THREAD'],
       'tools.timeout_seconds': ['TOOL_TIMEOUT_SECONDS'],
+      'telemetry.endpoint': ['OTEL_EXPORTER_OTLP_ENDPOINT'],
+      'telemetry.traces_endpoint': ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'],
+      'telemetry.metrics_endpoint': ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'],
+      'telemetry.logs_endpoint': ['OTEL_EXPORTER_OTLP_LOGS_ENDPOINT'],
+      'telemetry.headers': ['OTEL_EXPORTER_OTLP_HEADERS'],
+      'telemetry.service_name': ['OTEL_SERVICE_NAME'],
+      'telemetry.resource_attributes': ['OTEL_RESOURCE_ATTRIBUTES'],
+      'telemetry.sampler': ['OTEL_TRACES_SAMPLER'],
+      'telemetry.sampler_arg': ['OTEL_TRACES_SAMPLER_ARG'],
+      'telemetry.disabled': ['OTEL_SDK_DISABLED'],
     })
   })
 

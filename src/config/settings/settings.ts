@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { durationExpectation } from '../source/duration.ts'
 import { count } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
+import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'
 import { type Setting, setting } from './setting.ts'
 import {
@@ -19,9 +20,11 @@ import {
   protocolNames,
   span,
   spanOrNever,
+  storeKind,
   token,
 } from './setting-values.ts'
 import { supervisionTable } from './supervision-settings.ts'
+import { telemetryTable } from './telemetry-settings.ts'
 
 const LIMIT = 'a whole number of at least 1, or none'
 
@@ -125,12 +128,44 @@ const table = {
     env: ['QUARTERDECK_DATA_DIR', 'DATA_DIR'],
   }),
   store: setting({
-    schema: z.enum(['sqlite', ':memory:']),
-    description: 'Where conversations are kept: a SQLite file in `data_dir`, or memory (lost when the process ends).',
+    schema: storeKind(),
+    description:
+      'Where conversations are kept: a SQLite file in `data_dir`, memory (lost when the process ends), or the Postgres database at this URL, which several servers can share.',
+    expected: 'sqlite, :memory: or postgres://user@host/database',
     example: 'sqlite',
     default: 'sqlite',
     flag: '--store <kind>',
     env: ['QUARTERDECK_STORE'],
+  }),
+  'postgres.commit': setting({
+    schema: z.enum(['on', 'remote_apply']),
+    description:
+      'When something that is acknowledged is safe: `on` when Postgres has it on disk (and on the disk of its synchronous standby, if it has one), `remote_apply` when the standby also shows it.',
+    example: 'remote_apply',
+    default: 'on',
+    flag: '--postgres-commit <when>',
+    env: ['QUARTERDECK_POSTGRES_COMMIT'],
+  }),
+  'postgres.connections': setting({
+    schema: count(3).max(100),
+    description:
+      'How many connections to Postgres one server opens at most. One writes and one listens; the others read.',
+    expected: 'a whole number from 3 to 100',
+    example: 20,
+    default: 10,
+    flag: '--postgres-connections <number>',
+    env: ['QUARTERDECK_POSTGRES_CONNECTIONS'],
+  }),
+  'postgres.wait': setting({
+    schema: span(true),
+    description:
+      'How long a request waits while Postgres is away, as during a restart or a failover. Then it gets a 503 with `Retry-After`.',
+    expected: durationExpectation(true),
+    example: '30s',
+    default: 10,
+    defaultText: '10s',
+    flag: '--postgres-wait <time>',
+    env: ['QUARTERDECK_POSTGRES_WAIT'],
   }),
   'auth.token': setting({
     schema: token(),
@@ -157,7 +192,7 @@ const table = {
   'auth.mode': setting({
     schema: z.enum(['auto', 'token', 'none']),
     description:
-      'Whether talking to an agent needs a token: token = always; none = never (this machine only); auto = if other machines can reach the server, or if `auth.token` is set.',
+      'Whether talking to an agent needs a token: token = always; none = never (this machine only); auto = if other machines can reach the server, or if `auth.token`, `oidc` or `proxy_auth` is set.',
     example: 'token',
     default: 'auto',
     flag: '--auth <mode>',
@@ -373,6 +408,8 @@ const table = {
   ...supervisionTable,
   ...channelTable,
   ...priceTable,
+  ...identityTable,
+  ...telemetryTable,
 }
 
 /** The value of each setting, by its key in quarterdeck.yaml. */

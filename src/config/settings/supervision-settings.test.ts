@@ -32,8 +32,9 @@ workspaces:
   - path: /srv/blog
 operators:
   people:
-    - { name: ada, slack: U1, console: ada@work, local: true, admin: true }
+    - { name: ada, slack: U1, console: ada@work, logins: corp:ada, local: true, admin: true }
     - { name: ben, group: night }
+    - { group: sre, admin: true }
   escalation:
     - { after: 1h, to: [night, ada] }
     - { after: 15m, to: ben }
@@ -63,10 +64,11 @@ ipc_name: desk
         { path: '/srv/blog', id: null, channelId: null, label: null },
       ],
       operators: [
-        { ...nobody, name: 'ada', slack: 'U1', console: 'ada@work', local: true, admin: true },
+        { ...nobody, name: 'ada', slack: 'U1', console: 'ada@work', logins: ['corp:ada'], local: true, admin: true },
         { ...nobody, name: 'ben', group: 'night' },
         { ...nobody, name: 'U9', slack: 'U9' },
       ],
+      operatorGroups: [{ group: 'sre', admin: true }],
       escalation: [
         { afterMs: 900_000, to: ['ben'] },
         { afterMs: 3_600_000, to: ['night', 'ada'] },
@@ -130,6 +132,15 @@ ipc_name: desk
     expect(resolve(yaml).operators).toEqual(operators)
   })
 
+  test('a group of an identity provider may stand for operators, with any quorum', () => {
+    const text = 'operators: { people: [{ group: sre, admin: true }], escalation: [{ after: 1m, to: sre }], quorum: 5 }'
+    const { operators, operatorGroups, quorum } = resolve(text)
+    expect([operatorGroups, quorum.low]).toEqual([[{ group: 'sre', admin: true }], 5])
+    // Whoever has the tokens of this machine is not locked out.
+    expect(operators).toEqual([{ ...nobody, name: 'local_user', local: true, admin: true }])
+    expect(resolve('operators: [{ name: ada }, { group: sre }]').operators).toEqual([{ ...nobody, name: 'ada' }])
+  })
+
   test('of several operators none is local unless the file says so', () => {
     expect(resolve('operators: [{ name: ada }, { name: ben }]').operators.map(({ local }) => local)).toEqual([
       false,
@@ -162,6 +173,16 @@ ipc_name: desk
     [
       'operators: { people: [{ name: a }], escalation: [{ after: 1m, to: b }] }',
       '1:12 operators: escalation names "b", but no operator and no group is called that.',
+    ],
+    ['operators: [{ group: sre }, { group: sre }]', '1:38 operators[1].group: entry 1 already has the group "sre".'],
+    ['operators: [{ admin: true }]', '1:13 operators[0].name: an operator needs a name, or a group.'],
+    [
+      'operators: [{ group: sre, slack: U1 }]',
+      '1:34 operators[0].slack: an entry for a group has only group and admin.',
+    ],
+    [
+      'operators: [{ name: a, logins: [corp:x] }, { name: b, logins: corp:x }]',
+      '1:63 operators[1].logins: entry 1 already has the login "corp:x".',
     ],
     ['workspaces: [{ path: a, id: x }, { path: b, id: x }]', '1:49 workspaces[1].id: entry 1 already has the id "x".'],
     [
@@ -218,6 +239,7 @@ describe('every setting about agents elsewhere', () => {
     'operators.name': people,
     'operators.slack': 'operators/slack/create-slack.ts',
     'operators.console': people,
+    'operators.logins': people,
     'operators.local': people,
     'operators.admin': people,
     'operators.group': people,
@@ -225,6 +247,8 @@ describe('every setting about agents elsewhere', () => {
     'operators.notify.kinds': told,
     'operators.notify.quietHours': told,
     'operators.notify.digestMs': told,
+    'operatorGroups.group': people,
+    'operatorGroups.admin': people,
     'escalation.afterMs': people,
     'escalation.to': people,
     'quorum.low': 'domain/quorum.ts',
@@ -251,7 +275,7 @@ describe('every setting about agents elsewhere', () => {
   test('is read by a part of the server', () => {
     const yaml = `
 workspaces: [{ path: /srv/shop }]
-operators: { people: [{ name: ada }], escalation: [{ after: 1m, to: ada }] }
+operators: { people: [{ name: ada }, { group: sre }], escalation: [{ after: 1m, to: ada }] }
 commands: { ls: [ls] }`
     expect(leaves(resolve(yaml)).sort()).toEqual(Object.keys(readers).sort())
     const unread = Object.entries(readers).filter(([key, file]) => {

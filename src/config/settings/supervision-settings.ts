@@ -65,10 +65,10 @@ export const supervisionTable = {
   operators: setting<OperatorsValue>({
     schema: operators(),
     description:
-      'People who decide: a list with `name`, `slack`, `ntfy`, `notify`, `console`, `local`, `admin` and `group`; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
-    expected: 'a list of operators, each with a name, or keys with people, escalation and quorum',
+      'People who decide: a list with `name`, `slack`, `ntfy`, `notify`, `console`, `logins`, `local`, `admin` and `group`, or only `group` and `admin` for all members of a group of an identity provider; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
+    expected: 'a list of operators, each with a name or a group, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
-    default: { people: [], escalation: [], quorum: ONE_PERSON },
+    default: { people: [], groups: [], escalation: [], quorum: ONE_PERSON },
     defaultText: 'one, called `local_user`',
     flag: null,
     env: [],
@@ -218,13 +218,14 @@ type Read = <K extends SettingKey>(key: K) => SettingValues[K]
 
 /** `localUser` is the name of the operator where none is set: the user of the tokens that name nobody. */
 export function assembleSupervision(read: Read, localUser: string): SupervisionSettings {
-  const { people, escalation, quorum } = read('operators')
+  const { people, groups, escalation, quorum } = read('operators')
   const wait = read('timeouts.wait_seconds')
   const channelId = read('slack.channel_id')
   return {
     defaultWorkspaceRoot: read('default_workspace_root'),
     workspaces: read('workspaces'),
-    operators: allOperators(people, read('authorized_user_ids'), localUser),
+    operators: allOperators(people, read('authorized_user_ids'), groups.length === 0, localUser),
+    operatorGroups: groups,
     escalation,
     quorum,
     maxConcurrentSessions: read('max_concurrent_sessions'),
@@ -255,6 +256,7 @@ export function assembleSupervision(read: Read, localUser: string): SupervisionS
 const nobody = {
   slack: null,
   console: null,
+  logins: [],
   local: false,
   admin: false,
   group: null,
@@ -265,6 +267,7 @@ const nobody = {
 function allOperators(
   people: OperatorsValue['people'],
   slackIds: readonly string[],
+  hasNoGroups: boolean,
   localUser: string,
 ): OperatorsValue['people'] {
   const inSlack = [...new Set(slackIds)]
@@ -275,12 +278,12 @@ function allOperators(
   if (only === undefined) {
     return [{ ...nobody, name: localUser, local: true, admin: true }]
   }
-  return all.length === 1 ? [{ ...only, local: true }] : all
+  return all.length === 1 && hasNoGroups ? [{ ...only, local: true }] : all
 }
 
 /** Mistakes that only show when several settings are read together. */
 export function checkSupervision(
-  { workspaces, slack, operators: all, escalation, quorum }: SupervisionSettings,
+  { workspaces, slack, operators: all, operatorGroups, escalation, quorum }: SupervisionSettings,
   refuse: (key: SettingKey, message: string) => void,
 ): void {
   for (const { path, channelId } of workspaces) {
@@ -290,11 +293,14 @@ export function checkSupervision(
   const names = all.map(({ name }) => name)
   const twin = names.find((name, index) => names.indexOf(name) < index)
   if (twin !== undefined) refuse('authorized_user_ids', `an operator with another Slack id is already called ${twin}.`)
-  const targets = new Set([...names, ...all.map(({ group }) => group)])
+  const groups = operatorGroups.map(({ group }) => group)
+  const targets = new Set([...names, ...groups, ...all.map(({ group }) => group)])
   for (const unknown of escalation.flatMap(({ to }) => to).filter((target) => !targets.has(target))) {
     refuse('operators', `escalation names ${JSON.stringify(unknown)}, but no operator and no group is called that.`)
   }
   const needed = mostNeeded(quorum)
+  // Nobody here knows how many members a group has.
+  if (operatorGroups.length > 0) return
   if (needed > all.length) {
     refuse('operators', `quorum asks for ${needed} operators, and there are only ${all.length}. Add some, or lower it.`)
   } else if (needed > mostDeciders(all, escalation)) {

@@ -3,7 +3,13 @@
 import { z } from 'zod'
 import { splitCommandLine } from '../../domain/command-line.ts'
 import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
-import type { EscalationSettings, OperatorSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import type {
+  EscalationSettings,
+  OperatorGroup,
+  OperatorSettings,
+  WorkspaceSettings,
+} from '../../domain/supervision-settings.ts'
+import { USER_NAME } from '../../domain/user-name.ts'
 import { duration } from '../source/duration.ts'
 import { quorum } from '../source/quorum.ts'
 import { key, oneOrMore, reporter, text } from '../source/schema-key.ts'
@@ -57,9 +63,21 @@ export const workspaceList = () =>
       })),
     )
 
+/** A person, or with `group` and without `name` everybody whom an identity provider or a proxy puts into this group. */
 const operator = () =>
   z.strictObject({
-    name: key(name(), 'Owns sessions under this name.', 'ada', NAME_TEXT),
+    name: key(
+      name(),
+      'Owns sessions under this name. Left out: the entry is for all members of `group`.',
+      'ada',
+      NAME_TEXT,
+    ).optional(),
+    logins: key(
+      oneOrMore(z.string().regex(USER_NAME)),
+      'Names of this person at identity providers, such as corp:ada@example.com.',
+      ['corp:ada@example.com'],
+      'a name such as corp:ada@example.com, or a list of them',
+    ).optional(),
     slack: key(slackUserId(), 'Slack user who answers as this operator.', 'U012AB3CD').optional(),
     console: key(
       name(),
@@ -69,7 +87,12 @@ const operator = () =>
     ).optional(),
     local: key(z.boolean(), 'Whether this person decides at a terminal of this machine.', true).optional(),
     admin: key(z.boolean(), 'Whether this person may decide for every owner and hand sessions over.', true).optional(),
-    group: key(name(), 'Group that an escalation can name.', 'night', NAME_TEXT).optional(),
+    group: key(
+      name(),
+      'Group that an escalation can name. Without `name`: a group of an identity provider or a proxy.',
+      'night',
+      NAME_TEXT,
+    ).optional(),
     ntfy: key(
       ntfyTopic(),
       'Topic of ntfy that reaches this person. Whoever knows its name can read it, so make it long.',
@@ -87,6 +110,7 @@ const escalationStep = () =>
 
 export interface OperatorsValue {
   people: OperatorSettings[]
+  groups: OperatorGroup[]
   escalation: EscalationSettings[]
   quorum: Quorum
 }
@@ -98,6 +122,21 @@ const people = () =>
     .superRefine((list, context) => {
       const report = reporter(context)
       for (const one of ['name', 'slack', 'console', 'ntfy'] as const) reportTwins(list, one, report)
+      const ofGroups = list.map((one) => (one.name === undefined ? { group: one.group } : {}))
+      reportTwins(ofGroups, 'group', report)
+      const logins = list.flatMap((one, index) => (one.logins ?? []).map((login) => ({ index, login })))
+      for (const { index, login } of logins) {
+        const first = logins.find((other) => other.login === login)
+        if (first === undefined || first.index === index) continue
+        report([index, 'logins'], `entry ${first.index + 1} already has the login ${JSON.stringify(login)}.`)
+      }
+      for (const [index, one] of list.entries()) {
+        if (one.name !== undefined) continue
+        const { group, admin: _, ...rest } = one
+        const [other] = Object.keys(rest)
+        if (group === undefined) report([index, 'name'], 'an operator needs a name, or a group.')
+        else if (other !== undefined) report([index, other], 'an entry for a group has only group and admin.')
+      }
       const locals = list.flatMap(({ local }, index) => (local === true ? [index] : []))
       for (const index of locals.slice(1)) {
         report([index, 'local'], 'only one operator can be local, because one passphrase guards this machine.')
@@ -127,16 +166,24 @@ export const operators = () =>
         quorum: needed = ONE_PERSON,
       } = Array.isArray(value) ? { people: value } : value
       return {
-        people: list.map((one) => ({
-          name: one.name,
-          slack: one.slack ?? null,
-          console: one.console ?? null,
-          local: one.local ?? false,
-          admin: one.admin ?? false,
-          group: one.group ?? null,
-          ntfy: one.ntfy ?? null,
-          notify: notifySettings(one.notify),
-        })),
+        people: list.flatMap((one) =>
+          one.name === undefined
+            ? []
+            : {
+                name: one.name,
+                slack: one.slack ?? null,
+                console: one.console ?? null,
+                logins: one.logins ?? [],
+                local: one.local ?? false,
+                admin: one.admin ?? false,
+                group: one.group ?? null,
+                ntfy: one.ntfy ?? null,
+                notify: notifySettings(one.notify),
+              },
+        ),
+        groups: list.flatMap(({ name: person, group, admin = false }) =>
+          person === undefined && group !== undefined ? { group, admin } : [],
+        ),
         escalation: escalation
           .map(({ after, to }) => ({ afterMs: after * 1000, to }))
           .toSorted((a, b) => a.afterMs - b.afterMs),

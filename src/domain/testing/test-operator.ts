@@ -4,6 +4,7 @@ import type { OperatorSettings } from '../supervision-settings.ts'
 export const testOperator = (values: Partial<OperatorSettings> & { name: string }): OperatorSettings => ({
   slack: null,
   console: null,
+  logins: [],
   local: false,
   admin: false,
   group: null,

@@ -44,6 +44,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
 
   for (let isFirst = true; ; isFirst = false) {
     signal.throwIfAborted()
+    if (!isFirst && lane.id === null) scope.betweenSteps()
     budget.step()
     stepNumber += 1
     const step = await prepareStep(scope, lane, agent, notes)

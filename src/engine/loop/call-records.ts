@@ -39,6 +39,10 @@ export async function commitBeginning(
     ...(consume.length === 0 ? {} : { consume }),
     ...(audit.length === 0 ? {} : { audit }),
   })
+  // From here on the trail says that they have begun. If the run stops now, it has to say how they ended.
+  for (const one of onServer) {
+    if (one.tool.effect !== 'read') scope.inFlight.set(one.call.id, stoppedRecord(scope, agent, one))
+  }
 }
 
 export interface ResultMore {
@@ -181,7 +185,7 @@ export function finishedRecord(
 }
 
 /** For a call whose run is stopped before there is a result. Nobody knows how far it came. */
-export const stoppedRecord = (scope: RunScope, agent: AgentParts, prepared: RunnableCall): AuditRecord => ({
+const stoppedRecord = (scope: RunScope, agent: AgentParts, prepared: RunnableCall): AuditRecord => ({
   ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
   kind: 'call_finished',
   details: { status: 'stopped', approval: prepared.before.asked?.id ?? prepared.approval?.id ?? null },

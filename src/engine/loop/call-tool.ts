@@ -4,6 +4,7 @@ import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import type { QuestionAnswer, ToolQuestion } from '../../domain/question.ts'
+import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
@@ -18,12 +19,13 @@ export async function callTool(
   lane: Lane,
   agent: AgentParts,
   prepared: ServerCall,
+  trace: TraceContext | undefined,
 ): Promise<ToolOutcome> {
   const { tool } = prepared
   // A call that must take effect only once is never retried, whatever is configured.
   const tries = tool.effect === 'once' ? 1 : 1 + tool.retries
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await tryOnce(scope, lane, agent, prepared)
+    const outcome = await tryOnce(scope, lane, agent, prepared, trace)
     if (outcome.isPassing !== true || attempt >= tries || scope.signal.aborted) return outcome
     await sleep(scope.clock, FIRST_PAUSE_MS * 2 ** (attempt - 1), scope.signal)
   }
@@ -32,7 +34,13 @@ export async function callTool(
 /** Pause before the second try. It doubles before each further one. */
 const FIRST_PAUSE_MS = 250
 
-async function tryOnce(scope: RunScope, lane: Lane, agent: AgentParts, prepared: ServerCall): Promise<ToolOutcome> {
+async function tryOnce(
+  scope: RunScope,
+  lane: Lane,
+  agent: AgentParts,
+  prepared: ServerCall,
+  trace: TraceContext | undefined,
+): Promise<ToolOutcome> {
   const { run, signal, log } = scope
   const { tool, call, arguments: args, answers } = prepared
   const ended = new AbortController()
@@ -41,7 +49,7 @@ async function tryOnce(scope: RunScope, lane: Lane, agent: AgentParts, prepared:
   let stopTimer = startTimer()
   let held = 0
   const both = AbortSignal.any([signal, ended.signal])
-  const { voice, silence } = createVoice(scope, lane, tool, call)
+  const { voice, silence } = createVoice(scope, lane, tool, call, trace)
   /** A person may take longer than the tool. Its time begins anew when they have answered. */
   async function hold(question: ToolQuestion, until: AbortSignal): Promise<QuestionAnswer> {
     held += 1
@@ -63,6 +71,7 @@ async function tryOnce(scope: RunScope, lane: Lane, agent: AgentParts, prepared:
       agent: agent.definition.name,
       forwardedProps: run.input.forwardedProps,
       resultChars: agent.definition.limits.toolResultChars,
+      ...(trace === undefined ? {} : { trace }),
       voice,
       answers,
       hold,
@@ -108,6 +117,7 @@ function createVoice(
   { pen }: Lane,
   tool: ServerTool,
   call: ToolCall,
+  trace: TraceContext | undefined,
 ): { voice: ToolVoice; silence: () => void } {
   let isActive = true
   const timestamp = () => pen.timestamp()
@@ -132,7 +142,7 @@ function createVoice(
     show()
   }
   const voice: ToolVoice = {
-    log: log.with({ tool: tool.name, call_id: call.id }),
+    log: log.with({ tool: tool.name, call_id: call.id, ...traceFields(trace) }),
     state: () => state.read(),
     setState(next) {
       if (!isActive) return

@@ -129,7 +129,7 @@ describe('a model that writes without end', () => {
     await using endless = await endlessModel(...pieces)
     const server = openEngine({ model: endless.model, agent })
     expect(outline(await server.events(await server.start('go'))).at(-1)).toBe('RUN_ERROR model_failed')
-    await vi.waitFor(() => endless.gone, { timeout: 10_000 })
+    await vi.waitFor(() => endless.gone, { timeout: 60_000 })
     await server.close()
   })
 })

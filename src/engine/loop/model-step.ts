@@ -1,6 +1,8 @@
 // One answer of the model, from the request to the messages that are stored.
 
+import { ServerError } from '../../domain/errors.ts'
 import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../models/model.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
@@ -47,15 +49,30 @@ export async function readAnswer(
   const { pen } = lane
   const { definition, model } = agent
   const answer = createAnswerInProgress(pen, scope.ids, agent === scope.root ? null : definition.name)
+  const { provider, name } = model
+  const span = lane.span.model({ agent: definition.name, provider, model: name, request })
+  const { trace } = span
+  let error: string | null = null
   try {
-    const log = scope.log.with({ agent: definition.name })
-    await takeParts(model.stream({ ...request, log }, signal), answer, pen, budget)
+    const log = scope.log.with({ agent: definition.name, ...traceFields(trace) })
+    const traced = { ...request, log, ...(trace === undefined ? {} : { trace }) }
+    await takeParts(model.stream(traced, signal), answer, pen, budget, span)
     answer.close()
     signal.throwIfAborted()
-  } catch (error) {
-    throw new StepBroken(error, asBrokenOff(messagesOf(scope, lane, agent, answer)), answer.usage)
+  } catch (cause) {
+    error = signal.aborted ? null : errorTypeOf(cause)
+    throw new StepBroken(cause, asBrokenOff(messagesOf(scope, lane, agent, answer)), answer.usage)
   } finally {
-    if (answer.usage !== null) usage.add(model.provider, model.name, answer.usage)
+    if (answer.usage !== null) usage.add(provider, name, answer.usage)
+    span.end({
+      usage: answer.usage,
+      finish: answer.finish ?? null,
+      error,
+      answer: () => ({
+        text: answer.text(),
+        calls: answer.calls.map(({ id, name, args }) => ({ id, name, arguments: args })),
+      }),
+    })
   }
   return {
     messages: messagesOf(scope, lane, agent, answer),
@@ -73,9 +90,15 @@ async function takeParts(
   answer: AnswerInProgress,
   pen: Pen,
   budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
+  span: ModelSpan,
 ): Promise<void> {
+  let hasBegun = false
   for await (const parts of stream) {
     const arrived = pen.timestamp()
+    if (!hasBegun && parts.length > 0) {
+      hasBegun = true
+      span.began()
+    }
     for (const part of parts) {
       const size = charactersOf(part)
       const fitting = size <= budget.charactersLeft ? part : cutPart(part, budget.charactersLeft)
@@ -85,6 +108,12 @@ async function takeParts(
     }
     await pen.flush()
   }
+}
+
+/** The code of a failure, for whoever watches the server. */
+export function errorTypeOf(error: unknown): string {
+  if (error instanceof StepBroken) return errorTypeOf(error.cause)
+  return error instanceof ServerError ? error.code : 'internal_error'
 }
 
 /** An answer that people can still read and that the model is not shown again. */

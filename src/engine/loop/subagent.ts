@@ -5,11 +5,11 @@ import { ServerError } from '../../domain/errors.ts'
 import { type ToolCall, textOf } from '../../domain/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
-import { stopOf } from '../run/run-scope.ts'
+import { agentStarted, stopOf } from '../run/run-scope.ts'
 import { BROKEN_OFF } from '../run/run-writer.ts'
 import { type LoopEnd, runAgent } from './agent-loop.ts'
 import { createBudget } from './budget.ts'
-import { StepBroken } from './model-step.ts'
+import { errorTypeOf, StepBroken } from './model-step.ts'
 
 export type SubagentEnd = { type: 'answered'; outcome: ToolOutcome } | { type: 'waiting'; pending: Pending[] }
 
@@ -35,14 +35,18 @@ export async function runSubagent(
   }
   const subagentRunId = ids.uuid()
   const pen = writer.forSubagent(subagentRunId)
-  const lane = { id: call.id, subagentRunId, pen, depth: parent.depth + 1 }
+  const span = parent.span.subagent(agentStarted(agent))
+  const lane = { id: call.id, subagentRunId, pen, span, depth: parent.depth + 1 }
   announce(scope, parent, agent, lane)
   // If the process dies in the sub-agent, the log must show that it had begun.
   await (last === undefined ? askQuestion(scope, lane, args) : writer.flush())
   try {
     const budget = createBudget(agent.definition.limits, scope.prices.atMost, scope.budget, scope.usage.total)
-    return await finish(scope, lane, await runAgent(scope, lane, agent, budget))
+    const end = await finish(scope, lane, await runAgent(scope, lane, agent, budget))
+    span.end({ outcome: end.type === 'waiting' ? 'waiting' : 'completed' })
+    return end
   } catch (error) {
+    span.end(scope.signal.aborted ? { outcome: 'stopped' } : { outcome: 'failed', error: errorTypeOf(error) })
     return await afterFailure(scope, lane, agent, error)
   }
 }
@@ -104,9 +108,10 @@ async function afterFailure(
   const cause = error instanceof StepBroken ? error.cause : error
   if (signal.aborted || scope.budget.isSpent || !(cause instanceof ServerError) || !isOwnFailure(cause)) {
     // Several sub-agents may stop together, and the run ends with the error of one of them, so each stores its own messages. If
-    // that fails, the end of the run stores them. A suspended run is recovered later from what the log has.
-    const isSuspended = stopOf(signal)?.kind === 'suspended'
-    if (error instanceof StepBroken && !isSuspended) await writer.commit({ messages }).catch(() => {})
+    // that fails, the end of the run stores them. A run that goes on elsewhere is recovered from what the log has.
+    const stop = stopOf(signal)?.kind
+    const goesOn = stop === 'suspended' || stop === 'lost'
+    if (error instanceof StepBroken && !goesOn) await writer.commit({ messages }).catch(() => {})
     throw error
   }
   for (const event of writer.open.closing(writer.timestamp(), BROKEN_OFF, subagentRunId)) pen.emit(event)

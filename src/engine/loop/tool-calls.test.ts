@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import type { ModelRequest } from '../../models/model.ts'
+import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import type { ToolVoice } from '../../tools/tool.ts'
 import { createToolFilter } from '../middleware/tool-filter.ts'
@@ -15,6 +17,56 @@ const done = { parts: [{ text: 'Done.' }] }
 const results = (events: readonly RunEvent[]) => outline(events).filter((line) => line.startsWith('TOOL_CALL_RESULT'))
 
 describe('a call', () => {
+  for (const which of ['first', 'last']) {
+    test(`does not take effect if its run is stopped while its beginning is stored (${which} of two)`, async () => {
+      const seen: unknown[] = []
+      const act = testTool({
+        name: 'act',
+        effect: 'once',
+        call: async ({ arguments: { n } }) => {
+          seen.push(n)
+          return { content: 'ok', isError: false }
+        },
+      })
+      const durationMs = 123_456
+      const clock = createSystemClock()
+      let endOfTime = () => {}
+      const after: Clock['after'] = (ms, fire, hold) => {
+        if (ms !== durationMs) return clock.after(ms, fire, hold)
+        endOfTime = fire
+        return () => {}
+      }
+      const inner = createSqliteStore({ path: ':memory:', fatal: () => {} })
+      let intents = 0
+      const commit: typeof inner.commit = async (commands) => {
+        const stored = await inner.commit(commands)
+        intents += JSON.stringify(commands).split('tool_intent').length - 1
+        if (intents === (which === 'first' ? 1 : 2)) endOfTime()
+        return stored
+      }
+      const both = { parts: [1, 2].map((n) => ({ tool_call: { name: 'act', arguments: { n } } })) }
+      const server = openEngine({
+        tools: [act],
+        answers: [both, done],
+        clock: { ...clock, after },
+        store: { ...inner, commit },
+        agent: { limits: { ...testAgent.limits, durationMs, parallelCalls: 1 } },
+      })
+
+      const events = await server.events(await server.start('go'))
+
+      expect(outline(events).at(-1)).toContain('RUN_ERROR')
+      expect(seen).toEqual(which === 'first' ? [] : [1])
+      const trail = (await inner.audit.entries(0, 100)).map(({ text }) => JSON.parse(text))
+      const lines = trail.map(({ kind, details }) => `${kind} ${details.status ?? ''}`.trim())
+      expect(lines).toEqual([
+        ...(which === 'first' ? [] : ['call_started', 'call_finished success']),
+        ...['call_started', 'call_finished stopped'],
+      ])
+      await server.close()
+    })
+  }
+
   test('whose arguments do not fit goes back to the model, which can correct it', async () => {
     const seen: unknown[] = []
     const weather = testTool({

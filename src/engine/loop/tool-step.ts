@@ -4,6 +4,7 @@
 import type { Fact } from '../../domain/entry.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import type { ToolQuestion } from '../../domain/question.ts'
+import type { ToolCallEnded } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'
@@ -16,7 +17,6 @@ import {
   logCall,
   type ResultMore,
   type Said,
-  stoppedRecord,
 } from './call-records.ts'
 import { callTool } from './call-tool.ts'
 import { gatedCall, type PreparedCall, prepareCall, type RunnableCall } from './prepare-call.ts'
@@ -143,10 +143,17 @@ async function runServerTool(
   prepared: RunnableCall & { tool: ServerTool },
 ): Promise<StepEnd> {
   const { tool, call } = prepared
+  // The run was told to stop while the beginning of the call was stored. Nothing may take effect after that.
+  if (scope.signal.aborted) {
+    logCall(scope, agent, call, 'stopped', 0)
+    return nothingLeft
+  }
   const began = scope.clock.mono()
-  if (tool.effect !== 'read') scope.inFlight.set(call.id, stoppedRecord(scope, agent, prepared))
-  const outcome = await callTool(scope, lane, agent, prepared)
+  const { name, description } = tool
+  const span = lane.span.tool({ tool: name, description, callId: call.id, arguments: prepared.arguments })
+  const outcome = await callTool(scope, lane, agent, prepared, span.trace)
   const durationMs = Math.round(scope.clock.mono() - began)
+  span.end({ outcome: endOf(scope, outcome), result: outcome.content })
   if (scope.signal.aborted) {
     logCall(scope, agent, call, 'stopped', durationMs)
     return nothingLeft
@@ -162,6 +169,12 @@ async function runServerTool(
   })
   scope.inFlight.delete(call.id)
   return nothingLeft
+}
+
+function endOf({ signal }: RunScope, { question, isError }: ToolOutcome): ToolCallEnded['outcome'] {
+  if (signal.aborted) return 'stopped'
+  if (question !== undefined) return 'suspended'
+  return isError ? 'failed' : 'completed'
 }
 
 /** More questions than anybody answers for one call. A tool that asks without end must not keep people busy for ever. */

@@ -6,7 +6,11 @@ import type { RunRecord } from '../../domain/run.ts'
  * quick and must not throw. The first and the last event of a run cannot be dropped. If a TOOL_CALL_START is dropped, the call
  * never runs and leaves no other event.
  */
-export type Middleware = (event: RunEvent, scope: MiddlewareScope) => RunEvent | null
+export interface Middleware {
+  (event: RunEvent, scope: MiddlewareScope): RunEvent | null
+  /** For text that leaves the server in another way, such as the spans of a trace. Left out: it changes no text. */
+  redact?(text: string): string
+}
 
 export interface MiddlewareScope {
   sessionId: string

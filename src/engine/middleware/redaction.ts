@@ -8,7 +8,7 @@ export function createRedaction(patterns: readonly RegExp[], replacement = '[red
   // `replaceAll` needs the global flag.
   const all = patterns.map((pattern) => (pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`)))
   const redact = (text: string): string => all.reduce((out, pattern) => out.replaceAll(pattern, replacement), text)
-  return (event) => {
+  const middleware: Middleware = (event) => {
     switch (event.type) {
       case 'TEXT_MESSAGE_CONTENT':
       case 'REASONING_MESSAGE_CONTENT':
@@ -20,4 +20,5 @@ export function createRedaction(patterns: readonly RegExp[], replacement = '[red
         return event
     }
   }
+  return Object.assign(middleware, { redact })
 }

@@ -32,12 +32,28 @@ export interface Runs {
   open: RunReads['open']
   /** The session's run that its client called `wireId`. */
   byWireId: RunReads['byWireId']
+  /** When this server stops, other processes go on with its runs at once. Readers that connect again miss nothing. */
+  readonly handsOver: boolean
   /** The run that continued this one after an answer; null while it waits, or when nothing continued it. */
   continuation(run: RunRecord): Promise<RunRecord | null>
 }
 
-export interface StartRequest {
+/** Who starts a run. */
+export interface Starter {
   owner: string
+  /** Groups that an identity provider or a proxy puts them into. */
+  groups?: readonly string[]
+  /** The only agent that they may talk to with what they sent. */
+  onlyAgent?: string
+}
+
+/**
+ * Says whether somebody may begin new work now. Throws `quota_exceeded`. What it returns is to be called once, when it is known whether
+ * the run was taken.
+ */
+export type Admit = (starter: Starter) => Promise<(isTaken: boolean) => void>
+
+export interface StartRequest extends Starter {
   /** Null: the session's own agent, or the default one for a new session. */
   agent: string | null
   session: SessionChoice

@@ -10,6 +10,11 @@ import type { SessionLog } from '../../log/session-log.ts'
 interface Lease {
   /** The name under which this process owns runs. */
   readonly owner: string
+  /**
+   * Whether the leases of others can be judged. After a time in which this process could not renew its own, others may have been in
+   * the same trouble, with the same database, and get a moment to renew theirs. A new process does not know what was before it.
+   */
+  readonly isSteady: boolean
   /** Resolves when the lease is in the store. It is renewed from then on. */
   keep(): Promise<void>
   /** Stops renewing it. */
@@ -21,29 +26,58 @@ interface LeaseDeps {
   clock: Clock
   ids: Ids
   logger: Logger
+  /** Left out: a new name. */
+  leaseOwner?: string
   /** No other process can use the store, so all other owners are dead: keeping this lease ends theirs. */
   isOnlyProcess: boolean
 }
 
-const LEASE_MS = 15_000
+const ONLY_PROCESS_MS = 15_000
+/** Somebody waits for the runs of a dead process, so others hear of its death sooner. It is renewed every third of this time. */
+const SHARED_MS = 9_000
+/** One renewal that fails is no trouble yet. */
+const TROUBLE_MS = (2 * SHARED_MS) / 3
+/** Every other process renews its lease within this time. */
+const CALM_MS = SHARED_MS / 3 + 500
 
-export function createLease({ log, clock, ids, logger, isOnlyProcess }: LeaseDeps): Lease {
-  const owner = ids.uuid()
+export function createLease({ log, clock, ids, logger, leaseOwner, isOnlyProcess }: LeaseDeps): Lease {
+  const owner = leaseOwner ?? ids.uuid()
+  const leaseMs = isOnlyProcess ? ONLY_PROCESS_MS : SHARED_MS
   let stopTimer = () => {}
+  let isRenewing = false
+  let renewedAt: number | null = null
+  let steadyFrom = Number.NEGATIVE_INFINITY
 
-  const renew = () =>
-    log.commit({ type: 'renew_lease', leaseOwner: owner, until: clock.now() + LEASE_MS, endOthers: isOnlyProcess })
+  async function renew(): Promise<void> {
+    isRenewing = true
+    const until = clock.now() + leaseMs
+    try {
+      await log.commit({ type: 'renew_lease', leaseOwner: owner, until, endOthers: isOnlyProcess })
+    } finally {
+      isRenewing = false
+    }
+    const now = clock.mono()
+    if (renewedAt === null || now - renewedAt > TROUBLE_MS) steadyFrom = now + CALM_MS
+    renewedAt = now
+  }
 
   function schedule(): void {
     stopTimer()
-    stopTimer = clock.after(LEASE_MS / 3, () => {
-      renew().catch((error: unknown) => logger.warn('the lease could not be renewed', { error }))
+    stopTimer = clock.after(leaseMs / 3, () => {
+      // While the store does not answer, one renewal waits for it. More of them would not help.
+      if (!isRenewing) {
+        renew().catch((error: unknown) => logger.warn('the lease could not be renewed', { error }))
+      }
       schedule()
     })
   }
 
   return {
     owner,
+    get isSteady() {
+      const now = clock.mono()
+      return renewedAt !== null && now - renewedAt <= TROUBLE_MS && now >= steadyFrom
+    },
     async keep() {
       await renew()
       schedule()

@@ -13,7 +13,7 @@ export type Intent = Extract<Fact, { fact: 'tool_intent' }> & {
 
 export interface RunRemains {
   events: RunEvent[]
-  /** Timestamp of the last event. The wall clock may have gone back since. */
+  /** The latest timestamp. The wall clock may have gone back since, and that of another machine may be behind. */
   writtenUntil: number | null
   stepsDone: number
   usage: TokenUsage[]
@@ -27,7 +27,7 @@ export interface RunRemains {
   deadlySteps: { subagent: string | null }[]
 }
 
-/** The last entry is the fact that the run was recovered. */
+/** All that the run has written, up to the fact that it was recovered. */
 export function readRemains(entries: readonly Pick<Entry, 'kind' | 'data'>[]): RunRemains {
   const events: RunEvent[] = []
   const unfinishedText: RunRemains['unfinishedText'] = new Map()
@@ -70,7 +70,9 @@ export function readRemains(entries: readonly Pick<Entry, 'kind' | 'data'>[]): R
     }
     if (event.type === 'TOOL_CALL_RESULT') intents.delete(event.toolCallId)
   }
-  const writtenUntil = events.at(-1)?.timestamp ?? null
+  // Not that of the last event: a result can be older than what was written before it.
+  const timestamps = events.flatMap(({ timestamp }) => timestamp ?? [])
+  const writtenUntil = timestamps.length === 0 ? null : timestamps.reduce((one, other) => Math.max(one, other))
   const unanswered = [...intents.values()]
   return {
     events,

@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import { type AgentSpan, traceFields } from '../../domain/telemetry.ts'
 import type { Wait } from '../../domain/wait.ts'
 import { createRunFiles } from '../files/run-files.ts'
 import { runAgent } from '../loop/agent-loop.ts'
@@ -16,11 +17,13 @@ import { completedEnd, stoppedEnd, waitingEnd } from './run-end.ts'
 import { requestedStop } from './run-entries.ts'
 import { logRun, logWaits, type RunFacts } from './run-log.ts'
 import type { AgentParts, ExecuteDeps, Lane, Pending, RunScope } from './run-scope.ts'
-import { type Stop, stopOf } from './run-scope.ts'
+import { agentStarted, type Stop, stopOf } from './run-scope.ts'
 import type { RunEnd, RunWriter } from './run-writer.ts'
 
 /** Where a recovered run goes on. */
 export interface Resumption {
+  /** The fence under which the run executed before. */
+  lastFence: number
   stepsDone: number
   usage: TokenUsage[]
   /** Calls that began, have no result and may be repeated, each with the binding that its tool had then. */
@@ -37,17 +40,22 @@ interface Execution {
   session: SessionRecord
   writer: RunWriter
   stop: AbortController
+  /** Whether the run is to be given back as soon as nothing of it is under way. */
+  isLeaving: () => boolean
   /** Left out: the run begins here. */
   resumption?: Resumption | undefined
 }
 
-const FROM_THE_START: Resumption = { stepsDone: 0, usage: [], begun: new Map() }
+const FROM_THE_START: Omit<Resumption, 'lastFence'> = { stepsDone: 0, usage: [], begun: new Map() }
 
 export async function executeRun(
-  deps: ExecuteDeps,
+  given: ExecuteDeps,
   execution: Execution,
 ): Promise<{ outcome: Outcome; usage: TokenUsage[] }> {
   const { root, run, session, writer, stop } = execution
+  const span = startSpan(given, execution)
+  const traced = traceFields(span.trace)
+  const deps = traced === null ? given : { ...given, log: given.log.with(traced) }
   const stopTimer = startTimer(deps, root, stop)
   const scope = openScope(deps, execution)
   const { usage } = scope
@@ -64,6 +72,7 @@ export async function executeRun(
       tools: scope.called,
       ...more,
     })
+    span.end({ outcome, usage: usage.total, error: more.error?.code ?? null })
     return { outcome, usage: usage.total }
   }
 
@@ -72,7 +81,7 @@ export async function executeRun(
       writer.emit({ type: 'STATE_SNAPSHOT', snapshot: session.state, timestamp: writer.timestamp() })
     }
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
-    const lane: Lane = { id: null, subagentRunId: null, pen: writer, depth: 0 }
+    const lane: Lane = { id: null, subagentRunId: null, pen: writer, span, depth: 0 }
     let agent = deps.agents.get(session.activeAgent ?? '') ?? root
     for (let attempt = scope; ; ) {
       const end = await runAgent(attempt, lane, agent, attempt.budget)
@@ -83,6 +92,9 @@ export async function executeRun(
       try {
         await writer.finish(waitingEnd(run, session, usage.total, end.pending, writer.timestamp()))
         logWaits(deps.log, root.definition.name, end.pending)
+        for (const { wait, isNew } of end.pending) {
+          if (isNew) span.waits({ id: wait.id, tool: wait.tool, kind: wait.wait })
+        }
         return ended('waiting', { pending: end.pending })
       } catch (error) {
         // Someone has answered, or asked it to stop, while it was about to wait: it goes on at once.
@@ -96,7 +108,7 @@ export async function executeRun(
   } catch (error) {
     const broken = error instanceof StepBroken ? error : null
     const stopped = stopOf(stop.signal)
-    if (stopped?.kind === 'suspended') return ended('suspended')
+    if (stopped?.kind === 'suspended' || stopped?.kind === 'lost') return ended(stopped.kind)
     const cause = broken === null ? error : broken.cause
     if (cause instanceof ServerError && cause.code === 'run_fenced') return ended('lost')
     const why = stopped ?? failure(cause, run, deps.log)
@@ -108,7 +120,13 @@ export async function executeRun(
     })
   } finally {
     stopTimer()
+    // Its end could not be stored, so it goes on later.
+    span.end({ outcome: 'abandoned', error: 'storage_failed' })
   }
+}
+
+function startSpan({ telemetry }: ExecuteDeps, { root, run, resumption }: Execution): AgentSpan {
+  return telemetry.run({ ...agentStarted(root), run, lastFence: resumption?.lastFence ?? null })
 }
 
 /** Stops the run when it has taken as long as its agent allows. */
@@ -123,8 +141,9 @@ function startTimer({ clock }: ExecuteDeps, { definition }: AgentParts, stop: Ab
 
 function openScope(
   deps: ExecuteDeps,
-  { root, run, session, writer, stop, resumption = FROM_THE_START }: Execution,
+  { root, run, session, writer, stop, isLeaving, resumption }: Execution,
 ): RunScope {
+  const { stepsDone, usage, begun } = resumption ?? FROM_THE_START
   return {
     ...deps,
     run,
@@ -133,14 +152,19 @@ function openScope(
     writer,
     signal: stop.signal,
     budget: createBudget(root.definition.limits, deps.prices.atMost),
-    usage: createUsageMeter(resumption.usage),
+    usage: createUsageMeter(usage),
     state: createSharedState(writer, session.state),
     files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
     called: [],
-    begun: resumption.begun,
+    begun,
     inFlight: new Map(),
     unstored: new Map(),
-    stepsDone: resumption.stepsDone,
+    stepsDone,
+    betweenSteps() {
+      if (!isLeaving()) return
+      stop.abort({ kind: 'suspended' } satisfies Stop)
+      stop.signal.throwIfAborted()
+    },
     isContinued: run.origin === 'recovery' || !bringsNewMessage(run),
   }
 }

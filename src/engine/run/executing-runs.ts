@@ -7,6 +7,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { Telemetry } from '../../domain/telemetry.ts'
 import type { WaitAnswer } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,7 +19,7 @@ import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { stoppedEnd } from './run-end.ts'
 import { logUnexecutedEnd, runLogger } from './run-log.ts'
 import type { AgentParts, Stop } from './run-scope.ts'
-import type { RunWriter } from './run-writer.ts'
+import { isStorageTrouble, type RunWriter } from './run-writer.ts'
 
 export interface ExecutingRuns {
   readonly size: number
@@ -26,8 +27,9 @@ export interface ExecutingRuns {
   readonly finished: Readonly<Record<string, number>>
   readonly tokens: Readonly<{ input: number; output: number }>
   has(runId: string): boolean
-  /** The sessions that these runs belong to. */
-  sessions(): ReadonlySet<string>
+  /** True also while the store is about to give the run to this process. */
+  isExpected(runId: string): boolean
+  list(): RunRecord[]
   /**
    * The store is about to give a run to this process. From now on it can be told to stop. Call the returned function when it
    * executes, or when it will not.
@@ -38,9 +40,14 @@ export interface ExecutingRuns {
   canStop(runId: string): boolean
   /** False when the run does not execute here. One that is about to is stopped all the same. */
   stop(runId: string, why: Stop): boolean
+  /** Stops the run if it executes here under an older fence: another process has taken it over. */
+  lose(runId: string, fence: number): void
   /** Resolves when the runs of the session that execute now have ended. */
   settled(sessionId: string): Promise<void>
-  /** Lets the runs work for `ms`, then ends those that were read live and gives the others back. */
+  /**
+   * Lets the runs work for `ms`. On a store of several processes it then gives all of them back, and most of them earlier: between
+   * two steps. Otherwise it ends those that were read live and gives the others back.
+   */
   drain(ms: number, how: { crashed: boolean }): Promise<void>
 }
 
@@ -51,10 +58,15 @@ export interface ExecutingRunsDeps {
   clock: Clock
   ids: Ids
   logger: Logger
+  telemetry: Telemetry
   presence: Presence
   gate: Gate
   fileSource: Files | null
   limits: { disconnectGraceMs: number | null }
+  /** False: other processes can go on with the runs of this one. */
+  isOnlyProcess: boolean
+  /** Whether no other process lives that could go on with a run. Left out: nobody knows. */
+  isAlone?: () => boolean
   /** Called when a run could not be ended: it is still ours, and nobody works on it. */
   onAbandoned: (run: RunRecord) => void
   /** Called when a run does not execute here any more, whatever the reason. */
@@ -70,9 +82,15 @@ interface Executing {
 
 /** How long runs have to stop once they are told to. */
 const STOP_MS = 2_000
+/** A short run ends here rather than elsewhere. */
+const FINISH_MS = 2_000
+/** How often a process that stops tries to give a run back, and looks how far its former runs are elsewhere. */
+const FORMER_LOOK_MS = 250
 
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
-  const { agents, store, log, clock, ids, logger, presence, gate, fileSource, limits, onAbandoned, onEnded } = deps
+  const { agents, store, log, clock, ids, logger, telemetry, presence, gate, fileSource, limits, isOnlyProcess } = deps
+  const { isAlone = () => isOnlyProcess } = deps
+  const { onAbandoned, onEnded } = deps
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const executing = new Map<string, Executing>()
   /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */
@@ -80,6 +98,9 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const finished: Record<string, number> = {}
   const tokens = { input: 0, output: 0 }
   let crashed = false
+  let isLeaving = false
+  /** Runs that were given back, so that another process goes on with them. */
+  const former = new Set<string>()
   const settle = async (answers: readonly WaitAnswer[]) =>
     void (await log.commit({ type: 'settle_waits', answers, now: clock.now() }))
 
@@ -112,8 +133,11 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       if (outcome === 'suspended' && !crashed) await giveBack(run)
       finished[outcome] = (finished[outcome] ?? 0) + 1
     } catch (error) {
-      onAbandoned(run)
-      runLogger(logger, run).error('a run could not be ended; it is recovered later', { error })
+      if (isFenced(error)) finished.lost = (finished.lost ?? 0) + 1
+      else {
+        onAbandoned(run)
+        runLogger(logger, run).error('a run could not be ended; it is recovered later', { error })
+      }
     }
     detach()
     executing.delete(run.id)
@@ -136,6 +160,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     resumption?: Resumption,
   ): Promise<Outcome> {
     const agent = agents.get(run.agent)
+    // Somebody answered here what an agent of another server asked. A run that comes from there was left alone for long enough.
+    if (agent === undefined && !isOnlyProcess && resumption === undefined) return 'suspended'
     if (agent === undefined) {
       const message = `The agent ${run.agent} is no longer served here.`
       const why = { kind: 'failed', code: 'agent_not_found', message } as const
@@ -144,8 +170,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       return 'failed'
     }
     const { outcome, usage } = await executeRun(
-      { store, clock, ids, log: runLogger(logger, run), gate, settle, agents, prices, fileSource },
-      { root: agent, run, session, writer, stop, resumption },
+      { store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, fileSource },
+      { root: agent, run, session, writer, stop, isLeaving: () => isLeaving, resumption },
     )
     for (const one of usage) {
       tokens.input += one.inputTokens ?? 0
@@ -155,11 +181,18 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   }
 
   async function giveBack({ id: runId, fence }: RunRecord): Promise<void> {
-    try {
-      await log.commit({ type: 'release_run', runId, fence })
-    } catch (error) {
-      // Another process has taken it over already.
-      if (!(error instanceof ServerError) || error.code !== 'run_fenced') throw error
+    const until = clock.mono() + STOP_MS
+    for (;;) {
+      try {
+        await log.commit({ type: 'release_run', runId, fence })
+        former.add(runId)
+        return
+      } catch (error) {
+        // Another process has taken it over already.
+        if (isFenced(error)) return
+        if (isOnlyProcess || !isStorageTrouble(error) || clock.mono() >= until) throw error
+        await sleep(clock, FORMER_LOOK_MS)
+      }
     }
   }
 
@@ -168,12 +201,34 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     const fact = { fact: 'stopping' as const, run: run.id, at: writer.timestamp() }
     writer.commit({ facts: [fact] }).catch((error: unknown) => {
       // It has just ended.
-      if (error instanceof ServerError && error.code === 'run_fenced') return
+      if (isFenced(error)) return
       runLogger(logger, run).warn('a run could not be told that the server stops', { error })
     })
   }
 
   const allDone = () => Promise.all([...executing.values()].map(({ done }) => done))
+
+  /** Other processes go on with what is left, so nothing has to end here and nothing is lost. */
+  async function handOver(ms: number): Promise<void> {
+    const until = clock.mono() + ms
+    await Promise.race([allDone(), sleep(clock, Math.min(ms, FINISH_MS))])
+    isLeaving = !isAlone()
+    await Promise.race([allDone(), sleep(clock, Math.max(until - clock.mono(), 0))])
+    for (const { stop } of executing.values()) stop.abort(SUSPENDED)
+    await Promise.race([allDone(), sleep(clock, STOP_MS)])
+    // Readers that are here see more of what goes on elsewhere, as long as there is time.
+    if (clock.mono() < until) await Promise.race([formerEnded(until), sleep(clock, until - clock.mono())])
+  }
+
+  async function formerEnded(until: number): Promise<void> {
+    while (former.size > 0 && clock.mono() < until && !isAlone()) {
+      for (const id of [...former]) {
+        const run = await store.runs.get(id).catch(() => null)
+        if (run?.status !== 'running') former.delete(id)
+      }
+      if (former.size > 0) await sleep(clock, FORMER_LOOK_MS)
+    }
+  }
 
   return {
     get size() {
@@ -182,7 +237,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     finished,
     tokens,
     has: (runId) => executing.has(runId),
-    sessions: () => new Set([...executing.values()].map(({ run }) => run.sessionId)),
+    isExpected: (runId) => executing.has(runId) || starting.has(runId),
+    list: () => [...executing.values()].map(({ run }) => run),
     prepare,
     execute,
 
@@ -198,6 +254,11 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       return entry !== undefined
     },
 
+    lose(runId, fence) {
+      const { run, stop } = executing.get(runId) ?? {}
+      if (run !== undefined && run.fence < fence) stop?.abort(LOST)
+    },
+
     async settled(sessionId) {
       const here = [...executing.values()].filter(({ run }) => run.sessionId === sessionId)
       await Promise.all(here.map(({ done }) => done))
@@ -206,6 +267,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     async drain(ms, how) {
       crashed = how.crashed
       if (!crashed) for (const entry of executing.values()) noteStopping(entry)
+      if (!isOnlyProcess && !crashed) return handOver(ms)
       await Promise.race([allDone(), sleep(clock, ms)])
       for (const { run, stop } of executing.values()) stop.abort(run.origin === 'reader' ? CUT_OFF : SUSPENDED)
       await Promise.race([allDone(), sleep(clock, STOP_MS)])
@@ -221,3 +283,6 @@ const CUT_OFF: Stop = {
 }
 
 const SUSPENDED: Stop = { kind: 'suspended' }
+const LOST: Stop = { kind: 'lost' }
+
+const isFenced = (error: unknown): boolean => error instanceof ServerError && error.code === 'run_fenced'

@@ -11,7 +11,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { Answer } from '../loop/model-step.ts'
-import type { Pending, Stop } from './run-scope.ts'
+import type { EndingStop, Pending } from './run-scope.ts'
 import type { RunEnd } from './run-writer.ts'
 
 export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
@@ -39,7 +39,7 @@ export function completedEnd(
 
 /** The end of a run that was stopped or failed. */
 export function stoppedEnd(
-  stop: Exclude<Stop, { kind: 'suspended' }>,
+  stop: EndingStop,
   run: RunRecord,
   session: SessionRecord,
   usage: TokenUsage[],

@@ -8,6 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { AgentSpan, AgentStarted, Telemetry } from '../../domain/telemetry.ts'
 import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { Model } from '../../models/model.ts'
 import type { Store } from '../../store/store.ts'
@@ -33,6 +34,7 @@ export interface ExecuteDeps {
   ids: Ids
   /** The logger of this run: its lines carry the run's ids. */
   log: Logger
+  telemetry: Telemetry
   gate: Gate
   /** Answers waits of this run while it executes. */
   settle(answers: readonly WaitAnswer[]): Promise<void>
@@ -63,6 +65,8 @@ export interface RunScope extends ExecuteDeps {
   unstored: ReadonlyMap<string, Wait>
   /** How many steps the run had finished before a crash. */
   stepsDone: number
+  /** Called between two steps, where nothing is open. Throws if the run is to be given back now. */
+  betweenSteps(): void
   /** The last answer may have calls that still have to be made. False: the model is next. */
   isContinued: boolean
 }
@@ -74,6 +78,7 @@ export interface Lane {
   /** The id on the events of a sub-agent. The protocol wants a new one each time the sub-agent goes on. */
   subagentRunId: string | null
   pen: Pen
+  span: AgentSpan
   /** How many agents are above this one. */
   depth: number
 }
@@ -92,5 +97,17 @@ export type Stop =
   | { kind: 'failed'; code: ErrorCode; message: string }
   /** The server is stopping. The run is given back as it is, and goes on later. */
   | { kind: 'suspended' }
+  /** Another process has taken the run over. Nothing more of it may happen here. */
+  | { kind: 'lost' }
+
+/** A stop that ends the run. The others leave it to another process. */
+export type EndingStop = Exclude<Stop, { kind: 'suspended' | 'lost' }>
 
 export const stopOf = (signal: AbortSignal): Stop | null => (signal.aborted ? (signal.reason as Stop) : null)
+
+export const agentStarted = ({ definition: { name, description }, model }: AgentParts): AgentStarted => ({
+  agent: name,
+  description,
+  provider: model.provider,
+  model: model.name,
+})

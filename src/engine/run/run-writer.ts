@@ -68,6 +68,8 @@ interface RunWriterDeps {
   log: SessionLog
   clock: Clock
   middleware: Middleware | null
+  /** False: the store is a server of its own, which may be away for a while. A run waits for it, where the disk's failure ends it. */
+  isOnlyProcess?: boolean
 }
 
 /** Marks what stopped half-way, so that people can see that it did. */
@@ -89,13 +91,13 @@ const NOTHING_TO_DO = Promise.resolve()
 
 /** `writtenUntil` is the last timestamp that an earlier owner of the run wrote. */
 export function createRunWriter(
-  { log, clock, middleware }: RunWriterDeps,
+  { log, clock, middleware, isOnlyProcess = true }: RunWriterDeps,
   run: RunRecord,
   writtenUntil = run.startedAt ?? run.createdAt,
 ): RunWriter {
   const scope = middlewareScope(run)
   const open = createOpenItems()
-  const appends = createAppends(log, run)
+  const appends = createAppends(log, run, isOnlyProcess ? null : clock)
   let pending: NewEntry[] = []
   /** Activities that have changed since the last commit, by id. */
   const activities = new Map<string, StoredMessage>()
@@ -182,6 +184,7 @@ export function createRunWriter(
     },
 
     async finish({ status, terminal, messages, usage, error, audit, waiting }) {
+      await appends.settled()
       const closing = open.closing(timestamp(), status === 'completed' || status === 'waiting' ? undefined : BROKEN_OFF)
       // The last event can be changed but not dropped.
       const last = middleware?.(terminal, scope) ?? terminal
@@ -217,7 +220,8 @@ export function createRunWriter(
   }
 }
 
-const isStorageTrouble = (error: unknown): boolean =>
+/** The store may work again in a moment. */
+export const isStorageTrouble = (error: unknown): boolean =>
   error instanceof ServerError && (error.code === 'storage_full' || error.code === 'storage_failed')
 
 type Append = Omit<AppendEntries, 'type' | 'sessionId' | 'runId' | 'fence'>
@@ -229,26 +233,41 @@ interface Appends {
   keepState(value: unknown): void
   /** Agents work side by side from now on: what one of them writes must not overtake a refused append of another. */
   keepOrder(): void
+  /** Resolves when no append waits for a store that is away. */
+  settled(): Promise<void>
   readonly hasRefused: boolean
   readonly refusedMessages: readonly StoredMessage[]
   takeRefused(): NewEntry[]
   putBack(events: NewEntry[], messages: StoredMessage[]): void
 }
 
-function createAppends(log: SessionLog, run: RunRecord): Appends {
+/** With a clock, appends wait for a store that is away, in their order. */
+function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null): Appends {
   const target = { sessionId: run.sessionId, runId: run.id, fence: run.fence }
   let refused: NewEntry[] = []
   let refusedMessages: StoredMessage[] = []
   /** In an object, because the state itself may be null. */
   let state: { value: unknown } | null = null
   // A run of one agent writes in order anyway, and pays nothing for this.
-  let keepsOrder = false
+  let keepsOrder = patience !== null
   let underWay: Promise<void> | null = null
 
   function takeRefused(): NewEntry[] {
     const entries = refused
     if (entries.length > 0) refused = []
     return entries
+  }
+
+  async function commit(command: AppendEntries): Promise<void> {
+    for (;;) {
+      try {
+        await log.commit(command)
+        return
+      } catch (error) {
+        if (patience === null || !isStorageTrouble(error)) throw error
+        await sleep(patience, RETRY_MS)
+      }
+    }
   }
 
   async function append(command: Append, events: NewEntry[]): Promise<void> {
@@ -259,7 +278,7 @@ function createAppends(log: SessionLog, run: RunRecord): Appends {
     const kept = state
     state = null
     try {
-      await log.commit({
+      await commit({
         type: 'append',
         ...target,
         ...command,
@@ -288,6 +307,9 @@ function createAppends(log: SessionLog, run: RunRecord): Appends {
 
   return {
     append: (command, events) => (keepsOrder ? appendInTurn(command, events) : append(command, events)),
+    async settled() {
+      while (patience !== null && underWay !== null) await underWay.catch(() => {})
+    },
     keepState(value) {
       state = { value }
     },

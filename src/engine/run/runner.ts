@@ -8,6 +8,7 @@ import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import { createLease } from '../recovery/lease.ts'
+import { createLeftRuns } from '../recovery/left-runs.ts'
 import { createRecovery, type Recovery } from '../recovery/recover-runs.ts'
 import { createExecutingRuns, type ExecutingRuns, type ExecutingRunsDeps } from './executing-runs.ts'
 import { requestedStop } from './run-entries.ts'
@@ -21,6 +22,8 @@ export interface Runner {
   readonly queued: number
   readonly finished: Readonly<Record<string, number>>
   readonly tokens: Readonly<{ input: number; output: number }>
+  /** Runs of other processes that this one has taken over, by why. */
+  readonly takenOver: Recovery['takenOver']
   readonly draining: boolean
   /** Aborts when this process shows nothing more: readers must go elsewhere. */
   readonly ended: AbortSignal
@@ -51,6 +54,10 @@ interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> 
   wake?: Wake
   /** No other process can use the store, so the owners of all other runs are dead. */
   isOnlyProcess: boolean
+  /** The name of this process among those that share the store. Left out: a new one. */
+  leaseOwner?: string
+  /** The names of the other processes that live, as far as this one knows. Left out: none. */
+  otherProcesses?: () => readonly string[]
 }
 
 export function createRunner(deps: RunnerDeps): Runner {
@@ -71,17 +78,23 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
   })
   const isDraining = () => draining
+  const isLeft = createLeftRuns(deps)
   const { begin, startNext } = createStarts({
     ...deps,
     leaseOwner,
     runs,
     queued,
     isDraining,
+    isLeft,
     onStarted: (sessionId) => otherEngines.notify(sessionId),
     onAbandoned: (run) => recovery.abandon(run),
   })
-  const recovery = createRecovery({ ...deps, leaseOwner, runs, begin, startNext, isDraining })
-  const look = createLook({ ...deps, runs, queued, isDraining, recovery, startNext })
+  const canTakeOver = () => deps.isOnlyProcess || lease.isSteady
+  const recovery = createRecovery({
+    ...{ ...deps, leaseOwner, runs, begin, startNext, isDraining, canTakeOver, isLeft },
+    otherProcesses: deps.otherProcesses ?? (() => []),
+  })
+  const look = createLook({ ...deps, leaseOwner, runs, queued, isDraining, recovery, startNext })
   const otherEngines = wake.join('runs', (sessionId) => void look(sessionId))
 
   return {
@@ -94,6 +107,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     finished: runs.finished,
     tokens: runs.tokens,
+    takenOver: recovery.takenOver,
     get draining() {
       return draining
     },
@@ -146,6 +160,7 @@ interface StartsDeps extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logge
   runs: Pick<ExecutingRuns, 'prepare' | 'execute'>
   queued: Set<string>
   isDraining: () => boolean
+  isLeft: (run: RunRecord) => boolean
   onStarted: (sessionId: string) => void
   /** Called when a run was started, but does not execute. */
   onAbandoned: (run: RunRecord) => void
@@ -158,7 +173,20 @@ interface Starts {
 }
 
 function createStarts(deps: StartsDeps): Starts {
-  const { store, log, clock, logger, middleware, leaseOwner, runs, queued, isDraining, onStarted, onAbandoned } = deps
+  const {
+    store,
+    log,
+    clock,
+    logger,
+    middleware,
+    leaseOwner,
+    runs,
+    queued,
+    isDraining,
+    isLeft,
+    onStarted,
+    onAbandoned,
+  } = deps
 
   async function startNext(sessionId: string): Promise<void> {
     while (!isDraining()) {
@@ -166,7 +194,7 @@ function createStarts(deps: StartsDeps): Starts {
         const open = await store.runs.open(sessionId)
         const next = open[0]
         // A continuation is taken before what was queued ahead of it.
-        if (next !== undefined && open.every((one) => one.status === 'queued')) await begin(next)
+        if (next !== undefined && open.every((one) => one.status === 'queued') && !isLeft(next)) await begin(next)
         return
       } catch (error) {
         if (!(error instanceof ServerError)) throw error
@@ -204,23 +232,36 @@ function createStarts(deps: StartsDeps): Starts {
   return { begin, startNext }
 }
 
-interface LookDeps extends Pick<RunnerDeps, 'store' | 'logger'>, Pick<Starts, 'startNext'> {
-  runs: Pick<ExecutingRuns, 'sessions' | 'canStop' | 'stop'>
+interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<Starts, 'startNext'> {
+  leaseOwner: string
+  runs: Pick<ExecutingRuns, 'list' | 'isExpected' | 'canStop' | 'stop' | 'lose'>
   queued: Set<string>
   isDraining: () => boolean
-  recovery: Pick<Recovery, 'recover' | 'recoverAll'>
+  recovery: Pick<Recovery, 'abandon' | 'recover' | 'recoverAll'>
 }
+
+/** The runs of dead processes are looked for at every second poll: every two seconds, also if one poll comes a little early. */
+const ORPHANS_EVERY_MS = 1_500
+/** How many queued runs are looked at in one round. They are only counted, so being late does no harm. */
+const QUEUED_AT_ONCE = 20
+/** A round that hangs must not keep the next ones from beginning for ever. */
+const LONGEST_ROUND_MS = 10_000
 
 /** Looks at the runs of a session that another process has changed; null: it may have changed runs of any session. */
 function createLook(deps: LookDeps): (sessionId: string | null) => Promise<void> {
-  const { store, logger, runs, queued, isDraining, recovery, startNext } = deps
+  const { store, clock, logger, leaseOwner, runs, queued, isDraining, recovery, startNext } = deps
+  let roundBegan: number | null = null
+  let orphansAt = Number.NEGATIVE_INFINITY
+  let idle = new Set<string>()
 
   async function lookInto(sessionId: string): Promise<void> {
     const open = await store.runs.open(sessionId)
-    for (const { id, status, cancelRequested } of open) {
+    // Most often, another process has finished the only run.
+    if (open.length === 0) return
+    for (const { id, status, fence, cancelRequested } of open) {
       if (status !== 'queued') queued.delete(id)
-      const why = cancelRequested && runs.canStop(id) ? await requestedStop(store, id) : null
-      if (why !== null) runs.stop(id, why)
+      runs.lose(id, fence)
+      if (cancelRequested) await stopAsRequested(id)
     }
     const [first] = open
     const isGivenBack = first?.status === 'running' && first.leaseOwner === null
@@ -228,12 +269,53 @@ function createLook(deps: LookDeps): (sessionId: string | null) => Promise<void>
     else await startNext(sessionId)
   }
 
+  async function stopAsRequested(runId: string): Promise<void> {
+    const why = runs.canStop(runId) ? await requestedStop(store, runId) : null
+    if (why !== null) runs.stop(runId, why)
+  }
+
+  /** One question for all runs that execute here: were they cancelled, or taken over while this process was paused? */
+  async function lookAtOwn(): Promise<void> {
+    const executing = runs.list()
+    const stored = await store.runs.owned(leaseOwner)
+    const byId = new Map(stored.map((run) => [run.id, run]))
+    for (const { id } of executing) {
+      const run = byId.get(id) ?? (await store.runs.get(id))
+      if (run === null) continue
+      runs.lose(id, run.fence)
+      if (run.cancelRequested) await stopAsRequested(id)
+    }
+    // The store gave us a run and we never heard of it. Twice, because it may be about to begin.
+    const unknown = stored.filter(({ id }) => !runs.isExpected(id))
+    for (const run of unknown) if (idle.has(run.id)) recovery.abandon(run)
+    idle = new Set(unknown.map(({ id }) => id))
+  }
+
+  async function lookAtQueued(): Promise<void> {
+    for (const id of [...queued].slice(0, QUEUED_AT_ONCE)) {
+      queued.delete(id)
+      if ((await store.runs.get(id))?.status === 'queued') queued.add(id)
+    }
+  }
+
+  async function lookAtAll(): Promise<void> {
+    const now = clock.mono()
+    if (roundBegan !== null && now - roundBegan < LONGEST_ROUND_MS) return
+    roundBegan = now
+    try {
+      await lookAtOwn()
+      await lookAtQueued()
+      if (now < orphansAt) return
+      orphansAt = now + ORPHANS_EVERY_MS
+      await recovery.recoverAll()
+    } finally {
+      if (roundBegan === now) roundBegan = null
+    }
+  }
+
   return async (sessionId) => {
     try {
-      if (sessionId !== null) return await lookInto(sessionId)
-      for (const id of runs.sessions()) await lookInto(id)
-      for (const id of [...queued]) if ((await store.runs.get(id))?.status !== 'queued') queued.delete(id)
-      await recovery.recoverAll()
+      await (sessionId === null ? lookAtAll() : lookInto(sessionId))
     } catch (error) {
       // The next wake or poll looks again.
       logger.warn('the runs of other processes could not be read', { error })

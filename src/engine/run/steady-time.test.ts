@@ -53,3 +53,12 @@ test('a jump back counts at once, also after a jump ahead', () => {
   clock.pass(30 * MINUTE)
   expect(steady() - began).toBe(0)
 })
+
+test('steady time has no fractions, as what is stored', () => {
+  const clock = openClock()
+  const steady = createSteadyTime(clock, 30 * MINUTE)
+
+  clock.pass(0.7)
+
+  expect(Number.isInteger(steady())).toBe(true)
+})

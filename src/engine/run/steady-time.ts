@@ -15,7 +15,8 @@ export function createSteadyTime(clock: Pick<Clock, 'now' | 'mono'>, windowMs: n
     const ms = Math.floor((clock.now() - at) / 1_000) * 1_000
     leads = leads.filter((lead) => lead.ms < ms && lead.at > at - windowMs)
     leads.push({ at, ms })
-    return at + (leads[0]?.ms ?? ms)
+    // The monotonic clock has fractions, and what is stored has none.
+    return Math.floor(at) + (leads[0]?.ms ?? ms)
   }
 
   steadyTime()

@@ -105,15 +105,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
     async remove(session) {
       for (;;) {
-        for (const run of await store.runs.open(session.id)) await cancel(run, 'deletion of the session')
-        await runner.settled(session.id)
         try {
+          for (const run of await store.runs.open(session.id)) await cancel(run, 'deletion of the session')
+          await runner.settled(session.id)
           await log.commit({ type: 'delete_session', sessionId: session.id, now: clock.now() })
           break
         } catch (error) {
           // Someone began another run in between. The agent of a supervised session would not go away by itself.
-          const isBusy = error instanceof ServerError && error.code === 'conflict' && session.supervision === undefined
-          if (!isBusy) throw error
+          const isBusy = hasCode(error, 'conflict') && session.supervision === undefined
+          // Somebody else has deleted it in between, and its runs with it.
+          const isGone = hasCode(error, 'run_not_found')
+          if (!isBusy && !isGone) throw error
         }
       }
       // The files of the session go with it. The janitor's next sweep finds what is left behind here.
@@ -121,6 +123,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
   }
 }
+
+const hasCode = (error: unknown, code: ServerError['code']): boolean =>
+  error instanceof ServerError && error.code === code
 
 interface Found {
   session: SessionRecord | null

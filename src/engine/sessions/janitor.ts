@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Files } from '../files-port.ts'
 import { createSteadyTime } from '../run/steady-time.ts'
+import { createOwnJobs, type Jobs } from './jobs.ts'
 
 export interface Janitor {
   /** One round of everything that is due. */
@@ -36,12 +37,18 @@ export interface JanitorDeps {
   sweepElsewhere?: () => Promise<void>
   /** Removes what is left of sessions of agents elsewhere. */
   tidyElsewhere?: () => Promise<void>
+  /** Left out: no other process uses the store. */
+  jobs?: Jobs
+  /** Removes what dead processes left, once an hour. */
+  tidyReplicas?: () => Promise<void>
   /** How long an uploaded file is kept if no message brings it. Left out: a day. */
   unsentFileSeconds?: number
 }
 
 const SWEEP_MS = 10_000
-const PURGE_EVERY_MS = 60 * 60 * 1000
+/** Whoever keeps house does so until it misses a round. */
+const HOUSEKEEPING = { job: 'housekeeping', ms: 15_000 }
+const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const SESSIONS_PER_SWEEP = 50
 const PURGE_BATCH = 200
@@ -50,9 +57,10 @@ const WAITS_PER_SWEEP = 200
 
 export function createJanitor(deps: JanitorDeps): Janitor {
   const { engine, files = null, store, log, clock, logger, sessions, unsentFileSeconds = DAY_MS / 1_000 } = deps
+  const { jobs = createOwnJobs(clock) } = deps
   let stopTimer = () => {}
   let stopped = false
-  let nextPurge = clock.mono()
+  let nextTidy = clock.mono()
 
   const ttls = [...engine.agents.list.map((agent) => agent.sessions.ttlSeconds), sessions.ttlSeconds]
   const longest = Math.max(...ttls, ...engine.agents.list.map((agent) => agent.approval.expiresSeconds))
@@ -134,12 +142,19 @@ export function createJanitor(deps: JanitorDeps): Janitor {
 
   async function sweep(): Promise<void> {
     await engine.recover()
-    await expireWaits()
-    await deps.sweepElsewhere?.()
-    await compactIdle()
-    if (clock.mono() >= nextPurge) {
-      nextPurge = clock.mono() + PURGE_EVERY_MS
+    // One process does for all what belongs to the store.
+    await jobs.asHolder(HOUSEKEEPING.job, HOUSEKEEPING.ms, async () => {
+      await expireWaits()
+      await deps.sweepElsewhere?.()
+      await compactIdle()
+    })
+    await jobs.onceIn(HOUR_MS, 'purge', async () => {
       await purge()
+      await deps.tidyReplicas?.()
+    })
+    // Each process has folders of its own.
+    if (clock.mono() >= nextTidy) {
+      nextTidy = clock.mono() + HOUR_MS
       await files?.sweep?.()
       await deps.tidyElsewhere?.()
     }
@@ -162,6 +177,8 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     stop() {
       stopped = true
       stopTimer()
+      // If this fails, the next holder waits a little longer.
+      void jobs.release(HOUSEKEEPING.job).catch(() => {})
     },
   }
 }

@@ -23,7 +23,7 @@ export interface Presence {
 }
 
 /** How long a door has to begin reading the run that it started. */
-const ARRIVAL_MS = 5_000
+export const ARRIVAL_MS = 5_000
 
 interface Attended {
   graceMs: number

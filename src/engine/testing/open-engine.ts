@@ -12,7 +12,7 @@ import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model } from '../../models/model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
-import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
@@ -40,6 +40,8 @@ export interface TestEngineOptions {
   toolbox?: Toolbox
   agent?: Partial<AgentDefinition>
   limits?: Partial<EngineOptions['limits']>
+  admit?: EngineOptions['admit']
+  acceptWithinMs?: number
   middleware?: readonly Middleware[]
   /** Left out: the real ones, with the grants of the store. */
   rules?: CallRules
@@ -54,6 +56,8 @@ export interface TestEngineOptions {
   presence?: Presence
   /** Left out: yes. */
   isOnlyProcess?: boolean
+  leaseOwner?: string
+  otherProcesses?: EngineOptions['otherProcesses']
 }
 
 export const testAgent: AgentDefinition = {
@@ -115,10 +119,7 @@ export const testTool = (tool: Pick<ServerTool, 'name' | 'call'> & Partial<Serve
 export function openEngine(options: TestEngineOptions = {}) {
   const clock = options.clock ?? createSystemClock()
   const ids = createIds(clock.now)
-  const fatal = (error: Error) => {
-    throw error
-  }
-  const store = options.store ?? createSqliteStore({ path: options.path ?? ':memory:', fatal })
+  const store = options.store ?? openTestStore(options.path)
   const wake = options.wake ?? createLocalWake({ clock, pollMs: null })
   const shared = { wake, ...(options.presence === undefined ? {} : { presence: options.presence }) }
   const log = createSessionLog({ store, clock, wake })
@@ -157,11 +158,15 @@ export function openEngine(options: TestEngineOptions = {}) {
     log,
     ...shared,
     isOnlyProcess: options.isOnlyProcess ?? true,
+    ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner }),
+    ...(options.otherProcesses === undefined ? {} : { otherProcesses: options.otherProcesses }),
     clock,
     ids,
     logger,
     middleware: options.middleware ?? [],
     ...(options.files === undefined ? {} : { files: options.files }),
+    admit: options.admit,
+    ...(options.acceptWithinMs === undefined ? {} : { acceptWithinMs: options.acceptWithinMs }),
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
 

@@ -118,7 +118,7 @@ function createAnswerTime(clock: Clock, agents: ReadonlyMap<string, AgentParts>)
   const longestSeconds = Math.max(...[...agents.values()].map(({ definition }) => definition.approval.expiresSeconds))
   const steadyTime = createSteadyTime(clock, 1_000 * longestSeconds)
   return () => {
-    const steady = Math.floor(steadyTime())
+    const steady = steadyTime()
     // Steady time is exact to the second only. Without a jump the wall clock is more precise.
     return clock.now() - steady < 2_000 ? clock.now() : steady
   }

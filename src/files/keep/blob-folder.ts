@@ -4,16 +4,28 @@ import * as fs from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 
-export interface BlobFolder {
+/** Where the keeper puts bytes. */
+export interface Blobs {
   /** Starts a new file. Nobody finds it until it is kept. */
   begin(id: string): Promise<IncomingBlob>
-  pathOf(sha256: string): string
+  /** The bytes as a file on this machine. Until it is disposed of, the file stays. If there are no such bytes, there is no file. */
+  open(sha256: string): Promise<OpenBlob>
   /** All hashes, in groups. */
   hashes(): AsyncIterable<string[]>
   /** Removes the bytes if they were written before `before` (wall clock). */
   remove(sha256: string, before: number): Promise<boolean>
   /** Removes files that were begun before `before` and never kept. */
   removeIncoming(before: number): Promise<void>
+}
+
+export interface OpenBlob extends Disposable {
+  /** Absolute. */
+  readonly path: string
+}
+
+export interface BlobFolder extends Blobs {
+  begin(id: string): Promise<IncomingBlob & { close(): Promise<void> }>
+  pathOf(sha256: string): string
 }
 
 interface IncomingBlob {
@@ -69,7 +81,7 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
     await syncFolder(join(path, '..'))
   }
 
-  async function begin(id: string): Promise<IncomingBlob> {
+  async function begin(id: string): Promise<IncomingBlob & { close(): Promise<void> }> {
     await makeFolder(root)
     const path = join(root, `${INCOMING}${id}`)
     const handle = await disk.open(path, 'wx', 0o600)
@@ -88,6 +100,7 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
           await handle.sync()
           await handle.close()
         }),
+      close: () => guarded(() => handle.close()),
       keepAs: (sha256) =>
         guarded(async () => {
           await makeFolder(folderOf(sha256))
@@ -127,6 +140,7 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
 
   return {
     begin: (id) => guarded(() => begin(id)),
+    open: async (sha256) => ({ path: pathOf(sha256), [Symbol.dispose]() {} }),
     pathOf,
     hashes,
     async remove(sha256, before) {

@@ -9,12 +9,14 @@ import type { FileRecord } from '../../domain/file.ts'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { IncomingFile } from '../file-keeper.ts'
+import { createBlobFolder, type Disk } from './blob-folder.ts'
 import { createFileKeeper, type FileKeeperDeps } from './create-file-keeper.ts'
 import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/office-zips.ts'
 
 const HOUR = 60 * 60 * 1000
 
-interface KeeperOptions extends Partial<Pick<FileKeeperDeps, 'disk' | 'unsent'>> {
+interface KeeperOptions extends Partial<Pick<FileKeeperDeps, 'unsent'>> {
+  disk?: Disk
   /** Called before a record is stored. */
   onCommit?: (file: FileRecord) => Promise<void>
   /** Called after the store has its answer and before it returns it. */
@@ -29,7 +31,7 @@ async function open({ disk, unsent, onCommit, onKnownHashes }: KeeperOptions = {
   let later = 0
   const clock: Clock = { ...createSystemClock(), now: () => Date.now() + later }
   const keeper = createFileKeeper({
-    dir,
+    blobs: createBlobFolder(dir, disk),
     store: {
       get: async (id) => records.get(id) ?? null,
       async unsent(owner) {
@@ -51,7 +53,6 @@ async function open({ disk, unsent, onCommit, onKnownHashes }: KeeperOptions = {
     clock,
     ids: createIds(clock.now),
     log: silentLogger,
-    ...(disk === undefined ? {} : { disk }),
     ...(unsent === undefined ? {} : { unsent }),
   })
   return {
@@ -116,11 +117,10 @@ describe('adding a file', () => {
     })
     expect([...records.values()]).toEqual([file])
     expect(await paths()).toEqual([blobPath('hello')])
-    expect(keeper.pathOf(file)).toBe(join(dir, blobPath('hello')))
-    expect(await fs.readFile(keeper.pathOf(file), 'utf8')).toBe('hello')
-    const modes = await Promise.all(
-      [dir, join(dir, '2c'), keeper.pathOf(file)].map(async (path) => (await fs.stat(path)).mode),
-    )
+    const { path } = await keeper.open(file)
+    expect(path).toBe(join(dir, blobPath('hello')))
+    expect(await fs.readFile(path, 'utf8')).toBe('hello')
+    const modes = await Promise.all([dir, join(dir, '2c'), path].map(async (one) => (await fs.stat(one)).mode))
     expect(modes.map((mode) => (mode & 0o777).toString(8))).toEqual(['700', '700', '600'])
   })
 
@@ -553,7 +553,7 @@ describe('a sweep', () => {
 
     await keeper.sweep()
 
-    expect(added === undefined ? null : await fs.readFile(keeper.pathOf(added), 'utf8')).toBe('hello')
+    expect(added === undefined ? null : await fs.readFile((await keeper.open(added)).path, 'utf8')).toBe('hello')
   })
 
   test('never removes the bytes of an upload whose record is not stored yet', async () => {
@@ -562,6 +562,6 @@ describe('a sweep', () => {
 
     const file = await keeper.add(incoming())
 
-    expect(await fs.readFile(keeper.pathOf(file), 'utf8')).toBe('hello')
+    expect(await fs.readFile((await keeper.open(file)).path, 'utf8')).toBe('hello')
   })
 })

@@ -6,15 +6,15 @@ import { type Ids, parseUuid } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { FileKeeper, IncomingFile } from '../file-keeper.ts'
 import { declaredType } from './agreed-type.ts'
-import { createBlobFolder, type Disk } from './blob-folder.ts'
+import type { Blobs } from './blob-folder.ts'
 import { createClaims, type RemoveUnclaimed } from './claims.ts'
 import { nameByType, safeName } from './file-name.ts'
 import { createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
 export interface FileKeeperDeps {
-  /** Folder for the bytes. Created when the first file arrives. */
-  dir: string
+  /** Where the bytes are kept. */
+  blobs: Blobs
   store: {
     get(id: string): Promise<FileRecord | null>
     unsent(owner: string): Promise<UnsentFiles>
@@ -27,7 +27,6 @@ export interface FileKeeperDeps {
   log: Logger
   /** How much one user may upload without sending it in a message. Left out, or null bytes: no limit. */
   unsent?: { bytes: number | null; ttlSeconds: number }
-  disk?: Disk
 }
 
 /** `sweep` keeps younger bytes: an upload, perhaps of another process, may be about to record them. */
@@ -39,8 +38,7 @@ const SLICE_BYTES = 64 * 1024
 const UNNAMED = 'file'
 
 export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
-  const { dir, store, commit, clock, ids, log, unsent, disk } = deps
-  const blobs = createBlobFolder(dir, disk)
+  const { blobs, store, commit, clock, ids, log, unsent } = deps
   const claims = createClaims()
   const allowance =
     unsent === undefined || unsent.bytes === null
@@ -119,7 +117,7 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
       if (file?.owner !== owner) throw fileNotFound(id)
       return file
     },
-    pathOf: ({ sha256 }) => blobs.pathOf(sha256),
+    open: ({ sha256 }) => blobs.open(sha256),
     sweep() {
       sweeping ??= claims.sweeping(sweep).finally(() => {
         sweeping = null

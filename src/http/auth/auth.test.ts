@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { Role } from '../route.ts'
 import { createManualClock, knownToken, operatorToken, userToken } from '../testing/server-fixture.ts'
-import { type AuthOptions, createAuth } from './auth.ts'
+import { type Access, type AuthOptions, createAuth } from './auth.ts'
 import type { Token } from './tokens/token.ts'
 
 function setUp(options: Partial<AuthOptions> = {}) {
@@ -10,12 +10,18 @@ function setUp(options: Partial<AuthOptions> = {}) {
   const auth = createAuth({ tokens: () => [userToken, operatorToken], tokenRequired: false, clock, ...options })
   function ask(authorization: string | undefined, role: Role = 'user', address = '10.0.0.1'): unknown {
     try {
-      return auth.authenticate(authorization, address, role).principal
+      return atOnce(auth.authenticate(authorization, address, role)).principal
     } catch (error) {
       return error instanceof ServerError ? { code: error.code, ...error.details } : error
     }
   }
   return { clock, auth, ask }
+}
+
+/** A token of this server is known at once: no request of its holder waits for a promise. */
+function atOnce(access: Access | Promise<Access>): Access {
+  if (access instanceof Promise) throw new Error('it took a promise')
+  return access
 }
 
 const bearer = ({ token }: { token: string }) => `Bearer ${token}`
@@ -49,7 +55,7 @@ describe('who may do what', () => {
   test('a caller that may be on another machine needs a token, unless the server is insecure', () => {
     const from = (isLocal: boolean, insecure: boolean) => {
       const { auth } = setUp({ insecure })
-      return () => auth.authenticate(undefined, '10.0.0.1', 'user', { isLocal }).principal
+      return () => atOnce(auth.authenticate(undefined, '10.0.0.1', 'user', { isLocal })).principal
     }
     expect(from(true, false)()).toEqual(local)
     expect(from(false, false)).toThrow('This route needs a token')
@@ -77,7 +83,7 @@ describe('who may do what', () => {
   test('a changed token table counts at once, also for callers that were admitted before', () => {
     let tokens: readonly Token[] = [userToken]
     const { auth, ask } = setUp({ tokens: () => tokens })
-    const access = auth.authenticate(bearer(userToken), '10.0.0.1', 'user')
+    const access = atOnce(auth.authenticate(bearer(userToken), '10.0.0.1', 'user'))
 
     tokens = [{ ...userToken }]
     expect(access.isValid()).toBe(true)
@@ -86,6 +92,29 @@ describe('who may do what', () => {
     tokens = []
     expect(access.isValid()).toBe(false)
     expect(ask(bearer(userToken))).toEqual(unauthorized)
+  })
+})
+
+describe('a token that ends', () => {
+  const ending = { ...knownToken('x'.repeat(32), 'bob', 'user'), expires_at: '2027-01-15T08:00:01.000Z' }
+
+  test('is refused from then on, also where it was admitted before', () => {
+    const { auth, ask, clock } = setUp({ tokens: () => [ending] })
+    const access = atOnce(auth.authenticate(bearer(ending), '10.0.0.1', 'user'))
+
+    clock.advance(999)
+    expect(access.isValid()).toBe(true)
+    clock.advance(1)
+    expect(access.isValid()).toBe(false)
+    expect(ask(bearer(ending))).toEqual({ code: 'unauthorized', reason: 'expired' })
+    expect(ask(bearer(ending), 'public')).toEqual(nobody)
+  })
+
+  test('says what it is limited to', () => {
+    const limited = { ...ending, scopes: ['read'] as const, agent: 'crow' }
+    expect(setUp({ tokens: () => [limited] }).ask(bearer(limited))).toEqual({
+      ...{ owner: 'bob', role: 'user', hasToken: true, scopes: ['read'], agent: 'crow', expiresAt: 1_800_000_001_000 },
+    })
   })
 })
 
@@ -118,4 +147,18 @@ describe('failed logins', () => {
 
     expect(ask(bearer(long))).toEqual({ owner: 'bob', role: 'user', hasToken: true })
   })
+})
+
+test('looks for tokens of other processes, but not for whoever keeps sending wrong ones', async () => {
+  let looks = 0
+  const lookAgain = async () => {
+    looks += 1
+  }
+  const { auth } = setUp({ tokenRequired: true, lookAgain })
+  for (let i = 0; i < 30; i += 1) {
+    const wrong = `Bearer ${String(i).padStart(40, 'x')}`
+    await expect((async () => auth.authenticate(wrong, '10.0.0.9', 'user'))()).rejects.toThrow()
+  }
+
+  expect(looks).toBe(10)
 })

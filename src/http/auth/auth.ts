@@ -1,31 +1,36 @@
 // Decides who the caller is and whether they may use a route. Credentials come only from `Authorization: Bearer`, never from a cookie or
-// a body. The one exception is an agent on this machine, whose token may stand in the URL; the dispatch hands it over as a header.
+// a body. There are two exceptions, which the dispatch looks at: an agent on this machine may have its token in the URL, and a trusted
+// proxy may say in headers whom it has signed in.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
 import type { AgentPrincipal, Principal, Role } from '../route.ts'
+import { type Identity, invalidToken, type TokenFault } from './identity/identity.ts'
+import type { Oidc } from './identity/oidc.ts'
 import type { Token } from './tokens/token.ts'
-import { createWindowCounter } from './usage-limits.ts'
+import { type CountTogether, createWindowCounter } from './usage-limits.ts'
 
 export interface Auth {
   /**
    * Throws `unauthorized`, `forbidden` or `rate_limited`. On a public route a wrong credential counts as none. With `isLocal: false` the
    * caller may be on another machine and needs a token, unless `insecure` is set. With `needsToken` every caller needs one: the local
-   * socket is also open to agents of the same OS user.
+   * socket is also open to agents of the same OS user. `proxied`: whom a trusted proxy names. A promise only for a token of an identity
+   * provider that was not seen before.
    */
-  authenticate(
-    authorization: string | undefined,
-    address: string,
-    role: Role,
-    from?: { isLocal: boolean; needsToken?: boolean },
-  ): Access
+  authenticate(authorization: string | undefined, address: string, role: Role, from?: From): Access | Promise<Access>
+}
+
+interface From {
+  isLocal: boolean
+  needsToken?: boolean
+  proxied?: Identity | null
 }
 
 export interface Access {
   principal: Principal
-  /** False once the credential is revoked or its role has changed. */
+  /** False once the credential is revoked, has ended or has another role. */
   isValid(): boolean
 }
 
@@ -34,6 +39,10 @@ export interface AuthOptions {
   tokens: () => readonly Token[]
   /** Browsers that are signed in. Their tokens count beside the others. */
   devices?: { current(): readonly Token[]; used(id: string): void }
+  /** Checks tokens of identity providers. Left out: none count. */
+  oidc?: Oidc
+  /** Whether two names are of the same person. Left out: if they are equal. */
+  isSamePerson?: (one: string, other: string) => boolean
   /** True if other machines can reach the server. False: talking needs no token. Deciding always needs one. */
   tokenRequired: boolean
   /** Everybody may talk without a token, from any machine. */
@@ -42,6 +51,10 @@ export interface AuthOptions {
   agentWithoutToken?: AgentPrincipal
   clock: Clock
   failuresPerMinute?: number
+  /** Looks for tokens that were made elsewhere just now. Called before a token counts as unknown. Left out: nobody else makes any. */
+  lookAgain?: () => Promise<void>
+  /** Counts failed logins with the other processes on the same store. Left out: there are none. */
+  together?: Pick<CountTogether, 'windows'>
 }
 
 const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user', hasToken: false }, isValid: () => true }
@@ -50,40 +63,98 @@ const NOBODY: Access = { principal: { owner: LOCAL_USER, role: 'public', hasToke
 export function createAuth({
   tokens: ownTokens,
   devices,
+  oidc,
+  isSamePerson = (one, other) => one === other,
   tokenRequired,
   insecure = false,
   agentWithoutToken,
   clock,
   failuresPerMinute = 10,
+  lookAgain,
+  together,
 }: AuthOptions): Auth {
-  const failures = createWindowCounter({ limit: failuresPerMinute, windowMs: 60_000, clock })
+  const failures = createWindowCounter({
+    ...{ limit: failuresPerMinute, windowMs: 60_000, clock },
+    ...together?.windows('failed logins'),
+  })
   const tokens = devices === undefined ? ownTokens : joinTokens(ownTokens, devices.current)
   const find = createTokenFinder(tokens)
 
-  function check(authorization: string, address: string, role: Role): Access {
+  function check(authorization: string, address: string, role: Role, isLast = false): Access | Promise<Access> {
     const presented = /^bearer +(\S+)$/i.exec(authorization)?.[1]
     const token = presented === undefined ? undefined : find(presented)
+    if (token === undefined && presented !== undefined && oidc !== undefined) {
+      const identity = identityOf(oidc, presented, address)
+      if (identity instanceof Promise) return identity.then((known) => identityAccess(known, role, clock))
+      if (identity !== null) return identityAccess(identity, role, clock)
+    }
     const wait = failures.waitFor(address)
+    // A look costs a query, so whoever keeps sending wrong tokens gets none.
+    if (token === undefined && isUnguessable(presented) && lookAgain !== undefined && !isLast && wait === null) {
+      return lookAgain().then(() => check(authorization, address, role, true))
+    }
     // Behind a proxy all callers share one address. So a valid token that nobody can guess passes while others wait.
     if (wait !== null && !(token !== undefined && isUnguessable(presented))) throw tooManyFailures(wait)
     if (token === undefined) {
       failures.hit(address)
       throw wrongToken(tokenRequired || role === 'operator' || role === 'agent')
     }
-    refuseOtherRole(token, role)
+    const endsAt = token.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(token.expires_at)
+    if (clock.now() >= endsAt) throw endedToken(token)
+    refuseOtherRole(token.role, role)
     if (token.isConsole && token.id !== null) devices?.used(token.id)
     return {
       principal: principalOf(token),
-      isValid: () => tokens().some((other) => isSame(other, token)),
+      isValid: () => clock.now() < endsAt && tokens().some((other) => isSame(other, token)),
     }
   }
 
+  /** Null: it is not a token of a provider. A token that somebody made up counts as a failed login, one that has ended does not. */
+  function identityOf(providers: Oidc, presented: string, address: string): Identity | Promise<Identity> | null {
+    const failed = (error: unknown): never => {
+      if (!(error instanceof ServerError) || !madeUp.has(String(error.details.reason))) throw error
+      const wait = failures.waitFor(address)
+      if (wait !== null) throw tooManyFailures(wait)
+      failures.hit(address)
+      throw error
+    }
+    try {
+      const identity = providers.check(presented)
+      return identity instanceof Promise ? identity.catch(failed) : identity
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  /** The proxy and the token may both be there, but only if they mean the same person. Otherwise nobody could say who did something. */
+  function refuseOtherPerson(access: Access, { user }: Identity): Access {
+    if (isSamePerson(access.principal.owner, user)) return access
+    throw invalidToken(
+      'two_identities',
+      `The proxy says that you are ${user}, and the token is of somebody else. Send one of the two.`,
+    )
+  }
+
+  function known(
+    authorization: string,
+    address: string,
+    role: Role,
+    proxied: Identity | null,
+  ): Access | Promise<Access> {
+    const access = check(authorization, address, role)
+    if (proxied === null) return access
+    return access instanceof Promise
+      ? access.then((one) => refuseOtherPerson(one, proxied))
+      : refuseOtherPerson(access, proxied)
+  }
+
   return {
-    authenticate(given, address, role, { isLocal, needsToken = false } = { isLocal: true }) {
+    authenticate(given, address, role, { isLocal, needsToken = false, proxied = null } = { isLocal: true }) {
       const asksForToken = tokenRequired || needsToken || !(isLocal || insecure)
       // OpenAI's clients must send a key, so people without one write `none`.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {
+        if (proxied !== null) return identityAccess(proxied, role, clock)
         if (role === 'agent' && isLocal && !tokenRequired && agentWithoutToken !== undefined) {
           return { principal: agentWithoutToken, isValid: () => true }
         }
@@ -91,9 +162,10 @@ export function createAuth({
         if (role === 'public') return NOBODY
         throw missingToken(role)
       }
-      if (role !== 'public') return check(authorization, address, role)
+      if (role !== 'public') return known(authorization, address, role, proxied)
       try {
-        return check(authorization, address, role)
+        const access = known(authorization, address, role, proxied)
+        return access instanceof Promise ? access.catch(() => NOBODY) : access
       } catch {
         return NOBODY
       }
@@ -135,9 +207,37 @@ const isUnguessable = (token: string | undefined): boolean => token !== undefine
 const isSame = (a: Token, b: Token): boolean =>
   a.sha256 === b.sha256 && a.user === b.user && a.role === b.role && a.workspace === b.workspace
 
+/** Nobody with a real token gets there. */
+const madeUp: ReadonlySet<string> = new Set<TokenFault>([
+  'malformed',
+  'encrypted',
+  'unknown_issuer',
+  'unknown_key',
+  'wrong_algorithm',
+  'wrong_signature',
+])
+
+function identityAccess(identity: Identity, role: Role, clock: Clock): Access {
+  refuseOtherRole(identity.role, role)
+  const { user, groups, isAdmin, email, source, isBrowser, endsAt } = identity
+  return {
+    principal: {
+      owner: user,
+      role: identity.role,
+      hasToken: true,
+      groups,
+      source,
+      ...(isAdmin ? { isAdmin } : {}),
+      ...(email === null ? {} : { email }),
+      ...(isBrowser && identity.role === 'operator' ? { isConsole: true as const } : {}),
+    },
+    isValid: () => clock.now() < endsAt,
+  }
+}
+
 /** On a public route the error makes the caller a stranger: an agent learns no more there than anybody else. */
-function refuseOtherRole(token: Token, role: Role): void {
-  if (token.role === 'agent') {
+function refuseOtherRole(own: Token['role'], role: Role): void {
+  if (own === 'agent') {
     if (role === 'agent') return
     throw new ServerError(
       'forbidden',
@@ -147,18 +247,25 @@ function refuseOtherRole(token: Token, role: Role): void {
   if (role === 'agent') {
     throw new ServerError(
       'forbidden',
-      `This route needs an agent's token; the token you sent is ${token.role === 'user' ? "a user's" : "an operator's"}. ` +
+      `This route needs an agent's token; the token you sent is ${own === 'user' ? "a user's" : "an operator's"}. ` +
         'Run `quarterdeck tokens create --role agent --workspace <folder>`.',
     )
   }
-  if (role === 'operator' && token.role !== 'operator') {
+  if (role === 'operator' && own !== 'operator') {
     throw new ServerError('forbidden', "This route needs the operator's token; the token you sent is a user's.")
   }
 }
 
-function principalOf({ id, user, role, workspace, channel, isConsole }: Token): Principal | AgentPrincipal {
+function principalOf(token: Token): Principal | AgentPrincipal {
+  const { id, user, role, workspace, channel, isConsole, scopes, agent, expires_at } = token
   if (role !== 'agent') {
-    const known = { ...(id === null ? {} : { tokenId: id }), ...(isConsole ? { isConsole } : {}) }
+    const known = {
+      ...(id === null ? {} : { tokenId: id }),
+      ...(isConsole ? { isConsole } : {}),
+      ...(scopes === undefined ? {} : { scopes }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(expires_at === undefined ? {} : { expiresAt: Date.parse(expires_at) }),
+    }
     return { owner: user, role, hasToken: true, ...known }
   }
   if (id === null || workspace === undefined) throw new Error('an agent’s token has an id and a workspace')
@@ -180,6 +287,10 @@ function missingToken(role: Role): ServerError {
 function wrongToken(needed: boolean): ServerError {
   const advice = needed ? 'Send a token of this server.' : 'Send a token of this server, or no Authorization header.'
   return new ServerError('unauthorized', `The Authorization header has no valid bearer token. ${advice}`)
+}
+
+function endedToken({ expires_at = '' }: Token): ServerError {
+  return invalidToken('expired', `This token ended at ${expires_at}. Make a new one: quarterdeck tokens create`)
 }
 
 function tooManyFailures(seconds: number): ServerError {

@@ -18,7 +18,8 @@ interface FileKeysOptions {
 }
 
 const VALID_MS = 60 * 60 * 1000
-const KEY = /^([0-9a-z]{1,11})\.(\w{1,64})\.([\w-]{43})$/
+/** The owner is encoded: a name of an identity provider may have dots and slashes. */
+const KEY = /^([0-9a-z]{1,11})\.([\w-]{1,300})\.([\w-]{43})$/
 
 export function createFileKeys({ secret, clock }: FileKeysOptions): FileKeys {
   const macOf = (fileId: string, owner: string, until: string): Buffer =>
@@ -28,10 +29,12 @@ export function createFileKeys({ secret, clock }: FileKeysOptions): FileKeys {
   return {
     sign(fileId, owner) {
       const until = (clock.now() + VALID_MS).toString(36)
-      return `${until}.${owner}.${macOf(fileId, owner, until).toString('base64url')}`
+      const name = Buffer.from(owner).toString('base64url')
+      return `${until}.${name}.${macOf(fileId, owner, until).toString('base64url')}`
     },
     ownerOf(fileId, key) {
-      const [, until = '', owner = '', mac = ''] = KEY.exec(key) ?? []
+      const [, until = '', name = '', mac = ''] = KEY.exec(key) ?? []
+      const owner = Buffer.from(name, 'base64url').toString('utf8')
       if (until === '' || !timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(fileId, owner, until))) return null
       return Number.parseInt(until, 36) > clock.now() ? owner : null
     },

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { sha256 } from '../../json/digest.ts'
 import type { Principal } from '../route.ts'
 
 /** Limits for one user. Both methods throw `rate_limited`. */
@@ -15,10 +16,16 @@ export function createUsageLimits(options: {
   postsPerMinute: number | null
   streams: number | null
   clock: Clock
+  /** Counts with the other processes on the same store. Left out: there are none. */
+  together?: CountTogether
 }): UsageLimits {
-  const { postsPerMinute, streams, clock } = options
-  const posts = postsPerMinute === null ? null : createWindowCounter({ limit: postsPerMinute, windowMs: 60_000, clock })
+  const { postsPerMinute, streams, clock, together } = options
+  const posts =
+    postsPerMinute === null
+      ? null
+      : createWindowCounter({ limit: postsPerMinute, windowMs: 60_000, clock, ...together?.windows('posts') })
   const openStreams = new Map<string, number>()
+  if (streams !== null) together?.sayStreams(openStreams)
 
   return {
     takePost({ owner }) {
@@ -30,7 +37,8 @@ export function createUsageLimits(options: {
     takeStream({ owner }, response) {
       if (streams === null) return
       const open = openStreams.get(owner) ?? 0
-      if (open >= streams) throw limited(`more than ${streams} open streams`, 5)
+      if (open + (together?.streamsElsewhere(owner) ?? 0) >= streams)
+        throw limited(`more than ${streams} open streams`, 5)
       openStreams.set(owner, open + 1)
       response.once('close', () => {
         const left = (openStreams.get(owner) ?? 1) - 1
@@ -48,46 +56,115 @@ function limited(what: string, seconds: number): ServerError {
 }
 
 /** Counts events per key in windows of fixed length, for limits such as "10 per minute". Keeps a bounded number of keys. */
-interface WindowCounter {
+export interface WindowCounter {
   hit(key: string): void
   /** Seconds until the key may continue, or null while it is within the limit. */
   waitFor(key: string): number | null
 }
 
+/** Limits that hold for all processes on one store together. */
+export interface CountTogether {
+  /** For a counter of this kind. */
+  windows(kind: string): { add: AddTogether }
+  /** Tells the others how many streams of each user are open here. */
+  sayStreams(open: ReadonlyMap<string, number>): void
+  streamsElsewhere(owner: string): number
+}
+
+/** Adds what was counted here, and gives the sums of all processes. Rejects while the store is away. */
+export type AddTogether = (
+  added: readonly { key: string; n: number }[],
+  windowMs: number,
+) => Promise<{ count: number; endsAt: number }[]>
+
+interface Window {
+  /** What all processes have counted, as far as it is known here. */
+  count: number
+  /** What was counted here and not added yet. */
+  fresh: number
+  /** Monotonic ms. */
+  endsAt: number
+}
+
+/** How often the counts of a process are added to those of the others. */
+const ADD_EVERY_MS = 250
+
+/**
+ * With `add` the limit holds for all processes on the store together. No request waits for it: what other processes have counted is
+ * known here a quarter of a second later, so that a key may exceed the limit by what all of them take in that time. While the store is
+ * away, each process counts alone.
+ */
 export function createWindowCounter(options: {
   limit: number
   windowMs: number
   clock: Clock
   maxKeys?: number
+  add?: AddTogether
 }): WindowCounter {
-  const { limit, windowMs, clock, maxKeys = 10_000 } = options
+  const { limit, windowMs, clock, maxKeys = 10_000, add } = options
   // A Map, because keys come from clients. It keeps the order in which windows began, so the first one is the oldest.
-  const windows = new Map<string, { count: number; endsAt: number }>()
+  const windows = new Map<string, Window>()
+  let isAdding = false
 
-  function current(key: string) {
+  function current(key: string): Window | undefined {
     const window = windows.get(key)
     if (window === undefined || clock.mono() < window.endsAt) return window
     windows.delete(key)
     return undefined
   }
 
+  async function addAll(together: AddTogether): Promise<void> {
+    const fresh = [...windows].filter(([, window]) => window.fresh > 0)
+    const added = fresh.map(([key, window]) => ({ key: shortKey(key), n: window.fresh }))
+    for (const [, window] of fresh) {
+      window.count += window.fresh
+      window.fresh = 0
+    }
+    const sums = await together(added, windowMs)
+    for (const [i, [, window]] of fresh.entries()) {
+      const sum = sums[i]
+      if (sum === undefined) continue
+      window.count = sum.count
+      // This clock may have been set since, but no window is longer than this.
+      window.endsAt = clock.mono() + Math.min(Math.max(sum.endsAt - clock.now(), 0), windowMs)
+    }
+  }
+
+  function addSoon(): void {
+    if (add === undefined || isAdding) return
+    isAdding = true
+    clock.after(ADD_EVERY_MS, () => {
+      // What was not added is not lost here: the window goes on with it.
+      void addAll(add)
+        .catch(() => {})
+        .finally(() => {
+          isAdding = false
+          if ([...windows.values()].some(({ fresh }) => fresh > 0)) addSoon()
+        })
+    })
+  }
+
   return {
     hit(key) {
       const window = current(key)
       if (window !== undefined) {
-        window.count += 1
-        return
+        window.fresh += 1
+        return addSoon()
       }
       if (windows.size >= maxKeys) {
         const oldest = windows.keys().next()
         if (!oldest.done) windows.delete(oldest.value)
       }
-      windows.set(key, { count: 1, endsAt: clock.mono() + windowMs })
+      windows.set(key, { count: 0, fresh: 1, endsAt: clock.mono() + windowMs })
+      addSoon()
     },
     waitFor(key) {
       const window = current(key)
-      if (window === undefined || window.count < limit) return null
+      if (window === undefined || window.count + window.fresh < limit) return null
       return Math.max(1, Math.ceil((window.endsAt - clock.mono()) / 1000))
     },
   }
 }
+
+const MOST_KEY_CHARS = 200
+const shortKey = (key: string): string => (key.length > MOST_KEY_CHARS ? sha256(key) : key)

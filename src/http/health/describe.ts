@@ -74,3 +74,15 @@ export const describeReady: RouteDescription = {
   },
   errors: [],
 }
+
+export const describeLive: RouteDescription = {
+  tag,
+  description: 'Answers 200 from the moment the port is open, also while the server starts, stops or has no store.',
+  responses: {
+    200: {
+      description: 'The process answers.',
+      content: { 'application/json': { schema: z.strictObject({ live: z.literal(true) }), example: { live: true } } },
+    },
+  },
+  errors: [],
+}

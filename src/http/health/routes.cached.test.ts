@@ -34,6 +34,25 @@ describe('cached value', () => {
     expect(await late).toBe('new')
   })
 
+  test('waits longer for the first value than for later ones', async () => {
+    const clock = createManualClock()
+    const first = Promise.withResolvers<string>()
+    const loads = [first.promise, new Promise<string>(() => {})]
+    const cached = createCached(() => loads.shift() ?? Promise.reject(new Error('loaded too often')), {
+      clock,
+      maxAgeMs: 5_000,
+    })
+
+    const early = cached.read(20, 1_000)
+    clock.advance(999)
+    first.resolve('first')
+    expect(await early).toBe('first')
+    clock.advance(5_000)
+    const late = cached.read(20, 1_000)
+    clock.advance(20)
+    expect(await late).toBe('first')
+  })
+
   test('keeps the last value when loading fails', async () => {
     const clock = createManualClock()
     const loads = [Promise.resolve('old'), Promise.reject(new Error('down'))]

@@ -93,6 +93,7 @@ describe('health', () => {
     })
     expect(await server.ask('/health', { accept: 'text/plain' })).toEqual({ status: 503, body: 'unhealthy' })
     expect(await server.ask('/ready')).toEqual({ status: 503, body: { ready: false, state: 'ready' } })
+    expect(await server.ask('/live')).toEqual({ status: 200, body: { live: true } })
     expect(server.lines).toMatchObject([{ level: 'error', check: 'storage' }])
   })
 
@@ -121,6 +122,30 @@ describe('health', () => {
     expect(await server.ask('/health', known)).toEqual({ status: 200, body: wellBody })
   })
 
+  test('a look at storage that is old does not count', async () => {
+    let { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+    let work: Promise<void> = Promise.resolve()
+    const storage = () => {
+      ask()
+      return work
+    }
+    await using server = await start({ checks: { storage, model: async () => {} } })
+    expect(await server.ask('/ready')).toMatchObject({ status: 200 })
+
+    // The database has been away for a while, and nobody has asked.
+    server.clock.advance(20_000)
+    ;({ promise: asked, resolve: ask } = Promise.withResolvers<void>())
+    work = new Promise<void>(() => {})
+    const health = server.ask('/health')
+    await asked
+    await new Promise((resolve) => setImmediate(resolve))
+    server.clock.advance(1_000)
+    expect(await health).toMatchObject({
+      status: 503,
+      body: { status: 'unhealthy', checks: { storage: { status: 'down', error: 'no answer yet' } } },
+    })
+  })
+
   test('checks run once in five seconds, and a hanging one is down after three', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     let asks = 0
@@ -134,7 +159,7 @@ describe('health', () => {
     await asked
 
     server.clock.advance(20)
-    expect(await first).toMatchObject({ body: { checks: { model: { status: 'down', error: 'not checked yet' } } } })
+    expect(await first).toMatchObject({ body: { checks: { model: { status: 'down', error: 'no answer yet' } } } })
     server.clock.advance(3_000)
     expect(await server.ask('/health')).toMatchObject({
       status: 200,

@@ -4,7 +4,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { createMask } from '../logging/mask.ts'
 import type { Reply, Request, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
-import { describeHealth, describeReady } from './describe.ts'
+import { describeHealth, describeLive, describeReady } from './describe.ts'
 
 /** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
 type HealthCheck = (signal: AbortSignal) => Promise<void>
@@ -37,6 +37,10 @@ const MAX_AGE_MS = 5_000
 const CHECK_TIMEOUT_MS = 3_000
 /** How long an answer waits for new results. After that it uses the last ones. */
 const WAIT_MS = 20
+/** The same for storage while there is no result yet. A database on another machine takes longer than 20 ms, and is not down. */
+const FIRST_WAIT_MS = 1_000
+/** A result of storage that is older says nothing about now. Behind a proxy each server is asked rarely, and all would say "up" once. */
+const OLD_MS = 15_000
 /** A server's error message may contain the key that it was given. */
 const masked = createMask([])
 
@@ -47,7 +51,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
   const sessions = createCached(countSessions, cache)
   const checks = Object.entries(options.checks).map(([name, check]) => ({
     name,
-    result: createCached(() => run(name, check, clock, log), cache),
+    result: createCached(() => run(name, check, clock, log), name === 'storage' ? { ...cache, oldMs: OLD_MS } : cache),
   }))
 
   async function countSessions(): Promise<number> {
@@ -66,8 +70,8 @@ export function healthRoutes(options: HealthOptions): Route[] {
     // Before the start is done there is nothing to check, and the result would be cached for seconds.
     const isStarting = state.current === 'initializing'
     const read = checks.map(async ({ name, result }): Promise<[string, CheckResult]> => {
-      const known = isStarting ? undefined : await result.read(WAIT_MS)
-      return [name, known ?? { status: 'down', error: isStarting ? 'the server is starting' : 'not checked yet' }]
+      const known = isStarting ? undefined : await result.read(WAIT_MS, name === 'storage' ? FIRST_WAIT_MS : WAIT_MS)
+      return [name, known ?? { status: 'down', error: isStarting ? 'the server is starting' : 'no answer yet' }]
     })
     const servers = options.servers().map(({ name, trouble }): [string, CheckResult] => {
       return [name, trouble === null ? { status: 'up' } : { status: 'down', error: masked(trouble) }]
@@ -120,6 +124,14 @@ export function healthRoutes(options: HealthOptions): Route[] {
       describe: describeReady,
       handle: answerReady,
     },
+    {
+      ...shared,
+      path: '/live',
+      summary: 'Says that the process answers.',
+      describe: describeLive,
+      // It asks nothing and nobody: a restart would not bring back a database that is away, and would cut off all readers.
+      handle: async (_request, reply) => reply.json(200, { live: true }),
+    },
   ]
 }
 
@@ -156,13 +168,19 @@ function prefersText(accept: string | undefined): boolean {
 }
 
 interface Cached<T> {
-  /** Loads the value again if it is too old, but waits at most `waitMs` for it. Then returns the last value, if there is one. */
-  read(waitMs: number): Promise<T | undefined>
+  /**
+   * Loads the value again if it is older than `maxAgeMs`, but waits at most `waitMs` for it, and `firstMs` if there is none yet. Then
+   * returns the last value, if there is one. A value that is older than `oldMs` counts as none.
+   */
+  read(waitMs: number, firstMs?: number): Promise<T | undefined>
 }
 
 /** Never runs two loads at once. After a failed load, the last value stays. */
-export function createCached<T>(load: () => Promise<T>, options: { clock: Clock; maxAgeMs: number }): Cached<T> {
-  const { clock, maxAgeMs } = options
+export function createCached<T>(
+  load: () => Promise<T>,
+  options: { clock: Clock; maxAgeMs: number; oldMs?: number },
+): Cached<T> {
+  const { clock, maxAgeMs, oldMs = Number.POSITIVE_INFINITY } = options
   let value: T | undefined
   let loadedAt = Number.NEGATIVE_INFINITY
   let loading: Promise<void> | null = null
@@ -177,15 +195,17 @@ export function createCached<T>(load: () => Promise<T>, options: { clock: Clock;
     loading = null
   }
 
+  const usable = (): T | undefined => (clock.mono() - loadedAt < oldMs ? value : undefined)
+
   return {
-    async read(waitMs) {
+    async read(waitMs, firstMs = waitMs) {
       if (clock.mono() - loadedAt < maxAgeMs) return value
       loading ??= reload()
       const { promise: late, resolve } = Promise.withResolvers<void>()
-      const cancel = clock.after(waitMs, resolve)
+      const cancel = clock.after(usable() === undefined ? firstMs : waitMs, resolve)
       await Promise.race([loading, late])
       cancel()
-      return value
+      return usable()
     },
   }
 }

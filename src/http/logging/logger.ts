@@ -14,6 +14,8 @@ export interface LoggerOptions {
   format: 'json' | 'text'
   /** Replaces `format`. Returns a line for people, or null for no line. The fields it gets are already masked. */
   render?: (record: LogRecord) => string | null
+  /** Gets each line as JSON, whatever the format is. */
+  tap?: (line: string) => void
   /** Gets one line, including its LF. */
   write: (line: string) => void
   now: () => number
@@ -32,20 +34,22 @@ const SECRET_KEY = /^(?:authorization|cookie|set-cookie|password|secret|.*passph
 export function createLogger(options: LoggerOptions): Logger {
   const threshold = LEVELS[options.level]
   const toJson = createLineWriter(options)
-  const { render } = options
+  const { render, tap } = options
   const toLine =
     render !== undefined
-      ? (record: LogRecord) => render(JSON.parse(toJson(record)))
+      ? (json: string) => render(JSON.parse(json))
       : options.format === 'json'
-        ? toJson
-        : (record: LogRecord) => readable(toJson(record), options.colors)
+        ? (json: string) => json
+        : (json: string) => readable(json, options.colors)
 
   function create(bound: LogFields): Logger {
     function log(level: LogLevel, message: string, fields: LogFields | undefined): void {
       if (LEVELS[level] < threshold) return
       const head = { time: new Date(options.now()).toISOString(), level, message }
       // First, so that they come first in the line. Last, so that no field can replace them.
-      const line = toLine({ ...head, ...bound, ...fields, ...head })
+      const json = toJson({ ...head, ...bound, ...fields, ...head })
+      tap?.(json)
+      const line = toLine(json)
       if (line !== null) options.write(`${line}\n`)
     }
     return {

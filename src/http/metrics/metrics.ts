@@ -1,84 +1,81 @@
 // Metrics in the Prometheus text format 0.0.4.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { HistogramValue, MetricFamily, MetricSample } from '../../domain/metric-family.ts'
 import type { Answer } from '../server/dispatch.ts'
 import type { HttpStats } from '../server/server.ts'
 import { type ServerStateName, serverStates } from '../server-state.ts'
+
+/** Names and labels may have dots, as those of OpenTelemetry do. Prometheus sees underscores, and the unit as a suffix. */
 export interface Metrics {
   /** The returned function adds one for the given label values. */
   counter(name: string, help: string, labels?: readonly string[]): (...values: string[]) => void
   /** `read` is called for every scrape. */
-  gauge(name: string, help: string, read: () => number | readonly Sample[]): void
+  gauge(name: string, help: string, read: Read): void
   /** A counter that lives elsewhere. `read` is called for every scrape. */
-  total(name: string, help: string, read: () => number | readonly Sample[]): void
+  total(name: string, help: string, read: Read): void
   histogram(name: string, help: string, options: HistogramOptions): (value: number, ...values: string[]) => void
+  /** `collect` is waited for before every scrape. It must end soon, and must not throw. */
+  before(collect: () => Promise<void>): void
+  /** Everything as it is now. */
+  families(): Promise<readonly MetricFamily[]>
+  /** The same as text. It does not wait for what `before` collects. */
   text(): string
 }
 
-interface Sample {
-  labels: Readonly<Record<string, string>>
-  value: number
-}
+type Read = () => number | readonly { labels: MetricSample['labels']; value: number }[]
 
 interface HistogramOptions {
   /** Upper bounds in ascending order, without infinity. */
   buckets: readonly number[]
   labels?: readonly string[]
+  /** A unit of OpenTelemetry, such as `s`. Only for names that do not say it. */
+  unit?: string
 }
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-interface Series {
-  labels: string
-  value: number
-}
-
 export function createMetrics(): Metrics {
-  const families = new Map<string, () => string[]>()
+  const readers = new Map<string, () => MetricFamily>()
+  const collectors: (() => Promise<void>)[] = []
 
-  function add(name: string, type: 'counter' | 'gauge' | 'histogram', help: string, lines: () => string[]): void {
-    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is not a valid metric name`)
-    if (families.has(name)) throw new Error(`the metric ${name} already exists`)
-    const head = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`]
-    families.set(name, () => [...head, ...lines()])
+  function add(family: Omit<MetricFamily, 'samples'>, samples: () => readonly MetricSample[]): void {
+    const { name } = family
+    if (!/^[a-z_][a-z0-9_.]*$/.test(name)) throw new Error(`${name} is not a valid metric name`)
+    if (readers.has(name)) throw new Error(`the metric ${name} already exists`)
+    readers.set(name, () => ({ ...family, samples: samples() }))
   }
 
-  function read(name: string, type: 'counter' | 'gauge', help: string, source: () => number | readonly Sample[]): void {
-    add(name, type, help, () => {
+  function read(name: string, type: 'counter' | 'gauge', help: string, source: Read): void {
+    add({ name, help, unit: '', type }, () => {
       const value = source()
-      if (typeof value === 'number') return [`${name} ${numberText(value)}`]
-      return value.map((sample) => `${name}${labelText(Object.entries(sample.labels))} ${numberText(sample.value)}`)
+      return typeof value === 'number' ? [{ labels: {}, value }] : value
     })
   }
+
+  const current = (): MetricFamily[] => [...readers.values()].map((family) => family())
 
   return {
     counter(name, help, labels = []) {
       // A Map, not an object: label values may come from clients.
-      const series = new Map<string, Series>()
-      add(name, 'counter', help, () => [...series.values()].map((one) => `${name}${one.labels} ${one.value}`))
+      const series = new Map<string, { labels: MetricSample['labels']; value: number }>()
+      add({ name, help, unit: '', type: 'counter' }, () => [...series.values()])
       return (...values) => {
         const key = values.join('\0')
         const one = series.get(key)
         if (one !== undefined) one.value += 1
-        else series.set(key, { labels: labelText(pair(labels, values)), value: 1 })
+        else series.set(key, { labels: pair(labels, values), value: 1 })
       }
     },
     gauge: (name, help, source) => read(name, 'gauge', help, source),
     total: (name, help, source) => read(name, 'counter', help, source),
-    histogram(name, help, { buckets, labels = [] }) {
-      const series = new Map<string, { labels: [string, string][]; counts: number[]; sum: number; count: number }>()
-      add(name, 'histogram', help, () =>
-        [...series.values()].flatMap((one) => {
-          const bounded = buckets.map(
-            (bound, i) => `${name}_bucket${labelText([...one.labels, ['le', String(bound)]])} ${one.counts[i] ?? 0}`,
-          )
-          return [
-            ...bounded,
-            `${name}_bucket${labelText([...one.labels, ['le', '+Inf']])} ${one.count}`,
-            `${name}_sum${labelText(one.labels)} ${numberText(one.sum)}`,
-            `${name}_count${labelText(one.labels)} ${one.count}`,
-          ]
-        }),
+    histogram(name, help, { buckets, labels = [], unit = '' }) {
+      const series = new Map<string, Series>()
+      add({ name, help, unit, type: 'histogram' }, () =>
+        [...series.values()].map(({ labels, counts, sum, count }) => ({
+          labels,
+          value: { bounds: buckets, counts, sum, count },
+        })),
       )
       return (value, ...values) => {
         const key = values.join('\0')
@@ -93,18 +90,62 @@ export function createMetrics(): Metrics {
           one.counts[i] = (one.counts[i] ?? 0) + 1
       }
     },
-    text: () => `${[...families.values()].flatMap((lines) => lines()).join('\n')}\n`,
+    before: (collect) => void collectors.push(collect),
+    async families() {
+      await Promise.all(collectors.map((collect) => collect()))
+      return current()
+    },
+    text: () => metricsText(current()),
   }
 }
 
-function pair(names: readonly string[], values: readonly string[]): [string, string][] {
+interface Series {
+  labels: MetricSample['labels']
+  counts: number[]
+  sum: number
+  count: number
+}
+
+function pair(names: readonly string[], values: readonly string[]): Record<string, string> {
   if (names.length !== values.length) throw new Error(`expected the labels ${names.join(', ')}`)
-  return names.map((name, i) => [name, values[i] ?? ''])
+  return Object.fromEntries(names.map((name, i) => [name, values[i] ?? '']))
+}
+
+export const metricsText = (families: readonly MetricFamily[]): string =>
+  `${families.flatMap(familyLines).join('\n')}\n`
+
+const SUFFIXES: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' }
+
+/** The name that Prometheus sees, by the rules of OpenTelemetry. */
+const shownName = ({ name, unit }: MetricFamily): string => `${name.replaceAll('.', '_')}${SUFFIXES[unit] ?? ''}`
+
+function familyLines(family: MetricFamily): string[] {
+  const name = shownName(family)
+  return [
+    `# HELP ${name} ${escapeHelp(family.help)}`,
+    `# TYPE ${name} ${family.type}`,
+    ...family.samples.flatMap(({ labels, value }) => {
+      const pairs = Object.entries(labels)
+      return typeof value === 'number'
+        ? [`${name}${labelText(pairs)} ${numberText(value)}`]
+        : histogramLines(name, pairs, value)
+    }),
+  ]
+}
+
+function histogramLines(name: string, labels: readonly [string, string][], value: HistogramValue): string[] {
+  const { bounds, counts, sum, count } = value
+  return [
+    ...bounds.map((bound, i) => `${name}_bucket${labelText([...labels, ['le', String(bound)]])} ${counts[i] ?? 0}`),
+    `${name}_bucket${labelText([...labels, ['le', '+Inf']])} ${count}`,
+    `${name}_sum${labelText(labels)} ${numberText(sum)}`,
+    `${name}_count${labelText(labels)} ${count}`,
+  ]
 }
 
 function labelText(labels: readonly (readonly [string, string])[]): string {
   if (labels.length === 0) return ''
-  return `{${labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`
+  return `{${labels.map(([name, value]) => `${name.replaceAll('.', '_')}="${escapeLabel(value)}"`).join(',')}}`
 }
 
 const escapeLabel = (text: string): string =>
@@ -140,6 +181,12 @@ export function registerProcessMetrics(metrics: Metrics): () => void {
   return () => void delay.disable()
 }
 
+/** What runs here. Other metrics have no such labels: join them with this one by `instance`. */
+export function registerBuildInfo(metrics: Metrics, about: { version: string; store: string; replica: string }): void {
+  const labels = { ...about, node: process.versions.node }
+  metrics.gauge('quarterdeck_build_info', 'What runs here. The value is 1.', () => [{ labels, value: 1 }])
+}
+
 /** What the engine counts. It is read when Prometheus asks. */
 interface EngineNumbers {
   activeRuns: number
@@ -150,6 +197,8 @@ interface EngineNumbers {
   tokens: { input: number; output: number }
   /** Keyed by tool. */
   lateToolErrors: Readonly<Record<string, number>>
+  /** By why they had no owner. */
+  takenOver: Readonly<Record<string, number>>
 }
 
 export function registerEngineMetrics(metrics: Metrics, read: () => EngineNumbers): void {
@@ -159,6 +208,11 @@ export function registerEngineMetrics(metrics: Metrics, read: () => EngineNumber
   metrics.total('quarterdeck_runs_started_total', 'Runs accepted.', () => read().runsStarted)
   metrics.total('quarterdeck_runs_finished_total', 'Runs that ended, by outcome.', () =>
     Object.entries(read().runsFinished).map(([outcome, value]) => ({ labels: { outcome }, value })),
+  )
+  metrics.total(
+    'quarterdeck_runs_taken_over_total',
+    'Runs that this process took over from another one, or from itself.',
+    () => Object.entries(read().takenOver).map(([reason, value]) => ({ labels: { reason }, value })),
   )
   metrics.total('quarterdeck_tokens_total', 'Tokens reported by models.', () =>
     Object.entries(read().tokens).map(([direction, value]) => ({ labels: { direction }, value })),
@@ -191,7 +245,12 @@ export function registerHttpMetrics(
   metrics.gauge('quarterdeck_state', 'The current state of the server has the value 1.', () =>
     serverStates.map((name) => ({ labels: { state: name }, value: name === state() ? 1 : 0 })),
   )
-  return ({ method, route, status, seconds }) => {
+  const refuse = metrics.counter('quarterdeck_http_refused_total', 'Requests refused, by the code of the problem.', [
+    'code',
+    'status',
+  ])
+  return ({ method, route, status, seconds, code }) => {
+    if (code !== null) refuse(code, String(status))
     count(METHODS.has(method) ? method : '-', route, String(status))
     observe(seconds, route)
   }

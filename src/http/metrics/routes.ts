@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Role, Route } from '../route.ts'
-import { type Metrics, metricsContentType } from './metrics.ts'
+import { type Metrics, metricsContentType, metricsText } from './metrics.ts'
 
 /** `role` is `operator` when the server can be reached from other machines, and `user` on loopback. */
 export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): Route[] {
@@ -19,7 +19,7 @@ export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): 
         errors: [],
       },
       async handle(_request, reply) {
-        reply.text(200, metrics.text(), metricsContentType)
+        reply.text(200, metricsText(await metrics.families()), metricsContentType)
       },
     },
   ]

@@ -39,7 +39,7 @@ interface ErrorResponse {
 /** Errors that every route of this kind can answer with, besides those in its description. */
 export function sharedErrors({ role, door, anytime, method, path, body, describe }: Route): ErrorCode[] {
   return [
-    ...(role === 'public' ? [] : (['unauthorized'] as const)),
+    ...(role === 'public' ? [] : (['unauthorized', 'identity_unavailable'] as const)),
     ...(role === 'operator' || role === 'agent' ? (['forbidden'] as const) : []),
     'origin_not_allowed',
     'host_not_allowed',

@@ -7,9 +7,13 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { type RequestSpan, type Telemetry, traceFields } from '../../domain/telemetry.ts'
 import type { Access, Auth } from '../auth/auth.ts'
 import { PROOF_HEADER } from '../auth/console/proofs.ts'
+import type { Identity } from '../auth/identity/identity.ts'
+import type { ProxyAuth } from '../auth/identity/proxy-auth.ts'
 import { PASSPHRASE_HEADER } from '../auth/passphrase/require-passphrase.ts'
+import { refuseWithoutScope } from '../auth/tokens/scopes.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
 import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
@@ -27,11 +31,14 @@ interface DispatchOptions {
   basePath: string
   guard: Guard
   auth: Auth
+  /** Left out: no proxy says who people are. */
+  proxyAuth?: ProxyAuth | undefined
   state: ServerState
   usage: UsageLimits
   body: RequestContext['body']
   reply: ReplyServices
   log: Logger
+  telemetry: Telemetry
   clock: Clock
   ids: Ids
   onAnswer: (answer: Answer) => void
@@ -44,6 +51,8 @@ export interface Answer {
   status: number
   /** Time until the answer began. */
   seconds: number
+  /** Of the problem that it was answered with. Null: with none. */
+  code: string | null
 }
 
 // nginx's status for "the client closed before we answered". It appears only in logs and metrics.
@@ -77,10 +86,12 @@ export class Exchange {
   readonly #url: string
   readonly #correlationId: string
   readonly #log: Logger
+  readonly #notes: Record<string, string>
   readonly #startedAt: number
   #answeredAt: number | null = null
   #route: Route | null = null
   #request: HttpRequest | null = null
+  #span: RequestSpan | null = null
 
   constructor(raw: IncomingMessage, response: ServerResponse, via: Via, options: DispatchOptions, bodies: BodyReaders) {
     const { basePath, clock, ids } = options
@@ -94,10 +105,11 @@ export class Exchange {
     this.#method = raw.method ?? ''
     this.#url = isMounted ? originalUrl(raw) : (raw.url ?? '')
     const correlationId = correlationOf(raw.headers['x-correlation-id'], ids)
-    const notes = { correlation_id: correlationId }
+    const notes: Record<string, string> = { correlation_id: correlationId }
     const log = new RequestLog(options.log, notes)
     this.#correlationId = correlationId
     this.#log = log
+    this.#notes = notes
     const instance = pathOf(this.#url)
     const path = pathUnder(basePath, instance) ?? instance
     this.reply = new HttpReply(
@@ -131,7 +143,7 @@ export class Exchange {
   }
 
   #handle(): Promise<void> | undefined {
-    const { basePath, guard, state, usage } = this.#options
+    const { basePath, guard, state } = this.#options
     const sent = parseTarget(this.#url)
     // No web page can open the local socket, so there is nothing to guard, and no address that a Host header could name.
     if (this.#via !== 'ctl') {
@@ -147,9 +159,23 @@ export class Exchange {
     const match = this.#findRoute(path)
     const { route } = match
     this.#route = route
+    // Probes come every few seconds, and nobody looks for their traces.
+    if (!route.anytime) this.#trace(route)
     if (!route.anytime && !state.takesWork) throw unavailable(state)
-    const { principal, isValid } = this.#authenticate(match, sent)
-    if (principal.isConsole && this.#via !== 'ctl') guard.checkOwnPage(this.#raw)
+    const access = this.#authenticate(match, sent)
+    if (!(access instanceof Promise)) return this.#serve(match, access, path, sent)
+    return access.then((known) => {
+      // Nobody waits for the answer any more.
+      if (!this.#response.destroyed) return this.#serve(match, known, path, sent)
+    })
+  }
+
+  #serve({ route, params }: Match, { principal, isValid }: Access, path: string, sent: Target): Promise<void> {
+    const { guard, usage } = this.#options
+    // Browsers send the cookies of the proxy with requests of any page. A page that anybody may open has to stay reachable by a link.
+    const isOfBrowser = principal.source === 'proxy' ? !mayBeOpened(route, this.#raw) : principal.isConsole
+    if (isOfBrowser && this.#via !== 'ctl') guard.checkOwnPage(this.#raw)
+    refuseWithoutScope(principal, route)
     this.reply.isAllowed = isValid
     this.reply.owner = principal.owner
     if (this.#method === 'POST') usage.takePost(principal)
@@ -161,7 +187,7 @@ export class Exchange {
       response: this.#response,
       path,
       query: sent.query,
-      params: match.params,
+      params,
       principal: withProof(principal, this.#raw),
       correlationId: this.#correlationId,
       log: this.#log,
@@ -170,7 +196,18 @@ export class Exchange {
       isMounted: this.#via === 'mounted',
       channel: this.#via === 'ctl' ? 'ctl' : 'http',
     })
-    return route.handle(this.#request, this.reply)
+    const request = this.#request
+    return this.#span === null
+      ? route.handle(request, this.reply)
+      : this.#span.within(() => route.handle(request, this.reply))
+  }
+
+  #trace({ path }: Route): void {
+    const span = this.#options.telemetry.request(this.#method, path, this.#raw.headers)
+    const fields = traceFields(span.trace)
+    if (fields === null) return
+    this.#span = span
+    Object.assign(this.#notes, fields)
   }
 
   #findRoute(path: string): Match {
@@ -183,7 +220,7 @@ export class Exchange {
     }
   }
 
-  #authenticate(match: Match, target: Target): Access {
+  #authenticate(match: Match, target: Target): Access | Promise<Access> {
     const { socket } = this.#raw
     const authorization = credentialOf(match.route, this.#raw, target)
     return (
@@ -191,8 +228,21 @@ export class Exchange {
       this.#options.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
         isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
         needsToken: this.#via === 'ctl',
+        proxied: this.#proxied(match.route),
       })
     )
+  }
+
+  #proxied({ role }: Route): Identity | null {
+    const { proxyAuth } = this.#options
+    if (proxyAuth === undefined || this.#via === 'ctl') return null
+    try {
+      return proxyAuth(this.#raw)
+    } catch (error) {
+      // On a public route, somebody who has no role here is a stranger like others.
+      if (role === 'public' && error instanceof ServerError && error.code !== 'invalid_request') return null
+      throw error
+    }
   }
 
   #answerOptions(path: string): void {
@@ -229,7 +279,7 @@ export class Exchange {
     const route = this.#route?.path ?? '-'
     const now = this.#options.clock.mono()
     const seconds = ((this.#answeredAt ?? now) - this.#startedAt) / 1000
-    this.#options.onAnswer({ method: this.#method, route, status, seconds })
+    this.#options.onAnswer({ method: this.#method, route, status, seconds, code: this.#notes.code ?? null })
     this.#log.info('request', {
       method: this.#method,
       route,
@@ -237,6 +287,7 @@ export class Exchange {
       latency_ms: Math.round((now - this.#startedAt) * 10) / 10,
       ...(isCut && response.headersSent ? { cut: true } : {}),
     })
+    this.#span?.end({ status, isCut })
     this.onClosed()
   }
 }
@@ -253,6 +304,11 @@ function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }:
   if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
   const owner = route.signedOwner({ params, query: new URLSearchParams(query) })
   return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
+}
+
+/** Whether a link, or a person who types the address, may lead there. It shows something, and changes nothing. */
+function mayBeOpened({ method, role }: Route, { headers }: IncomingMessage): boolean {
+  return role === 'public' || (method === 'GET' && headers['sec-fetch-site'] === 'none')
 }
 
 /** The proof is for whoever decides. It counts only for the person who sent it. */

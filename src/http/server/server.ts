@@ -9,8 +9,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import type { Auth } from '../auth/auth.ts'
-import { createUsageLimits } from '../auth/usage-limits.ts'
+import type { ProxyAuth } from '../auth/identity/proxy-auth.ts'
+import { type CountTogether, createUsageLimits } from '../auth/usage-limits.ts'
 import type { TempFolder } from '../body/temp-file.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { registerHttpMetrics } from '../metrics/metrics.ts'
@@ -39,11 +41,14 @@ export interface HttpServerOptions {
   /** Comes before every path; see `readBasePath`. */
   basePath?: string
   auth: Auth
+  proxyAuth?: ProxyAuth | undefined
   guard: Guard
   log: Logger
   clock: Clock
   ids: Ids
   metrics: Metrics
+  /** Left out: nobody is told of requests. */
+  telemetry?: Telemetry
   /** The open doors. */
   doors: readonly Door[]
   /** `close` advances it. Before `ready`, only routes marked `anytime` answer. */
@@ -53,6 +58,8 @@ export interface HttpServerOptions {
   /** Memory that all large answers together may hold. */
   room?: ByteBudget
   limits?: Partial<HttpLimits>
+  /** Counts with the other processes on the same store. Left out: there are none. */
+  together?: CountTogether
   /** If set, the server speaks https only. */
   tls?: TlsPair
   /** Error formats of doors that have their own, keyed by the first segment of their paths. */
@@ -112,8 +119,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     basePath,
     guard: options.guard,
     auth: options.auth,
+    proxyAuth: options.proxyAuth,
     state,
-    usage: createUsageLimits({ postsPerMinute: limits.postsPerMinute, streams: limits.streamsPerUser, clock }),
+    usage: createUsageLimits({
+      postsPerMinute: limits.postsPerMinute,
+      streams: limits.streamsPerUser,
+      clock,
+      ...(options.together === undefined ? {} : { together: options.together }),
+    }),
     body: bodyReader(limits, options),
     reply: {
       clock,
@@ -123,6 +136,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       isClosing: () => closing !== null,
     },
     log,
+    telemetry: options.telemetry ?? noTelemetry,
     clock,
     ids,
     onAnswer,
@@ -168,7 +182,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   function refuse(socket: Duplex, failure: ServerError): void {
     const correlationId = ids.uuid()
     const problem = answerRaw(socket, failure, correlationId, clock)
-    onAnswer({ method: '-', route: '-', status: problem.status, seconds: 0 })
+    onAnswer({ method: '-', route: '-', status: problem.status, seconds: 0, code: failure.code })
     const fields = { method: '-', route: '-', status: problem.status, latency_ms: 0, code: failure.code }
     log.info('request', { correlation_id: correlationId, ...fields })
   }

@@ -62,7 +62,9 @@ export interface LogLine extends LogFields {
 }
 
 export interface TestServerOptions
-  extends Partial<Pick<HttpServerOptions, 'limits' | 'errorShapes' | 'clock' | 'metrics' | 'tls' | 'room'>> {
+  extends Partial<
+    Pick<HttpServerOptions, 'limits' | 'errorShapes' | 'clock' | 'metrics' | 'telemetry' | 'tls' | 'room' | 'proxyAuth'>
+  > {
   routes: readonly Route[]
   doors?: readonly Door[]
   auth?: Partial<AuthOptions>
@@ -102,10 +104,12 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     doors: options.doors ?? ALL_DOORS,
     state,
     tempFolder: counted.folder,
+    proxyAuth: options.proxyAuth,
     ...(options.limits ? { limits: options.limits } : {}),
     ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
     ...(options.tls ? { tls: options.tls } : {}),
     ...(options.room ? { room: options.room } : {}),
+    ...(options.telemetry ? { telemetry: options.telemetry } : {}),
   })
   const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })
   if (options.ready !== false) state.advance('ready')

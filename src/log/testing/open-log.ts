@@ -7,7 +7,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import { accept, newSession } from '../../store/contract/samples.contract.ts'
 import { type Command, needsSync } from '../../store/ports/command.ts'
 import type { Committed } from '../../store/ports/journal.ts'
-import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import { createSessionLog, type SessionLogOptions } from '../session-log.ts'
 import type { Watcher } from '../watcher.ts'
@@ -55,7 +55,7 @@ export interface HeldStore {
   store: Store
   /** The commands of each commit, in order. */
   readonly commits: readonly (readonly Command[])[]
-  /** How often entries or a session were read by now. */
+  /** How often entries or news were read by now. */
   reads(): number
   /** From now on syncs wait for `sync`; with `false` they no longer do. */
   holdSyncs(isHolding?: boolean): void
@@ -68,12 +68,7 @@ export interface HeldStore {
 }
 
 export function createHeldStore(): HeldStore {
-  const inner = createSqliteStore({
-    path: ':memory:',
-    fatal(error) {
-      throw error
-    },
-  })
+  const inner = openTestStore()
   onTestFinished(() => inner.close())
   const commits: (readonly Command[])[] = []
   const syncs: (() => void)[] = []
@@ -100,12 +95,9 @@ export function createHeldStore(): HeldStore {
         reads += 1
         return inner.entries(...args)
       },
-      sessions: {
-        ...inner.sessions,
-        get(id) {
-          reads += 1
-          return inner.sessions.get(id)
-        },
+      news(after) {
+        reads += 1
+        return inner.news(after)
       },
     },
     commits,

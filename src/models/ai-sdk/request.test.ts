@@ -13,6 +13,13 @@ const settings: ModelSettings = {
   tokenTimeoutMs: 1_000,
 }
 
+test('the trace goes along as headers', () => {
+  const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
+
+  expect(callOptions({ ...emptyRequest, trace }, settings, 'v3').headers).toEqual(trace)
+  expect(callOptions(emptyRequest, settings, 'v3')).not.toHaveProperty('headers')
+})
+
 test.each([
   ['v2', 'cG5n'],
   ['v3', 'cG5n'],

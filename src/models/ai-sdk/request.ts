@@ -1,6 +1,7 @@
 // ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 differ only in files and reasoning.
 
 import type { ModelSettings } from '../../domain/agent.ts'
+import { traceHeaders } from '../../domain/telemetry.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
 import { proofOf, signed } from '../wire/signature.ts'
@@ -17,6 +18,7 @@ export function callOptions(request: ModelRequest, settings: ModelSettings, vers
     ],
     includeRawChunks: false,
   }
+  if (request.trace !== undefined) options.headers = { ...traceHeaders(request.trace) }
   if (settings.maxTokens !== undefined) options.maxOutputTokens = settings.maxTokens
   if (settings.temperature !== undefined) options.temperature = settings.temperature
   if (settings.topP !== undefined) options.topP = settings.topP

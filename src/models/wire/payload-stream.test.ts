@@ -8,7 +8,7 @@ import { createAnthropicModel } from '../anthropic/anthropic.ts'
 import { createGoogleModel } from '../google/google.ts'
 import type { Model } from '../model.ts'
 import { createOpenAiModel } from '../openai/openai.ts'
-import { emptyRequest, failureFrom } from '../testing/fixtures.ts'
+import { collect, emptyRequest, failureFrom } from '../testing/fixtures.ts'
 import { listen, sendStream } from '../testing/loopback.ts'
 import { openModelHttp } from '../testing/open-model-http.ts'
 import { createPayloadStream } from './payload-stream.ts'
@@ -202,6 +202,26 @@ describe.each(wires)('$name', ({ name, make, events }) => {
       expect((await argumentsFrom(size, () => turns(50))) === ARGUMENTS(size)).toBe(true)
     },
   )
+
+  test('tells the server of the trace', async () => {
+    const server = await listen((response) =>
+      sendStream(
+        response,
+        events(1).map((event) => JSON.stringify(event)),
+      ),
+    )
+    const http = openModelHttp(clock)
+    const model: Model = make(settings(name, server.url), { http, now: () => 0, newId: () => 'new' })
+    const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
+    for (const request of [emptyRequest, { ...emptyRequest, trace }]) await collect(model.stream(request, never))
+    http.close()
+    await server.close()
+
+    expect(server.requests.map(({ headers }) => [headers.traceparent, headers.tracestate])).toEqual([
+      [undefined, undefined],
+      [trace.traceparent, 'a=1'],
+    ])
+  })
 
   test('an event over the limit is an error that says so', { timeout: 60_000 }, async () => {
     expect(await failureFrom(argumentsFrom(17_000_000, turn))).toMatchObject({

@@ -1,4 +1,5 @@
 import { ServerError } from '../../domain/errors.ts'
+import { traceHeaders } from '../../domain/telemetry.ts'
 import { dropped, type ModelTarget, modelFailure, notAStream, statusFailure, unreachable } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
@@ -39,7 +40,9 @@ export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; no
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const decoder = wire.decoder()
-    const payloads = http.stream(wire.request(request), signal)
+    const written = wire.request(request)
+    const headers = { ...traceHeaders(request.trace), ...written.headers }
+    const payloads = http.stream({ ...written, headers }, signal)
     let unanswered = 0
     try {
       for await (const batch of payloads) {

@@ -1,4 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { silentLogger } from '../../domain/logger.ts'
+import { createJobs } from '../../engine/sessions/jobs.ts'
+import type { SessionLog } from '../../log/session-log.ts'
+import { createAlone } from '../../replicas/create-alone.ts'
+import { createLocalShared } from '../../store/local-shared.ts'
+import type { Shared } from '../../store/ports/shared.ts'
 import { ann } from '../../supervision/testing/open-desk.ts'
 import { ANA, OPS, openSlackDesk, textOf, until } from './testing/open-slack.ts'
 import { buttonsOf } from './testing/people.ts'
@@ -183,7 +189,7 @@ describe('never lost and never twice', () => {
     await first.close()
     const second = open()
     second.deliver()
-    second.chat.start()
+    void second.chat.serve()
     await clock.advance(20 * 60_000)
     await approvals.decide(ann, waiting[1]?.id ?? '', { decision: 'reject' })
     await slack.comeUp()
@@ -269,6 +275,101 @@ describe('never lost and never twice', () => {
 
     expect([tops().length, replies().length]).toEqual([1, 1])
     expect((await store.outbox.note(server.channel.name, `session/${asked.sessionId}`))?.value).toBe(tops()[0]?.ts)
+  })
+})
+
+describe('several servers on one store', () => {
+  /** Each may post. Time passes at its own pace, because requests need real time. */
+  async function openServers(...owners: string[]) {
+    const desk = await openSlackDesk()
+    const { clock, open, log } = desk
+    const shared = createLocalShared(clock)
+    const changes = { tell: async () => {}, watch: () => () => {} }
+    const dead = new Set<string>()
+    const over = Promise.withResolvers<never>()
+    over.promise.catch(() => {})
+    const asLongAsItLives = <T>(owner: string, work: () => Promise<T>): Promise<T> =>
+      dead.has(owner) ? over.promise : work()
+    const servers = owners.map((owner) => {
+      const server = open({ alone: createAlone({ shared, owner, clock }) })
+      const held: Shared = { ...shared, hold: (...how) => asLongAsItLives(owner, () => shared.hold(...how)) }
+      const jobs = createJobs({ shared: held, owner, clock, logger: silentLogger })
+      /** It dies when it has shown something, before it writes that down. */
+      const dying: Pick<SessionLog, 'commit'> = {
+        commit(command) {
+          if (command.type === 'settle_delivery' && command.outcome.type === 'delivered') dead.add(owner)
+          return asLongAsItLives(owner, () => log.commit(command))
+        },
+      }
+      return {
+        ...server,
+        deliver: ({ dies = false } = {}) => server.deliver({ jobs, changes, ...(dies ? { log: dying } : {}) }),
+      }
+    })
+    const [a, b] = servers
+    if (a === undefined || b === undefined) expect.fail()
+    // Before the servers are closed.
+    onTestFinished(() => over.reject(new Error('the test is over')))
+    const pass = <T>(look: () => T | Promise<T>) =>
+      until(async () => {
+        await clock.advance(10)
+        return await look()
+      })
+    return { ...desk, a, b, dead, pass }
+  }
+
+  test('that report about one session at the same time begin one thread', async () => {
+    const { a, b, ask, sessionOf, tops, replies, pass } = await openServers('A', 'B')
+    const session = await sessionOf(await ask('one'))
+    a.chat.tell(session, 'Said by A.')
+    b.chat.tell(session, 'Said by B.')
+    await pass(() => replies().length === 2)
+
+    expect(tops().length).toBe(1)
+    expect(new Set(replies().map(({ threadTs }) => threadTs))).toEqual(new Set([tops()[0]?.ts]))
+  })
+
+  test('begin one new thread where the first message was deleted', async () => {
+    const { a, b, ask, sessionOf, slack, tops, replies, pass } = await openServers('A', 'B')
+    const session = await sessionOf(await ask('one'))
+    a.chat.tell(session, 'Said by A.')
+    b.chat.tell(session, 'Said by B.')
+    await pass(() => replies().length === 2)
+    for (const { ts } of slack.messages(OPS)) slack.remove(OPS, ts)
+
+    a.chat.tell(session, 'Said again by A.')
+    await pass(() => replies().length === 1)
+    b.chat.tell(session, 'Said again by B.')
+    await pass(() => replies().length === 2)
+
+    expect(tops().length).toBe(1)
+  })
+
+  test('show a card once, also if the one that posted it died before it wrote that down', async () => {
+    const { a, b, ask, dead, store, tops, replies, passUntil } = await openServers('A', 'B')
+    a.deliver({ dies: true })
+    await passUntil(async () => (await store.outbox.cursor(a.channel.name)) !== null)
+    b.deliver()
+    const asked = await ask('one')
+    await until(() => dead.has('A'))
+    expect(await store.waits.get(asked.id)).toMatchObject({ messageRefs: {} })
+    await passUntil(async () => (await store.outbox.deliveries(b.channel.name)).length === 0)
+
+    expect([tops().length, replies().length]).toEqual([1, 1])
+    expect(await store.waits.get(asked.id)).toMatchObject({ messageRefs: { [b.channel.name]: replies()[0]?.ts } })
+  })
+
+  test('bring a thread up to date that another one has begun', async () => {
+    const { a, b, ask, sessions, delivered, tops, replies, passUntil } = await openServers('A', 'B')
+    a.deliver()
+    const asked = await ask('one')
+    await delivered(a.channel, 2)
+    b.deliver()
+    await a.close()
+    await sessions.pause(ann, asked.sessionId)
+    await passUntil(() => textOf(tops()[0] ?? expect.fail()).includes('paused'))
+
+    expect([tops().length, replies().length]).toEqual([1, 1])
   })
 })
 

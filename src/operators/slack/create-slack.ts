@@ -11,6 +11,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
+import type { Together } from '../../supervision/together.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/plain-text.ts'
@@ -25,7 +26,7 @@ import { createCardLooks, type SlackDesk } from './slack-desk.ts'
 import { SlackFailure } from './slack-failure.ts'
 import { createSlackHealth } from './slack-health.ts'
 import { createSlackRoom, type SlackRoom } from './slack-room.ts'
-import { createSlackSocket } from './slack-socket.ts'
+import { createSlackSocket, type SlackSocket } from './slack-socket.ts'
 
 /** What answers from Slack are made with. */
 export interface AnswerParts {
@@ -53,6 +54,8 @@ export interface SlackDeps {
   desk: SlackDesk
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
+  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
+  alone?: Together['alone']
   answers: (parts: AnswerParts) => SlackAnswers
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
@@ -101,31 +104,48 @@ export function openSlack(deps: SlackDeps): Chat {
     if (team === '') team = (await api.self()).teamId
     return team
   }
-  const socket = createSlackSocket({
-    ...deps.outgoing,
-    appToken: deps.tokens.app,
-    clientOptions: clientOptions(settings.apiUrl, fetchOver),
-    answers: deps.answers({
-      api,
-      cards: createCards(deps, rooms),
-      teamId,
-      async subjectOf(wait) {
-        const session = await deps.desk.session(wait.sessionId)
-        if (session === null) throw sessionNotFound(wait.sessionId)
-        return await looks.subject(wait, session)
-      },
-    }),
-    onState(state) {
-      health.socket(state)
-      if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
+  const answers = deps.answers({
+    api,
+    cards: createCards(deps, rooms),
+    teamId,
+    async subjectOf(wait) {
+      const session = await deps.desk.session(wait.sessionId)
+      if (session === null) throw sessionNotFound(wait.sessionId)
+      return await looks.subject(wait, session)
     },
-    ...(deps.pingMs === undefined ? {} : { pingMs: deps.pingMs }),
-    ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
   })
+  const openSocket = (): SlackSocket =>
+    createSlackSocket({
+      ...deps.outgoing,
+      appToken: deps.tokens.app,
+      clientOptions: clientOptions(settings.apiUrl, fetchOver),
+      answers,
+      onState(state) {
+        health.socket(state)
+        if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
+      },
+      ...(deps.pingMs === undefined ? {} : { pingMs: deps.pingMs }),
+      ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
+    })
+  const stopping = new AbortController()
+  let serving: Promise<void> = Promise.resolve()
 
-  async function keepChecking(): Promise<void> {
+  /** Each time has a socket of its own, because one that was closed stays closed. */
+  async function serve(signal: AbortSignal): Promise<void> {
+    const socket = openSocket()
+    socket.start()
+    void keepChecking(signal)
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    await socket.close()
+    health.socket(null)
+  }
+
+  async function keepChecking(signal: AbortSignal): Promise<void> {
     let isKnown = false
-    while (!closing.signal.aborted) {
+    while (!signal.aborted) {
       if (!isKnown || health.isIll) {
         await api.check(deps.channels)
         isKnown = await api.self().then(
@@ -133,7 +153,7 @@ export function openSlack(deps: SlackDeps): Chat {
           () => false,
         )
       }
-      await sleep(clock, CHECK_EVERY_MS, closing.signal)
+      await sleep(clock, CHECK_EVERY_MS, signal)
     }
   }
 
@@ -200,15 +220,16 @@ export function openSlack(deps: SlackDeps): Chat {
       }
     },
 
-    start() {
-      socket.start()
-      void keepChecking()
+    serve(signal = stopping.signal) {
+      serving = serve(AbortSignal.any([signal, stopping.signal]))
+      return serving
     },
 
     async close() {
       // Answers and notices that are under way may still reach people.
       const late = new AbortController()
-      await Promise.race([Promise.all([socket.close(), ...telling]), sleep(clock, CLOSE_MS, late.signal)])
+      stopping.abort()
+      await Promise.race([Promise.all([serving, ...telling]), sleep(clock, CLOSE_MS, late.signal)])
       late.abort()
       closing.abort()
     },

@@ -14,6 +14,8 @@ export interface EarlierPosts {
   /** The try ended without a clear answer. The next one looks first. */
   unclear(n: number): void
   clear(n: number): void
+  /** From now on, what is in the outbox may have been posted by an earlier process. */
+  takeOver(): void
 }
 
 interface EarlierDeps {
@@ -30,13 +32,15 @@ const MOST_THREADS = 100
 
 export function createEarlierPosts({ room, channel, api, outbox, threads }: EarlierDeps): EarlierPosts {
   /** Deliveries that an earlier process may have posted, and since when. Null: nobody knows. */
-  const old = outbox.deliveries(channel).then(
-    (deliveries) => {
-      const times = deliveries.flatMap(({ item }) => (item === null ? [] : [item.at]))
-      return { numbers: new Set(deliveries.map(({ n }) => n)), since: Math.min(...times, Number.MAX_SAFE_INTEGER) }
-    },
-    () => null,
-  )
+  const readOld = () =>
+    outbox.deliveries(channel).then(
+      (deliveries) => {
+        const times = deliveries.flatMap(({ item }) => (item === null ? [] : [item.at]))
+        return { numbers: new Set(deliveries.map(({ n }) => n)), since: Math.min(...times, Number.MAX_SAFE_INTEGER) }
+      },
+      () => null,
+    )
+  let old = readOld()
   const unclear = new Set<number>()
   /** What was in the threads when this process first looked. An earlier process posts nothing any more. */
   const seen = new Map<string, ReadonlyMap<string, string>>()
@@ -67,5 +71,9 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
 
     unclear: (n) => void unclear.add(n),
     clear: (n) => void unclear.delete(n),
+    takeOver() {
+      old = readOld()
+      seen.clear()
+    },
   }
 }

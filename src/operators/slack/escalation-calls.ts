@@ -36,6 +36,7 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
     surface: 'remote',
     room,
     concerns: isNew,
+    takeOver: earlier.takeOver,
     // Our own agents ask every operator at once.
     asksFrom: (item, { supervision }) => (supervision === undefined ? null : item.at + afterMs),
     async deliver(delivery, signal) {

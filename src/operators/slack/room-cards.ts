@@ -22,6 +22,8 @@ export interface RoomCards {
   show(item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<string | null>
   /** Shows the record as it is now, if it has a card here. `state` stays until it is called again. Never throws. */
   refresh(recordId: string, state?: CardState): Promise<void>
+  /** Another process may have changed the cards that this one has shown. */
+  forgetShown(): void
   /** Looks at every card that waits for a person: a crash may have left an old state there. Never throws. */
   bringUpToDate(signal: AbortSignal): Promise<void>
 }
@@ -135,6 +137,8 @@ export function createRoomCards(deps: CardDeps): RoomCards {
       else remember(states, recordId, state, MOST_SHOWN)
       await refresh(recordId)
     },
+
+    forgetShown: () => shown.clear(),
 
     async bringUpToDate(signal) {
       if (isLooking) return

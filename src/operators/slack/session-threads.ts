@@ -6,6 +6,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
+import type { Together } from '../../supervision/together.ts'
 import { sessionRoot } from './cards/session-root.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import type { PostUrgency } from './post-pace.ts'
@@ -23,14 +24,16 @@ export interface SessionThreads {
   begin(session: SessionRecord, how: PostHow): Promise<string>
   /** Brings the first message up to date. */
   update(session: SessionRecord): Promise<void>
-  /** Somebody has deleted the first message. The next one begins a new thread. */
-  forget(sessionId: string): Promise<void>
+  /** Somebody has deleted this first message. The next one begins a new thread, unless another process has begun it. */
+  forget(sessionId: string, ts: string): Promise<void>
   /** The session that this message belongs to, as the first one of a thread; null: none. */
   sessionOf(ts: string): Promise<string | null>
   /** Remembers that replies to this message are about the session. */
   add(ts: string, sessionId: string): Promise<void>
   /** False: the session certainly has no thread here. */
   mayHave(sessionId: string): boolean
+  /** Another process may have begun threads, and changed what they show. */
+  readAgain(): void
 }
 
 interface ThreadDeps {
@@ -41,7 +44,9 @@ interface ThreadDeps {
   outbox: Pick<OutboxReads, 'note' | 'notes'>
   log: Pick<SessionLog, 'commit'>
   looks: CardLooks
-  clock: Pick<Clock, 'now'>
+  /** Any process posts what agents say, so two may want to begin the same thread. Left out: there is only one. */
+  alone?: Together['alone']
+  clock: Pick<Clock, 'now' | 'after'>
 }
 
 /** It is being posted, or a crash came between the post and the note. */
@@ -49,26 +54,36 @@ const BEGUN = 'begun'
 /** Clocks of two machines differ. */
 const EARLIER_MS = 10 * 60_000
 const MOST_KNOWN = 10_000
+/** With a call of Slack's after it, this is shorter than others wait for whoever begins a thread. */
+const BEGIN_MS = 8_000
 
 const sessionKey = (id: string): string => `session/${id}`
 const threadKey = (ts: string): string => `thread/${ts}`
 
 export function createSessionThreads(deps: ThreadDeps): SessionThreads {
-  const { room, channel, api, outbox, log, looks, clock } = deps
+  const { room, channel, api, outbox, log, looks, alone, clock } = deps
   const turns = createTurns()
   const known = new Map<string, string>()
   /** What the first messages show, by their `ts`. */
   const shown = new Map<string, string>()
   const withNotes = new Set<string>()
   let isLoaded = false
-  outbox.notes(channel).then(
-    (notes) => {
-      for (const { key, session } of notes) if (session !== null && key === sessionKey(session)) withNotes.add(session)
-      isLoaded = true
-    },
-    // It stays unknown which sessions have a thread, so each may have one.
-    () => {},
-  )
+
+  function readAgain(): void {
+    isLoaded = false
+    known.clear()
+    shown.clear()
+    outbox.notes(channel).then(
+      (notes) => {
+        for (const { key, session } of notes)
+          if (session !== null && key === sessionKey(session)) withNotes.add(session)
+        isLoaded = true
+      },
+      // It stays unknown which sessions have a thread, so each may have one.
+      () => {},
+    )
+  }
+  readAgain()
 
   const write = (key: string, sessionId: string, value: string): Promise<unknown> =>
     log.commit({ type: 'note_for_channel', channel, key, value, session: sessionId, at: clock.now() })
@@ -81,34 +96,51 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
     return ts
   }
 
-  /** `begun`: perhaps. Slack knows. */
-  async function look({ id, createdAt }: Pick<SessionRecord, 'id' | 'createdAt'>): Promise<string | null> {
+  /** What the notes say. Null: the session has no thread. */
+  async function noted(id: string): Promise<string | null> {
     const before = known.get(id)
     if (before !== undefined) return before
     const note = await outbox.note(channel, sessionKey(id))
-    if (note === null) return null
-    if (note.value !== BEGUN) {
-      remember(known, id, note.value, MOST_KNOWN)
-      return note.value
-    }
+    if (note !== null && note.value !== BEGUN) remember(known, id, note.value, MOST_KNOWN)
+    return note?.value ?? null
+  }
+
+  async function look({ id, createdAt }: Pick<SessionRecord, 'id' | 'createdAt'>): Promise<string | null> {
+    const note = await noted(id)
+    if (note !== BEGUN) return note
+    // Perhaps. Slack knows.
     const found = (await api.keys(room, null, createdAt - EARLIER_MS)).get(sessionKey(id))
     return found === undefined ? null : await keep(id, found)
   }
 
-  async function begin(session: SessionRecord, { urgency, signal }: PostHow): Promise<string> {
+  async function begin(session: SessionRecord, how: PostHow): Promise<string> {
     const found = await look(session)
     if (found !== null) return found
     await write(sessionKey(session.id), session.id, BEGUN)
     const message = sessionRoot(looks.session(session), looks.root)
-    const how = { thread: null, key: sessionKey(session.id), urgency, ...(signal === undefined ? {} : { signal }) }
-    const ts = await api.post(room, message, how)
+    const ts = await api.post(room, message, { ...how, thread: null, key: sessionKey(session.id) })
     remember(shown, ts, hash('sha256', JSON.stringify(message)), MOST_KNOWN)
     return await keep(session.id, ts)
   }
 
+  /** Whoever comes second finds the thread of the first one. */
+  async function beginAlone(session: SessionRecord, how: PostHow): Promise<string> {
+    if (alone === undefined) return await begin(session, how)
+    const found = await noted(session.id)
+    if (found !== null && found !== BEGUN) return found
+    return await alone(`${channel}/${session.id}`, async () => {
+      const late = new AbortController()
+      const cancel = clock.after(BEGIN_MS, () => late.abort())
+      const signal = AbortSignal.any([late.signal, ...(how.signal === undefined ? [] : [how.signal])])
+      // Lines wait for everything else, which may take longer than others wait for us.
+      const urgency = how.urgency === 'line' ? 'delivery' : how.urgency
+      return await begin(session, { urgency, signal }).finally(cancel)
+    })
+  }
+
   return {
     find: (session) => turns(session.id, () => look(session)),
-    begin: (session, how) => turns(session.id, () => begin(session, how)),
+    begin: (session, how) => turns(session.id, () => beginAlone(session, how)),
 
     update: (session) =>
       turns(session.id, async () => {
@@ -121,8 +153,10 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
         remember(shown, ts, digest, MOST_KNOWN)
       }),
 
-    forget: (sessionId) =>
+    forget: (sessionId, ts) =>
       turns(sessionId, async () => {
+        known.delete(sessionId)
+        if ((await noted(sessionId)) !== ts) return
         known.delete(sessionId)
         await log.commit({ type: 'note_for_channel', channel, key: sessionKey(sessionId), value: null })
       }),
@@ -130,6 +164,7 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
     sessionOf: async (ts) => (await outbox.note(channel, threadKey(ts)))?.value ?? null,
     add: async (ts, sessionId) => void (await write(threadKey(ts), sessionId, sessionId)),
     mayHave: (sessionId) => !isLoaded || withNotes.has(sessionId),
+    readAgain,
   }
 }
 

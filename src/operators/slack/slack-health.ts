@@ -14,7 +14,8 @@ export interface SlackHealth {
   room(room: string, error: string | null): void
   /** Slack said which scopes are missing. */
   scopes(missing: readonly string[]): void
-  socket(state: SocketState): void
+  /** Null: this process listens no more. */
+  socket(state: SocketState | null): void
   /** Why nobody is reached in this room just now, with how to mend it; null: it works. */
   trouble(room: string): string | null
   /** Something is wrong somewhere. */
@@ -105,6 +106,11 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
     },
 
     socket(state) {
+      if (state === null) {
+        cancelTimer?.()
+        cancelTimer = null
+        return set('socket', null)
+      }
       if (state.type === 'connecting') {
         if (cancelTimer !== null) return
         const since = isoTime(state.since)

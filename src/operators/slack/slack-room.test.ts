@@ -138,7 +138,7 @@ describeOperator('slack', ({ approvals, find }) => {
       }
     },
     async press(approvalId, decision) {
-      chat.start()
+      void chat.serve()
       await slack.whenConnected()
       const wait = (await findWait(approvalId)) ?? none()
       await channel.deliver(deliveryOf(wait), new AbortController().signal)

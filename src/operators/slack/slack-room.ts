@@ -9,6 +9,7 @@ import type { EscalationSettings, OperatorSettings } from '../../domain/supervis
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
+import type { Together } from '../../supervision/together.ts'
 import type { OperatorChannel } from '../operator.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
@@ -48,6 +49,8 @@ export interface RoomDeps {
   looks: CardLooks
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
+  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
+  alone?: Together['alone']
   trouble: () => string | null
   clock: Clock
   logger: Logger
@@ -76,6 +79,11 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
       room,
       concerns: ({ kind, sessionId }) =>
         kind === 'wait' || (kind === 'session' && (looks.root.detail === 'verbose' || threads.mayHave(sessionId))),
+      takeOver() {
+        threads.readAgain()
+        earlier.takeOver()
+        cards.forgetShown()
+      },
       deliver,
       trouble: deps.trouble,
       close: async () => {},
@@ -112,7 +120,7 @@ const createReply =
       return await api.post(room, message, { ...how, thread, key })
     } catch (error) {
       if (!(error instanceof SlackFailure) || kindOf(error) !== 'gone') throw error
-      await threads.forget(session.id)
+      await threads.forget(session.id, thread)
       return await api.post(room, message, { ...how, thread: await threads.begin(session, how), key })
     }
   }

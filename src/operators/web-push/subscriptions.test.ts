@@ -19,15 +19,18 @@ describe('push subscriptions', () => {
     expect(subscribed).toEqual(['push:ada'])
 
     expect(made).toEqual({ ...browser(), keys: made.keys, id: made.id, person: 'ada', createdAt: made.createdAt })
-    expect([subscriptions.of('ada'), subscriptions.list(asAda), subscriptions.list(asBen)]).toEqual([
+    expect([subscriptions.of('ada'), await subscriptions.list(asAda), await subscriptions.list(asBen)]).toEqual([
       [made],
       [made],
       [],
     ])
     expect((await reopen()).of('ada')).toEqual([made])
     // The tokens of a first start name no user. They are those of whoever is local.
-    expect(subscriptions.list({ user: 'operator', role: 'operator' })).toEqual([made])
-    expect(() => subscriptions.list({ user: 'eve', role: 'operator' })).toThrow(/is not an operator/)
+    expect(await subscriptions.list({ user: 'operator', role: 'operator' })).toEqual([made])
+    // An operator by group: nobody can know that before they come.
+    await expect(subscriptions.list({ user: 'corp:eve', role: 'operator' })).rejects.toThrow(
+      'Push messages reach operators whom quarterdeck.yaml lists by name: operators[].name, logins or console. "corp:eve" is none of them.',
+    )
   })
 
   test('the same browser again is the same subscription', async () => {

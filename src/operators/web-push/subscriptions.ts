@@ -1,10 +1,11 @@
-// The browsers that take push messages. They are notes of the channels, and there is a copy in memory: one process owns the store.
+// The browsers that take push messages. They are notes of the channels, and there is a copy in memory.
 
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
+import type { Logger } from '../../domain/logger.ts'
 import {
   MOST_PUSH_SUBSCRIPTIONS,
   type NewPushSubscription,
@@ -24,7 +25,7 @@ export interface PushSubscriptions {
   publicKey(): string
   of(person: string): readonly PushSubscription[]
   /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
-  list(by: Caller): readonly PushSubscription[]
+  list(by: Caller): Promise<readonly PushSubscription[]>
   /** The same browser again replaces what is known about it. Throws `forbidden`, `invalid_request` or `limit`. */
   subscribe(by: Caller, wanted: NewPushSubscription): Promise<PushSubscription>
   /** Throws `forbidden`, or `record_not_found` for one that is not the caller's. */
@@ -46,7 +47,12 @@ interface SubscriptionsDeps {
   isLocalServer: boolean
   /** Called with the name of a channel when a browser has subscribed. */
   onSubscribed(channel: string): void
+  logger: Logger
+  /** Where other processes share the store, so that the copy stays true. Left out: this is the only one. */
+  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
 }
+
+const TOPIC = 'push'
 
 export const pushChannel = (person: string): string => `push:${person}`
 
@@ -62,10 +68,23 @@ const NoteSchema = z.object({
 })
 
 export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
-  const { store, log, clock, operators, keys, isLocalServer, onSubscribed } = deps
+  const { store, log, clock, operators, keys, isLocalServer, onSubscribed, logger, changes } = deps
   const { personOf = (name: string) => name } = configuredOperators(operators)
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
+  changes?.watch(TOPIC, () => {
+    inTurn(readAgain).catch((error: unknown) => logger.warn('the browsers cannot be read just now', { error }))
+  })
+
+  /** What other processes have changed. */
+  async function readAgain(): Promise<void> {
+    if (changes === undefined) return
+    for (const [person, before] of [...known]) {
+      const now = await readNotes(person)
+      known.set(person, now)
+      if ([...now.keys()].some((id) => !before.has(id))) onSubscribed(pushChannel(person))
+    }
+  }
   // One change at a time, so that the limit holds.
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -91,7 +110,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
     if (known.has(person)) return person
     throw new ServerError(
       'forbidden',
-      `${JSON.stringify(user)} is not an operator. quarterdeck.yaml names them: operators[].name, or operators[].console.`,
+      `Push messages reach operators whom quarterdeck.yaml lists by name: operators[].name, logins or console. ${JSON.stringify(user)} is none of them.`,
     )
   }
 
@@ -110,16 +129,23 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   async function remove({ id, person }: PushSubscription): Promise<void> {
     await log.commit({ type: 'note_for_channel', channel: pushChannel(person), key: `${PREFIX}${id}`, value: null })
     ofPerson(person).delete(id)
+    await changes?.tell(TOPIC)
   }
 
   return {
     publicKey: () => keys().publicKey,
     of: (person) => [...ofPerson(person).values()],
-    list: (by) => [...ofPerson(personFor(by)).values()],
+    list: (by) =>
+      inTurn(async () => {
+        const person = personFor(by)
+        await readAgain()
+        return [...ofPerson(person).values()]
+      }),
     subscribe: (by, wanted) =>
       inTurn(async () => {
         const person = personFor(by)
         refuseBadSubscription(wanted, isLocalServer)
+        await readAgain()
         const mine = ofPerson(person)
         const id = sha256(wanted.endpoint).slice(0, 32)
         const before = mine.get(id)
@@ -127,12 +153,15 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         const subscription = { ...wanted, id, person, createdAt: before?.createdAt ?? clock.now() }
         await put(subscription)
         mine.set(id, subscription)
+        await changes?.tell(TOPIC)
         onSubscribed(pushChannel(person))
         return subscription
       }),
     unsubscribe: (by, id) =>
       inTurn(async () => {
-        const subscription = ofPerson(personFor(by)).get(id)
+        const person = personFor(by)
+        await readAgain()
+        const subscription = ofPerson(person).get(id)
         if (subscription === undefined) {
           throw new ServerError('record_not_found', `You have no push subscription ${JSON.stringify(id.slice(0, 64))}.`)
         }

@@ -23,8 +23,12 @@ const never = new AbortController().signal
 async function open(values: Partial<WebhookOptions['settings']> = {}, key = secret) {
   const receiver = await openReceiver(key)
   const settings = { name: 'pager', url: receiver.url, kinds: notifyKinds, ...values }
-  const channel = createWebhook({ settings, secret, view: feedView, post: testPost(), clock: createSystemClock() })
-  return { ...receiver, channel }
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  const channel = createWebhook({
+    ...{ settings, secret, view: feedView, post: testPost(), clock: createSystemClock() },
+    traceOf: async ({ kind }) => (kind === 'session' ? undefined : { traceparent }),
+  })
+  return { ...receiver, channel, traceparent }
 }
 
 describeOperator('webhook', async () => {
@@ -42,6 +46,14 @@ describeOperator('webhook', async () => {
 })
 
 describe('a webhook', () => {
+  test('is told of the trace of the run that it is about, if there is one', async () => {
+    const { channel, traces, traceparent } = await open()
+    await channel.deliver(deliveryOf(itemOf(sampleApproval())), never)
+    await channel.deliver(deliveryOf(null, { n: 9, count: 44 }), never)
+
+    expect(traces).toEqual([traceparent, undefined])
+  })
+
   test('gets the item of the feed with a type, under an id that stays the same', async () => {
     const { channel, received } = await open()
     const approval = sampleApproval()

@@ -4,6 +4,7 @@ import type { WebhookSettings } from '../../domain/channel-settings.ts'
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
+import { type TraceContext, traceHeaders } from '../../domain/telemetry.ts'
 import type { Post } from '../notice/post.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { kindOf } from '../people/person-rules.ts'
@@ -16,6 +17,8 @@ export interface WebhookOptions {
   /** An item of the feed as `GET /inbox/events` sends it. */
   view: (item: FeedItem) => { kind: string; status: string }
   post: Post
+  /** The trace of the run that an item is about. Left out: the receiver is told of none. */
+  traceOf?: (item: FeedItem) => Promise<TraceContext | undefined>
   clock: Pick<Clock, 'now'>
 }
 
@@ -23,7 +26,7 @@ const GONE = 410
 /** A receiver may fail once in a while. After so many failures in a row something is wrong. */
 const TROUBLE_AFTER = 3
 
-export function createWebhook({ settings, secret, view, post, clock }: WebhookOptions): OperatorChannel {
+export function createWebhook({ settings, secret, view, post, traceOf, clock }: WebhookOptions): OperatorChannel {
   const name = `webhook:${settings.name}`
   const url = new URL(settings.url)
   /** The receiver has said that it wants nothing more. It is asked again after a restart. */
@@ -48,7 +51,9 @@ export function createWebhook({ settings, secret, view, post, clock }: WebhookOp
       const gone = new DeliveryFailed(`${url.host} answered ${GONE} and wants no more messages.`, { giveUp: true })
       if (isGone) throw gone
       const body = JSON.stringify(bodyOf(delivery))
-      const headers = webhookHeaders(secret, { id: idOf(name, delivery), at: clock.now(), body })
+      const trace = delivery.item === null ? undefined : await traceOf?.(delivery.item)
+      const signed = webhookHeaders(secret, { id: idOf(name, delivery), at: clock.now(), body })
+      const headers = { ...traceHeaders(trace), ...signed }
       try {
         const { status } = await post({ url, headers, body, isOurs: true }, signal, (one) => one === GONE)
         isGone = status === GONE

@@ -16,7 +16,7 @@ export async function runInProcess(code: string, url: string, env: NodeJS.Proces
     const pool = connections.pool({})
     const url = ${JSON.stringify(url)}
     ${code}`
-  const options = { timeout: 15_000, env: { ...process.env, ...env } }
+  const options = { timeout: 60_000, env: { ...process.env, ...env } }
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], options)
   return stdout
 }

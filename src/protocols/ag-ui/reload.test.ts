@@ -183,7 +183,7 @@ test('a run whose only reader is a reloaded page is not stopped', async () => {
   expect(doors.engine.stats().readers).toBe(2)
 
   await before.close()
-  await expect.poll(() => doors.engine.stats().readers, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => doors.engine.stats().readers, { timeout: 60_000 }).toBe(1)
   model.say(text('Still here.'), stop)
 
   expect(outline(eventsOf(await reader.rest())).at(-1)).toBe('RUN_FINISHED success')
@@ -238,7 +238,7 @@ test('a run that began and ended while the reader lagged is shown too', async ()
   const asked = { request, reply, threadId: 'thread', runId: 'look', reads: '1.x' } as unknown as ThreadRequest
   const shown = showThread({ engine: behind, approvals: doors.approvals, clock, links }, asked, session)
   model.say(stop)
-  await expect.poll(() => written.join(''), { timeout: 20_000 }).toContain('RUN_FINISHED')
+  await expect.poll(() => written.join(''), { timeout: 60_000 }).toContain('RUN_FINISHED')
   model.say(text('Two'), stop)
   await shown
 

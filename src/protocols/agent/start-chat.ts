@@ -14,6 +14,7 @@ import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { beforeFirst } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
+import { starterOf } from '../shared/request/caller.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import { decodeChatRequest, readChatForm } from './decode.ts'
 
@@ -61,7 +62,7 @@ export async function startChat(
   await attachments.check(files, agent.model.input, request.signal)
   const { run, session } = await engine.runs.start({
     correlationId: request.correlationId,
-    owner,
+    ...starterOf(request.principal),
     agent: agent.name,
     session: found === null ? { create: {} } : { existing: found },
     input: {

@@ -13,7 +13,7 @@ import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
-import { viewerOf } from '../shared/request/caller.ts'
+import { starterOf, viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import {
@@ -76,7 +76,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const idempotency = idempotencyOf(request, body)
     return engine.runs.start({
       correlationId: request.correlationId,
-      owner: request.principal.owner,
+      ...starterOf(request.principal),
       agent: null,
       session: known === null ? { create: label === null ? {} : { label } } : { existing: known },
       input: {

@@ -19,6 +19,8 @@ export interface McpEventStore {
   readAfter(eventId: string): Promise<readonly { id: string; message: JSONRPCMessage }[]>
   /** Takes over what an earlier process wrote down. */
   load(messages: AsyncIterable<KeptMessage>): Promise<void>
+  /** Adds what other processes have written down since. */
+  catchUp(messages: AsyncIterable<KeptMessage>): Promise<void>
 }
 
 /** A POST that brought requests. */
@@ -38,6 +40,8 @@ interface EventStoreParts {
   currentPost: () => Post | null
   /** Writes down what goes to the client's own stream, before it is sent. */
   keep?: (n: number, message: object) => Promise<void>
+  /** The least number of the next event, where several processes number the events of one client. It grows with time. */
+  least?: () => number
   limits?: EventLimits
 }
 
@@ -57,7 +61,12 @@ interface StoredEvent {
 }
 
 /** Forgets the oldest events when there are too many. The newest is always kept. */
-export function createEventStore({ currentPost, keep, limits = DEFAULT_LIMITS }: EventStoreParts): McpEventStore {
+export function createEventStore({
+  currentPost,
+  keep,
+  least,
+  limits = DEFAULT_LIMITS,
+}: EventStoreParts): McpEventStore {
   let kept: StoredEvent[] = []
   let keptBytes = 0
   let count = 0
@@ -98,9 +107,29 @@ export function createEventStore({ currentPost, keep, limits = DEFAULT_LIMITS }:
     return left
   }
 
+  const isKnown = (fact: KeptMessage): boolean =>
+    kept.some(({ n, streamId, message }) =>
+      fact.fact === 'mcp_told'
+        ? streamId === OWN_STREAM && n === fact.n
+        : streamId === fact.stream &&
+          answeredId(message) !== undefined &&
+          answeredId(message) === answeredId(fact.message),
+    )
+
+  async function take(messages: AsyncIterable<KeptMessage>): Promise<void> {
+    for await (const fact of messages) {
+      if (isKnown(fact)) continue
+      const isTold = fact.fact === 'mcp_told'
+      count = isTold ? Math.max(count, fact.n) : count + 1
+      const streamId = isTold ? OWN_STREAM : fact.stream
+      add({ n: isTold ? fact.n : count, streamId, message: fact.message as JSONRPCMessage, id: null })
+    }
+    kept.sort((a, b) => a.n - b.n)
+  }
+
   return {
     async append(streamId, message) {
-      count += 1
+      count = Math.max(count + 1, least?.() ?? 0)
       const n = count
       const id = streamId === OWN_STREAM ? `${n}.${OWN_STREAM}` : eventId(n, streamId, openAfter(streamId, message))
       if (streamId === OWN_STREAM) await keep?.(n, message)
@@ -140,15 +169,10 @@ export function createEventStore({ currentPost, keep, limits = DEFAULT_LIMITS }:
     },
 
     async load(messages) {
-      for await (const fact of messages) {
-        const isTold = fact.fact === 'mcp_told'
-        count = isTold ? Math.max(count, fact.n) : count + 1
-        const streamId = isTold ? OWN_STREAM : fact.stream
-        add({ n: isTold ? fact.n : count, streamId, message: fact.message as JSONRPCMessage, id: null })
-      }
-      kept.sort((a, b) => a.n - b.n)
+      await take(messages)
       count += GAP
     },
+    catchUp: take,
   }
 }
 

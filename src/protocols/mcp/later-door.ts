@@ -21,6 +21,7 @@ export function createLaterDoor(options: McpDoorOptions): McpDoor {
     },
     push: (connectionId, push) => door?.push(connectionId, push) ?? null,
     isOpen: (connectionId) => door?.isOpen(connectionId) ?? false,
+    openConnections: () => door?.openConnections() ?? [],
     async close() {
       isClosed = true
       await door?.close()

@@ -30,10 +30,12 @@ type NewSession = Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'> & { ini
 
 export interface LegacySessions {
   /** Brings it back if only the memory of it is gone. Null if there is no such session, or it belongs to another token. */
-  find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>): Promise<LegacySession | null>
+  find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>, isResumed: boolean): Promise<LegacySession | null>
   /** The session counts from the moment that its client is initialized. */
   begin(of: NewSession): Promise<LegacySession>
   withConnection(connectionId: string): LegacySession[]
+  /** Those with an open stream for what the server says by itself. */
+  listening(): LegacySession[]
   readonly size: number
   closeAll(): Promise<void>
 }
@@ -89,12 +91,13 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   }
 
   /** `onReady` is called when the client is initialized. */
-  async function open(of: NewSession, onReady: (session: LegacySession) => void) {
+  async function open(of: NewSession, onReady: (session: LegacySession) => void | Promise<void>) {
     const { id, tokenId, connectionId, initialize } = of
     const server = createServer()
     const events = createEventStore({
       currentPost: () => posts.getStore() ?? null,
       ...(connections === undefined ? {} : { keep: (n, message) => connections.keep(id, n, message) }),
+      ...(connections?.together === undefined ? {} : { least: clock.now }),
     })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -157,16 +160,33 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     return coming
   }
 
+  connections?.together?.onForgotten((id) => {
+    const session = sessions.get(id)
+    if (session !== undefined) end(session)
+  })
+
+  /** Its client may have been told more at another process. */
+  async function catchUp(session: LegacySession): Promise<void> {
+    const known = await connections?.find(session.id, session.tokenId)
+    if (known != null) await session.events.catchUp(known.messages)
+  }
+
   return {
-    async find(of) {
+    async find(of, isResumed) {
       const known = sessions.get(of.id)
       if (known !== undefined && known.tokenId !== of.tokenId) return null
       const session = known ?? (await returned(of))
+      if (known !== undefined && isResumed && connections?.together !== undefined) await catchUp(known)
       if (session !== null) session.usedAt = clock.mono()
       return session
     },
-    begin: (of) => open(of, enter),
+    begin: (of) =>
+      open(of, async (session) => {
+        if (session.opening !== null) await connections?.together?.opened(session.opening)
+        enter(session)
+      }),
     withConnection: (connectionId) => [...sessions.values()].filter((one) => one.connectionId === connectionId),
+    listening: () => [...sessions.values()].filter(({ openStreams }) => openStreams > 0),
     get size() {
       return sessions.size
     },

@@ -13,6 +13,7 @@ import { z } from 'zod'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { Telemetry } from '../../domain/telemetry.ts'
 import { agentOf, type Reply, type Request } from '../../http/route.ts'
 import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
@@ -33,6 +34,8 @@ export interface McpDoor {
   push(connectionId: string, push: McpPush): 'stream' | 'call' | null
   /** A stream or a call of this client is open. */
   isOpen(connectionId: string): boolean
+  /** The clients of which a stream or a call is open. */
+  openConnections(): string[]
   /** Lets calls in work answer within a second, then ends all streams. */
   close(): Promise<void>
 }
@@ -48,6 +51,8 @@ export interface McpPush {
 export interface McpDoorOptions extends ServerParts {
   clock: Clock
   ids: Ids
+  /** Left out: nobody is told of calls. */
+  telemetry?: Telemetry
   /** Legacy connections that outlive this process. Left out: none does. */
   connections?: McpConnections
   limits?: Partial<SessionLimits>
@@ -96,7 +101,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       try {
         const { mcpReq } = context
         const called = { agent, mcpReq, resumable: resumableOf(caller, mcpReq) }
-        return await serveTool(tool, input, called, { clock, log, stopping: stopping.signal })
+        const { telemetry } = options
+        return await serveTool(tool, input, called, { clock, log, telemetry, stopping: stopping.signal })
       } finally {
         calls.delete(open)
         if (session !== undefined) session.openCalls -= 1
@@ -165,7 +171,9 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       const id = ids.uuid()
       return await sessions.begin({ id, tokenId, connectionId: bridge ?? id, initialize: greeting.params })
     }
-    const known = named === null ? null : await sessions.find({ id: named, tokenId, connectionId: bridge ?? named })
+    const findNamed = (id: string) =>
+      sessions.find({ id, tokenId, connectionId: bridge ?? id }, headers.has('last-event-id'))
+    const known = named === null ? null : await findNamed(named)
     if (known !== null) return known
     if (named === null) {
       throw new ServerError('invalid_request', 'Send the header Mcp-Session-Id, or begin with "initialize".')
@@ -197,6 +205,12 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     isOpen: (connectionId) =>
       sessions.withConnection(connectionId).some(({ openStreams }) => openStreams > 0) ||
       findCall(connectionId) !== undefined,
+    openConnections: () => [
+      ...new Set([
+        ...sessions.listening().map((one) => one.connectionId),
+        ...[...calls].map(({ caller }) => caller.connectionId),
+      ]),
+    ],
     async close() {
       stopping.abort()
       if (calls.size > 0) {

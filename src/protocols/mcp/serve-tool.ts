@@ -4,6 +4,7 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
 import { inputProblems, validate } from '../shared/request/validate.ts'
 import { callLimitMs } from './host-limits.ts'
@@ -18,6 +19,8 @@ export interface ServedCall {
 export interface ToolServices {
   clock: Clock
   log: Logger
+  /** Left out: nobody is told of calls. */
+  telemetry?: Telemetry | undefined
   /** Aborts when the server stops. */
   stopping: AbortSignal
 }
@@ -28,10 +31,11 @@ export async function serveTool(
   tool: McpTool,
   input: unknown,
   { agent, mcpReq, resumable }: ServedCall,
-  { clock, log, stopping }: ToolServices,
+  { clock, log, telemetry = noTelemetry, stopping }: ToolServices,
 ): Promise<CallToolResult> {
   const checked = validate(tool.input, input ?? {})
   if (!checked.success) return resultOf(invalidInput(inputProblems(checked.issues)))
+  const span = telemetry.mcpCall(tool.name, mcpReq._meta ?? {})
   const progress = createProgress(mcpReq, clock)
   const abort = new AbortController()
   const onGone = () => abort.abort()
@@ -41,8 +45,8 @@ export async function serveTool(
   try {
     if (stopping.aborted) onStop()
     else if (mcpReq.signal.aborted) onGone()
-    return resultOf(
-      await tool.call(checked.data, {
+    const answer = await span.within(() =>
+      tool.call(checked.data, {
         agent,
         signal: abort.signal,
         progress: progress.say,
@@ -52,7 +56,10 @@ export async function serveTool(
           resumable === null ? null : { ...resumable, messageOf: (answer) => resumable.messageOf(resultOf(answer)) },
       }),
     )
+    span.end({ isError: answer.isError })
+    return resultOf(answer)
   } catch (error) {
+    span.end({ isError: true })
     return resultOf(failed(error, tool, log))
   } finally {
     progress.stop()

@@ -19,6 +19,7 @@ import { type AnswerEncoder, streamAnswer } from '../shared/answer/stream-answer
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
+import { starterOf } from '../shared/request/caller.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import type { CallerTools } from './caller-tools.ts'
@@ -104,7 +105,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.runs.start({
       correlationId: request.correlationId,
-      owner,
+      ...starterOf(request.principal),
       agent: agent.name,
       session:
         session === null

@@ -9,6 +9,7 @@ import { type Extract, type FileRecord, isText } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Files } from '../../engine/files-port.ts'
 import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { createBlobFolder } from '../../files/keep/blob-folder.ts'
 import { createFileKeeper } from '../../files/keep/create-file-keeper.ts'
 import { createFileKeys } from '../../http/auth/file-keys.ts'
 import { createAttachments } from '../shared/request/attachments.ts'
@@ -17,18 +18,19 @@ import { createFileLinks } from '../shared/request/file-links.ts'
 export function openEngineWithFiles(options: TestEngineOptions = {}) {
   async function read(file: FileRecord): Promise<Extract> {
     if (file.name.startsWith('damaged')) throw new ServerError('file_unreadable', 'It is damaged.')
-    const text = isText(file.mimeType) ? await readFile(keeper.pathOf(file), 'utf8') : `words in ${file.name}`
+    const text = isText(file.mimeType) ? (await bytesOf(file)).toString('utf8') : `words in ${file.name}`
     return { sections: [{ label: '', text }], notes: [] }
   }
-  const files: Files = {
-    read,
-    bytes: (file) => readFile(keeper.pathOf(file)),
+  async function bytesOf(file: FileRecord): Promise<Buffer> {
+    using open = await keeper.open(file)
+    return await readFile(open.path)
   }
+  const files: Files = { read, bytes: bytesOf }
   const opened = openEngine({ files, ...options })
   const { store, log, clock, ids } = opened
   const dir = join(tmpdir(), `quarterdeck-doors-${ids.uuid()}`)
   const keeper = createFileKeeper({
-    dir,
+    blobs: createBlobFolder(dir),
     store: store.files,
     commit: (command) => log.commit(command),
     clock,

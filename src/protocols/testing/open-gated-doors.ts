@@ -3,7 +3,7 @@
 import { createSystemClock } from '../../domain/clock.ts'
 import type { RunEventOf } from '../../domain/event.ts'
 import { type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
-import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { asLocalUser, eventsOf, openDoors } from './open-doors.ts'
 import { type Frame, readSse } from './sse-reader.ts'
 
@@ -30,10 +30,7 @@ export async function openGatedDoors(options: TestEngineOptions = {}) {
   let leap = 0
   const real = createSystemClock()
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
-  const fatal = (error: Error) => {
-    throw error
-  }
-  const store = createSqliteStore({ path: ':memory:', fatal })
+  const store = openTestStore()
   const doors = await openDoors({
     clock,
     store,

@@ -13,7 +13,8 @@ import { ONE_PERSON } from '../../domain/quorum.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
-import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { createLocalShared } from '../../store/local-shared.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
 import { createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
@@ -29,6 +30,7 @@ import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
+import type { Together } from '../../supervision/together.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createAgentRoutes } from '../agent/routes.ts'
 import { createChatRoutes } from '../chat/routes.ts'
@@ -39,6 +41,7 @@ import { openDoors } from './open-doors.ts'
 const settings: SupervisionSettings = {
   defaultWorkspaceRoot: null,
   workspaces: [],
+  operatorGroups: [],
   escalation: [],
   quorum: ONE_PERSON,
   hostCli: null,
@@ -93,24 +96,21 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
 }
 
 /** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
-export async function openSupervisedDoors(options: TestEngineOptions = {}) {
+export async function openSupervisedDoors(options: TestEngineOptions & { together?: Together } = {}) {
   let leap = 0
   const real = createSystemClock()
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
   const nudges: Nudge[] = []
   const told: string[][] = []
-  const store = createSqliteStore({
-    path: options.path ?? ':memory:',
-    fatal: (error) => {
-      throw error
-    },
-  })
+  const store = options.store ?? openTestStore(options.path)
   const made: { elsewhere?: AgentsElsewhere } = {}
   const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids, attachments }) => {
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
       serverPaths: [],
+      shared: options.together?.shared ?? createLocalShared(clock),
+      ...(options.together === undefined ? {} : { together: options.together }),
       reach: { ...createLateReach(), tell: ({ id }, text) => void told.push([id, text]) },
       push: async (nudge) => {
         nudges.push(nudge)

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../domain/errors.ts'
+import { type ErrorCode, isErrorCode } from '../../domain/errors.ts'
 import type { ErrorShape } from '../../http/problem.ts'
-import { isErrorCode, problemShapeWith, type StatusOverrides } from '../shared/answer/answer-failure.ts'
+import { problemShapeWith, type StatusOverrides } from '../shared/answer/answer-failure.ts'
 import type { ErrorType } from './schema.ts'
 
 /** These routes answer 500 for every failure of a run. */
@@ -102,6 +102,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   too_many_runs: later('limit'),
   too_many_sessions: later('limit'),
   too_many_uploads: later('limit'),
+  quota_exceeded: later('limit'),
   limit: later('limit'),
   rate_limited: later('limit'),
   budget_exceeded: never('limit'),
@@ -128,6 +129,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   data_dir_newer: never('internal'),
   data_dir_older: never('internal'),
   data_dir_damaged: never('internal'),
+  identity_unavailable: later('shutdown'),
   shutting_down: later('shutdown'),
   not_ready: later('shutdown'),
   internal_error: never('internal'),

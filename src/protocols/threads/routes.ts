@@ -11,6 +11,7 @@ import type { Reply, Request, Route } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { entriesUpTo, streamAnswer } from '../shared/answer/stream-answer.ts'
+import { starterOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import { decodePage, nextLink } from '../shared/request/page.ts'
@@ -129,7 +130,7 @@ async function start(
   if (metadata !== null && known !== null) checkMerged(known, metadata)
   return engine.runs.start({
     correlationId: request.correlationId,
-    owner: request.principal.owner,
+    ...starterOf(request.principal),
     agent: null,
     session: known === null ? { create: {} } : { existing: known },
     input: {

@@ -51,6 +51,32 @@ export function describeAppending(open: OpenStore): void {
       expect([await store.head(one.id), await store.head(two.id)]).toEqual([5, 3])
     })
 
+    test('says what is new in many sessions at once, or that it is too much', async () => {
+      const { store } = await openForTest(open)
+      const [one, two, three] = [newSession(), newSession(), newSession()]
+      const run = await acceptedRun(store, accept(one))
+      const other = await acceptedRun(store, accept(two))
+      await acceptedRun(store, accept(three))
+      await commit(store, append(run, [text('a'), text('b')]), append(run, [text('c')]))
+      const large = text('x'.repeat(1_000_000))
+      await commit(store, append(other, [large]), append(other, [text('y')]))
+
+      const news = await store.news(
+        new Map([
+          [one.id, 3],
+          [two.id, 2],
+          [three.id, 2],
+          [newId(), 0],
+        ]),
+      )
+
+      expect([...news.keys()].sort()).toEqual([one.id, two.id, three.id].sort())
+      // A store may leave it at saying that there is something.
+      expect([null, await store.entries(one.id, 3, 10)]).toContainEqual(news.get(one.id))
+      expect(news.get(three.id)).toEqual([])
+      expect(news.get(two.id)).not.toEqual([])
+    })
+
     test('keeps kind, run and text of each entry', async () => {
       const { store } = await openForTest(open)
       const session = newSession()

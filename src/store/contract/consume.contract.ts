@@ -6,6 +6,7 @@ import {
   append,
   approve,
   auditors,
+  auditRecords,
   beforeAndAfter,
   commit,
   done,
@@ -75,7 +76,7 @@ export function describeConsumption(open: OpenStore): void {
           reason: 'It was approved, and its call did not run: the run that was to make it ended first.',
         })
         expect((await current.waits.get(otherId))?.status).toBe('approved')
-        const records = (await current.audit.entries(0, 10)).map(({ text }) => JSON.parse(text))
+        const records = await auditRecords(current)
         expect(records.slice(1)).toEqual([
           {
             at: NOW + 9,

@@ -184,6 +184,25 @@ export function describeOwners(open: OpenStore): void {
     })
   })
 
+  describe('owned runs', () => {
+    test('are the running runs of one owner, with their fence and whether they were asked to stop', async () => {
+      const { store } = await openForTest(open)
+      const [one, two] = [newSession(), newSession()]
+      const a = await acceptedRun(store, accept(one, { leaseOwner: 'a' }))
+      await acceptedRun(store, accept(one, { leaseOwner: 'a' }))
+      const taken = await acceptedRun(store, accept(two, { leaseOwner: 'a' }))
+      const ended = await acceptedRun(store, accept(newSession(), { leaseOwner: 'a' }))
+      await commit(store, claim(taken.id, taken.fence, { leaseOwner: 'b' }), cancel(taken.id), finish(ended))
+
+      expect(await store.runs.owned('a')).toEqual([{ id: a.id, sessionId: one.id, fence: 1, cancelRequested: false }])
+      expect(await store.runs.owned('b')).toEqual([
+        { id: taken.id, sessionId: two.id, fence: 2, cancelRequested: true },
+      ])
+      await done(store, release(a.id, a.fence))
+      expect(await store.runs.owned('a')).toEqual([])
+    })
+  })
+
   describe('orphans', () => {
     test('include running runs whose owner has no live lease', async () => {
       const { store } = await openForTest(open)

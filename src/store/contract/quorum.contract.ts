@@ -5,6 +5,7 @@ import type { Store } from '../store.ts'
 import {
   accept,
   approve,
+  auditRecords,
   beforeAndAfter,
   commit,
   done,
@@ -178,7 +179,7 @@ export function describeQuorum(open: OpenStore): void {
       expect(await store.grants.list({ now: NOW })).toEqual([])
       await done(store, say('ben'))
 
-      const trail = (await store.audit.entries(0, 10)).map(({ text }) => JSON.parse(text))
+      const trail = await auditRecords(store)
       expect(trail.map(({ by, details }) => ({ by, ...details }))).toEqual([
         { by: 'ann', approval: id, decision: 'yes', digest: wait.digest, policy: 'v1', yeses: 1, needed: 2 },
         { by: 'ben', approval: id, decision: 'approved', digest: wait.digest, policy: 'v1' },

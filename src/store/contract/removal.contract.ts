@@ -58,6 +58,7 @@ export function describeRemoval(open: OpenStore): void {
           openRuns: [],
           runs: [null],
         })
+        expect(await current.news(new Map([[session.id, 0]]))).toEqual(new Map())
         expect(await current.runs.byWireId(session.id, run.wireId)).toBe(null)
         expect(await current.runs.ofOwner(session.owner, run.wireId)).toBe(null)
         expect(await current.messages.known(session.id, ['q'])).toEqual([])

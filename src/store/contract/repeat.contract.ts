@@ -51,6 +51,18 @@ export function describeRepeating(open: OpenStore): void {
       expect(await done(store, again)).toMatchObject({ existing: true, run: { id: run.id, status: 'completed' } })
     })
 
+    test('is the only thing that is taken, if the command says so', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const first = accept(session, { idempotency })
+      expect(await refusal(store, { ...first, onlyRepeat: true })).toBe('conflict')
+      expect(await store.sessions.get(session.id)).toBe(null)
+      const run = await acceptedRun(store, first)
+
+      expect(await done(store, { ...first, onlyRepeat: true })).toMatchObject({ existing: true, run: { id: run.id } })
+      expect(await refusal(store, { ...accept(session), onlyRepeat: true })).toBe('conflict')
+    })
+
     test('refuses another request under the same key, and writes nothing', async () => {
       const { store } = await openForTest(open)
       const session = newSession()

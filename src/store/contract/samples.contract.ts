@@ -340,10 +340,14 @@ export async function waitingSession(
   return { session, run, waits }
 }
 
-/** The `by` of all audit records, in order. */
-export async function auditors(store: Store): Promise<string[]> {
-  return (await store.audit.entries(0, 1_000)).map(({ text }) => JSON.parse(text).by)
+/** All audit records, in order, but for those that say where a chain begins. */
+export async function auditRecords(store: Store): Promise<AuditRecord[]> {
+  const records = (await store.audit.entries(0, 1_000)).map(({ text }): AuditRecord => JSON.parse(text))
+  return records.filter(({ kind }) => kind !== 'chain_begun')
 }
+
+/** The `by` of these records. */
+export const auditors = async (store: Store): Promise<string[]> => (await auditRecords(store)).map(({ by }) => by)
 
 /** How a run can end. */
 export const outcomes = ['waiting', 'completed', 'failed', 'cancelled', 'interrupted'] as const

@@ -3,7 +3,7 @@
 import type { ServerError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { AddAudit } from './audit.ts'
+import type { AddAudit, ImportAudit } from './audit.ts'
 import type { AddFile } from './files.ts'
 import type { NoteForChannel, ReplayDeliveries, SettleDelivery, TakeDeliveries } from './outbox.ts'
 import type {
@@ -20,6 +20,7 @@ import type {
   CompactSession,
   CreateSession,
   DeleteSession,
+  ImportRecords,
   ImportSession,
   PurgeSessions,
   UpdateSession,
@@ -46,8 +47,10 @@ export type Command =
   | PurgeSessions
   | CompactSession
   | ImportSession
+  | ImportRecords
   | AddFile
   | AddAudit
+  | ImportAudit
   | TakeDeliveries
   | SettleDelivery
   | ReplayDeliveries

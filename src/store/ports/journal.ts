@@ -20,6 +20,11 @@ export interface Journal {
   entriesBefore(sessionId: string, seq: number, limit: number, maxChars?: number): Promise<StoredEntry[]>
   /** Seq of the session's last entry, 0 if it has none. */
   head(sessionId: string): Promise<number>
+  /**
+   * What is new in many sessions: for each, the entries after a seq, in order. Null says that there is more than fits here, which
+   * `entries` reads. Sessions that were deleted, or never existed, are left out.
+   */
+  news(after: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, readonly StoredEntry[] | null>>
 }
 
 export interface Committed {

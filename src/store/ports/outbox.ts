@@ -11,6 +11,8 @@ export interface OutboxReads {
   note(channel: string, key: string): Promise<ChannelNote | null>
   /** All notes of a channel, in the order of their keys. */
   notes(channel: string): Promise<ChannelNote[]>
+  /** The notes of all channels about a session, in the order of the channels and keys. */
+  notesOf(sessionId: string): Promise<ChannelNote[]>
 }
 
 /** Items that wait for one channel. While there are more, a summary counts them. */

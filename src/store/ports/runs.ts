@@ -19,11 +19,15 @@ export interface RunReads {
   open(sessionId: string): Promise<RunRecord[]>
   /** Running runs whose owner has no live lease, and queued runs with no run before them. */
   orphans(now: number, limit: number): Promise<RunRecord[]>
+  /** The running runs of this owner, in any order: what it has to know about them when it may have missed news. */
+  owned(leaseOwner: string): Promise<OwnedRun[]>
   /** All runs of a session, in the order in which they were accepted. */
   list(sessionId: string): Promise<RunRecord[]>
   /** The newest `limit` runs of a session, newest first. With `before` (a run's id), only runs that were accepted before it. */
   latest(sessionId: string, limit: number, before?: string): Promise<RunSummary[]>
 }
+
+export type OwnedRun = Pick<RunRecord, 'id' | 'sessionId' | 'fence' | 'cancelRequested'>
 
 /**
  * Synced. Accepts a run into a session, and creates the session if it is new. The run starts, is queued, or is found because
@@ -38,6 +42,8 @@ export interface AcceptRun {
   leaseOwner: string
   onBusy: 'queue' | 'reject' | 'interrupt'
   maxQueued: number
+  /** Nothing new is taken: refused (`conflict`) unless the same request came before. */
+  onlyRepeat?: true
   idempotency?: { key: string; digest: string; expiresAt: number }
   /** Merged into the session's metadata, key by key. */
   metadata?: Record<string, unknown>

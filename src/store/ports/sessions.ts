@@ -1,11 +1,16 @@
 // Reads of sessions, and the commands that create, change and remove them.
 
+import type { ChannelNote } from '../../domain/delivery.ts'
+import type { FileRecord } from '../../domain/file.ts'
+import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session-overview.ts'
+import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { StoredEntry } from './entry.ts'
+import type { UsageRow } from './usage.ts'
 
 export interface SessionReads {
   get(id: string): Promise<SessionRecord | null>
@@ -88,7 +93,7 @@ export interface CompactSession {
   entries: readonly StoredEntry[]
 }
 
-/** Synced. Adds a whole session from an export. Refused (`conflict`) if it exists. */
+/** Synced. Adds a whole session from an export. Refused (`conflict`) if it exists, or a record of it does. */
 export interface ImportSession {
   type: 'import_session'
   session: SessionRecord
@@ -96,4 +101,21 @@ export interface ImportSession {
   messages: readonly StoredMessage[]
   entries: readonly StoredEntry[]
   waits?: readonly Wait[]
+  /** The bytes are kept already. */
+  files?: readonly FileRecord[]
+  proposals?: readonly Proposal[]
+  instructions?: readonly Instruction[]
+  checkpoints?: readonly Checkpoint[]
+  notes?: readonly ChannelNote[]
+}
+
+/** Synced. Adds records from an export that belong to no session. Refused (`conflict`) as a whole if one of them exists, except pins. */
+export interface ImportRecords {
+  type: 'import_records'
+  grants?: readonly Grant[]
+  /** Tasks that wait for an agent. */
+  instructions?: readonly Instruction[]
+  /** Replace those of the same workspaces. */
+  pins?: readonly PolicyPin[]
+  usage?: readonly UsageRow[]
 }

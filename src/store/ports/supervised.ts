@@ -27,6 +27,8 @@ export interface SupervisedReads {
   checkpoints(query: { sessionId?: string; owner?: string; limit: number }): Promise<Checkpoint[]>
   /** The policy that an operator allowed for this workspace. */
   pin(workspaceRoot: string): Promise<PolicyPin | null>
+  /** All of them, in the order of their workspaces. */
+  pins(): Promise<PolicyPin[]>
 }
 
 export interface SupervisedQuery {

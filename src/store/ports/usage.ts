@@ -32,6 +32,9 @@ export interface TokenSums {
   reasoning: number
 }
 
+/** Stands for one row. */
+export type UsageKey = Pick<UsageRow, 'day' | 'sessionId' | 'owner' | 'agent' | 'provider' | 'model'>
+
 /** What the runs of one session used of one model on one day. */
 export interface UsageRow extends TokenSums {
   day: number
@@ -61,4 +64,7 @@ export interface UsageReads {
   sums(query: UsageQuery): Promise<UsageSum[]>
   /** All models of the range, or of its session. `key` is empty. */
   totals(range: UsageRange): Promise<UsageSum[]>
+  /** At most `limit` rows after this one, in an order of the store's own. Null: from the beginning. */
+  rows(after: UsageKey | null, limit: number): Promise<UsageRow[]>
+  row(key: UsageKey): Promise<UsageRow | null>
 }

@@ -31,11 +31,10 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
     throw sessionNotFound(command.session.id)
   }
   refuseSupervised(known)
+  const same = known === null ? null : yield* ask('runByWireId', known.id, run.wireId)
+  if (same !== null) return yield* repeated(command, same)
+  if (command.onlyRepeat) throw new ServerError('conflict', 'This request did not come before.')
   if (known === null) yield* refuseBeyond(command.maxSessions)
-  else {
-    const same = yield* ask('runByWireId', known.id, run.wireId)
-    if (same !== null) return yield* repeated(command, same)
-  }
   if (files.length > 0) yield* refuseFiles(files, run.owner, known?.id ?? null)
 
   const open = known === null ? [] : yield* ask('openRuns', known.id)

@@ -5,18 +5,11 @@ import type { Command } from '../ports/command.ts'
 import type { RenewLease } from '../ports/runs.ts'
 import { acceptRun } from './accept-run.ts'
 import { feedItems } from './feed-items.ts'
+import { importAudit, importRecords, importSession } from './import-rules.ts'
 import { noteForChannel, replayDeliveries, settleDelivery, takeDeliveries } from './outbox-rules.ts'
 import type { Change, Decision, Rule } from './rows.ts'
 import { appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './run-rules.ts'
-import {
-  addFile,
-  compactSession,
-  createSession,
-  deleteSession,
-  importSession,
-  purgeSessions,
-  updateSession,
-} from './session-rules.ts'
+import { addFile, compactSession, createSession, deleteSession, purgeSessions, updateSession } from './session-rules.ts'
 import { supervise } from './supervise.ts'
 import { askAgain, revokeGrant, settleWaits } from './wait-rules.ts'
 
@@ -63,6 +56,10 @@ function ruleOf(command: Command): Rule<Decision> {
       return compactSession(command)
     case 'import_session':
       return importSession(command)
+    case 'import_records':
+      return importRecords(command)
+    case 'import_audit':
+      return importAudit(command)
     case 'add_file':
       return addFile(command)
     case 'take_deliveries':

@@ -4,7 +4,7 @@
 // Rules are generators, so the same code runs on a store that answers at once (SQLite, inside a synchronous transaction) and
 // on a store that waits for each answer.
 
-import type { AuditRecord } from '../../domain/audit.ts'
+import type { AuditEntry, AuditRecord } from '../../domain/audit.ts'
 import type { ChannelNote, Delivery } from '../../domain/delivery.ts'
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { FileRecord } from '../../domain/file.ts'
@@ -17,7 +17,7 @@ import type { Approval, SupervisedWait, Wait } from '../../domain/wait.ts'
 import type { Result } from '../ports/command.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
-import type { UsageRow } from '../ports/usage.ts'
+import type { UsageKey, UsageRow } from '../ports/usage.ts'
 
 /**
  * Rows as the previous command left them. If several processes write, reading a session or one of its rows must lock the session
@@ -61,6 +61,12 @@ export interface RowReads {
   /** Those that wait for the same agent (steering), or in the same workspace for the same owner (task). */
   waitingInstructions(like: Pick<Instruction, 'kind' | 'sessionId' | 'owner' | 'workspaceRoot'>): Instruction[]
   hasGrant(id: string): boolean
+  hasCheckpoint(id: string): boolean
+  /** A note of a channel. */
+  hasNote(channel: string, key: string): boolean
+  hasUsage(key: UsageKey): boolean
+  /** The last entry of a chain of the audit trail. `isOwn`: a process on this store writes it. Null: there is no such chain. */
+  auditEnd(chain: string): (Pick<AuditEntry, 'n' | 'hash'> & { isOwn: boolean }) | null
   file(id: string): FileRecord | null
   /** How far the channel has looked at the feed (null: it is new), and what it still has to show, oldest first. */
   outbox(channel: string): { cursor: number | null; deliveries: Delivery[] }
@@ -128,6 +134,8 @@ export type Change =
   | { write: 'remove_note'; channel: string; key: string }
   | { write: 'add_usage'; rows: readonly UsageRow[] }
   | { write: 'add_audit'; records: readonly AuditRecord[] }
+  /** Entries of another store's trail, as they are. */
+  | { write: 'import_audit'; entries: readonly AuditEntry[] }
   | { write: 'renew_lease'; owner: string; until: number }
   /** Ends the leases of all owners but this one. */
   | { write: 'end_other_leases'; owner: string }
@@ -173,6 +181,24 @@ export function decideNow<T>(rule: Rule<T>, rows: RowReads): T {
   while (step.done !== true) {
     const { read, args } = step.value
     step = rule.next((rows[read] as (...args: unknown[]) => unknown)(...args))
+  }
+  return step.value
+}
+
+/** The same rows on a store that may have to wait for them. What it has at hand, it answers at once. */
+export type LaterRowReads = {
+  [Read in keyof RowReads]: (
+    ...args: Parameters<RowReads[Read]>
+  ) => ReturnType<RowReads[Read]> | Promise<ReturnType<RowReads[Read]>>
+}
+
+/** Runs a rule on rows that may have to be waited for. */
+export async function decideLater<T>(rule: Rule<T>, rows: LaterRowReads): Promise<T> {
+  let step = rule.next()
+  while (step.done !== true) {
+    const { read, args } = step.value
+    const answer = (rows[read] as (...args: unknown[]) => unknown)(...args)
+    step = rule.next(answer instanceof Promise ? await answer : answer)
   }
   return step.value
 }

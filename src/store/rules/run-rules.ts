@@ -30,7 +30,7 @@ import {
 const isOwned = (run: RunRecord, fence: number): boolean =>
   run.status === 'running' && run.leaseOwner !== null && run.fence === fence
 
-const fenced = (runId: string): ServerError =>
+export const fenced = (runId: string): ServerError =>
   new ServerError('run_fenced', `Run ${runId} has ended or belongs to another process.`, {
     details: { run_id: runId },
   })

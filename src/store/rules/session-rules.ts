@@ -1,24 +1,17 @@
-// Rules for whole sessions (create, change, remove, import, compact) and for uploaded files.
+// Rules for whole sessions (create, change, remove, compact) and for uploaded files.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { isOpen } from '../../domain/supervision.ts'
 import type { AddFile } from '../ports/files.ts'
-import type {
-  CompactSession,
-  CreateSession,
-  DeleteSession,
-  ImportSession,
-  PurgeSessions,
-  UpdateSession,
-} from '../ports/sessions.ts'
+import type { CompactSession, CreateSession, DeleteSession, PurgeSessions, UpdateSession } from '../ports/sessions.ts'
 import { findSession } from './find-rows.ts'
 import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
-import { countNew, patched } from './run-rules.ts'
+import { patched } from './run-rules.ts'
 
 const nothing: Done = { ok: true, firstSeq: 0 }
 
-function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
+export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   const isTaken = (yield* ask('session', id)) !== null
   if (isTaken || (alias !== null && (yield* ask('sessionByAlias', owner, alias)) !== null)) {
     throw new ServerError('conflict', `There is already a session ${JSON.stringify(isTaken ? id : alias)}.`)
@@ -78,28 +71,6 @@ export function* compactSession({ sessionId, head, entries }: CompactSession): R
     throw new ServerError('conflict', 'The session has changed since its log was read for compaction.')
   }
   return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries }] }
-}
-
-export function* importSession({ session: given, runs, messages, entries, waits = [] }: ImportSession): Rule<Decision> {
-  for (const { id } of runs) {
-    if ((yield* ask('run', id)) !== null) throw new ServerError('conflict', `There is already a run ${id}.`)
-  }
-  for (const { id } of waits) {
-    if ((yield* ask('wait', id)) !== null) throw new ServerError('conflict', `There is already a wait ${id}.`)
-  }
-  yield* refuseTaken(given)
-  const session = { ...given, messageCount: countNew(messages, []) }
-  const sessionId = session.id
-  return {
-    result: nothing,
-    changes: [
-      { write: 'insert_session', session },
-      ...runs.map((run): Change => ({ write: 'insert_run', run: { ...run, sessionId } })),
-      { write: 'insert_messages', sessionId, messages },
-      ...waits.map((wait): Change => ({ write: 'insert_wait', wait: { ...wait, sessionId } })),
-      { write: 'import_entries', sessionId, entries },
-    ],
-  }
 }
 
 export function* addFile({ file }: AddFile): Rule<Decision> {

@@ -124,7 +124,7 @@ test('an audit trail from before there were chains stays valid and continues as 
 test('the audit trail cannot be changed or removed by any statement', async () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  createAuditTable(db)([newAudit('ann'), newAudit('bob')])
+  createAuditTable(db).add([newAudit('ann'), newAudit('bob')])
   const { reads } = open(db)
   const before = await reads.audit.entries(0, 10)
 

@@ -336,6 +336,20 @@ const migrations: readonly string[] = [
     FROM runs JOIN sessions USING (sid), json_each(CASE WHEN json_valid(runs.usage) THEN runs.usage ELSE '[]' END) AS used
     WHERE runs.finished_at IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6;
   `,
+  // Chains of the audit trails of other stores. Apart from `audit`, which lists read.
+  `
+  CREATE TABLE audit_imported (
+    chain TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (chain, n)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER audit_imported_is_not_changed BEFORE UPDATE ON audit_imported
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
+  CREATE TRIGGER audit_imported_is_not_removed BEFORE DELETE ON audit_imported
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
+  `,
 ]
 
 export const SCHEMA_VERSION = migrations.length

@@ -92,6 +92,10 @@ function createReadsWithText(db: DatabaseSync, state: LiveState): StoreReads {
       loadText(sessionId)
       return reads.head(sessionId)
     },
+    async news(after) {
+      for (const sessionId of after.keys()) loadText(sessionId)
+      return reads.news(after)
+    },
   }
 }
 

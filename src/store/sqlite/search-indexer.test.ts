@@ -78,6 +78,25 @@ test('without room for the index, a search finds what was indexed before, and sa
   close()
 })
 
+test('an index that fell behind on a full disk catches up with the first search after there is room, and misses nothing', async () => {
+  const { db, errors, say, search, close } = openIndexed()
+  const first = say('apple')
+  await search('apple')
+  const second = say(`apple ${Array.from({ length: 5_000 }, (_, i) => `word${i}`).join(' ')}`)
+  const { page_count: pages } = db.prepare('PRAGMA page_count').get() ?? {}
+  db.exec(`PRAGMA max_page_count = ${Number(pages)}`)
+  const behind = { ids: [first], isComplete: false }
+  expect([await search('apple'), await search('apple')]).toEqual([behind, behind])
+  expect(errors).toHaveLength(2)
+
+  // Nobody commits anything, and by itself the index tries again half a minute later.
+  db.exec('PRAGMA max_page_count = 1000000')
+
+  expect(await search('apple')).toEqual({ ids: [second, first], isComplete: true })
+  expect(await search('word4999')).toEqual({ ids: [second], isComplete: true })
+  close()
+})
+
 test('a search goes through all buckets of rows, newest first', async () => {
   const { db, reads, close } = openIndexed()
   const insertSession = db.prepare(

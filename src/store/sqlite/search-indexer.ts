@@ -40,6 +40,7 @@ export function createSearchIndexer(
   const rollback = db.prepare('ROLLBACK')
   let timer: NodeJS.Timeout | null = null
   let isDone = false
+  let hasFailed = false
   let isClosed = false
 
   function inTransaction<T>(work: () => T): T {
@@ -69,11 +70,20 @@ export function createSearchIndexer(
   function tryStep(): void {
     try {
       isDone = !step()
+      if (hasFailed) again(SOON_MS)
+      hasFailed = false
     } catch (error) {
       isDone = true
+      hasFailed = true
       failed(error)
-      schedule(RETRY_MS)
+      again(RETRY_MS)
     }
+  }
+
+  function again(ms: number): void {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    schedule(ms)
   }
 
   function schedule(ms: number): void {
@@ -98,8 +108,10 @@ export function createSearchIndexer(
     },
     searched: ({ find }) => ({
       async find(query) {
+        // The disk may have room again, and somebody waits for the answer.
+        if (hasFailed) isDone = false
         const until = performance.now() + CATCH_UP_MS
-        while (!isDone && !isClosed && performance.now() < until) {
+        for (let steps = 0; !isDone && !isClosed && (steps === 0 || performance.now() < until); steps += 1) {
           tryStep()
           await nextTurn()
         }

@@ -17,8 +17,8 @@ import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { cannotOpen, examineDatabase } from './read-only-store.ts'
+import { createFigures } from './rows/figures.ts'
 import { createReads } from './rows/reads.ts'
-import { OPEN } from './rows/rows.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 
 export interface SqliteOptions {
@@ -29,11 +29,17 @@ export interface SqliteOptions {
   /** Called once if the open database turns out to be damaged. From then on nothing is stored. */
   damaged?: (error: unknown) => void
   disk?: FileSync
+  /** How to open a database. Tests open a copy in memory whose tables are there already. */
+  connect?: Connect
 }
+
+type Connect = (path: string) => DatabaseSync
+
+const connectTo: Connect = (path) => new DatabaseSync(path)
 
 const alreadySynced = Promise.resolve()
 
-export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions): Store {
+export function createSqliteStore({ path, fatal, damaged, disk, connect = connectTo }: SqliteOptions): Store {
   const inMemory = path === ':memory:'
   if (!inMemory) {
     makeDataDir(dirname(path))
@@ -62,12 +68,11 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     }
   }
   const state = createLiveState()
-  const { db, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(
-    path,
-    state,
+  const { db, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(path, state, {
     fatal,
     disk,
-  )
+    connect,
+  })
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
   const indexer = createSearchIndexer(db, failed, () => writeback?.noticeCommit())
 
@@ -125,13 +130,7 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
     async figures() {
       const walBytes = inMemory ? 0 : bytesOf(`${path}-wal`)
       try {
-        const { pages = 0, page_size = 0, waiting = 0, inbox = 0 } = figures.get() ?? {}
-        return {
-          bytes: Number(pages) * Number(page_size),
-          walBytes,
-          waitingRuns: Number(waiting),
-          inbox: Number(inbox),
-        }
+        return { ...figures(), walBytes }
       } catch (error) {
         throw failed(error)
       }
@@ -152,11 +151,15 @@ export function createSqliteStore({ path, fatal, damaged, disk }: SqliteOptions)
   }
 }
 
-function openDatabase(path: string, state: LiveState, fatal: (error: Error) => void, disk?: FileSync) {
+function openDatabase(
+  path: string,
+  state: LiveState,
+  { fatal, disk, connect }: Pick<SqliteOptions, 'fatal'> & { disk: FileSync | undefined; connect: Connect },
+) {
   let db: DatabaseSync | null = null
   let sync: WalSync | null = null
   try {
-    db = new DatabaseSync(path)
+    db = connect(path)
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
     migrate(db)
@@ -176,13 +179,7 @@ function openDatabase(path: string, state: LiveState, fatal: (error: Error) => v
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),
       rollback: db.prepare('ROLLBACK'),
-      // The first condition is the one of the index `runs_open`.
-      figures: db.prepare(
-        `SELECT page_count AS pages, page_size, (SELECT count(*) FROM runs WHERE ${OPEN} AND status = 'waiting') AS waiting,
-           (SELECT count(*) FROM waits WHERE kind IN ('approval', 'prompt', 'instruction', 'alert') AND status = 'pending') +
-           (SELECT count(*) FROM waits WHERE kind = 'alert' AND status IN ('nudged', 'escalated')) AS inbox
-         FROM pragma_page_count, pragma_page_size`,
-      ),
+      figures: createFigures(db),
       // A lease that ran out long ago. Writing it has no effect.
       probe: db.prepare("INSERT OR REPLACE INTO leases (owner, until) VALUES ('health check', 0)"),
     }

@@ -141,10 +141,10 @@ export function refuseUnseen(by: Caller, { digest }: Decision): void {
 /** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */
 function refuseYes(operators: Operators, by: Caller, approval: Approval, { remember }: Decision): void {
   const { id, quorum = 1 } = approval
-  if (!operators.isKnown(by.user)) {
+  if (!operators.isKnown(by.user, by)) {
     throw new ServerError(
       'forbidden',
-      `${quorum} people have to say yes, and only operators whom quarterdeck.yaml names count: operators[].name. ${JSON.stringify(by.user)} is none of them.`,
+      `${quorum} people have to say yes, and only operators whom quarterdeck.yaml names count: operators[].name, logins or group. ${JSON.stringify(by.user)} is none of them.`,
       { details: { approval_id: id } },
     )
   }

@@ -5,6 +5,7 @@ import { isSupervisedApproval, type SupervisedApproval } from '../../domain/wait
 import type { Store } from '../../store/store.ts'
 import type { ChangeWriter } from '../diffs/change-writer.ts'
 import type { TakeStep } from '../sessions/take-step.ts'
+import { isOfPlace, type Together } from '../together.ts'
 import { approvedChange, finished, notWritten } from './accept-diff.ts'
 
 interface RecoveryDeps {
@@ -12,6 +13,8 @@ interface RecoveryDeps {
   takeStep: TakeStep
   writer: Pick<ChangeWriter, 'finish' | 'clean'>
   logger: Logger
+  /** Where several processes share the store, each finishes what was begun on its own folder. Left out: this is the only one. */
+  together?: Pick<Together, 'place'>
 }
 
 const PAGE = 100
@@ -21,11 +24,13 @@ const MOST_OPEN = 1_000
  * After a start: finishes the changes that were approved and used up when the process died. Each is then written, or its record says why
  * not. Also sets the stall timers going that the old process had paused. Never rejects: what fails now is tried at the next start.
  */
-export function createApplyRecovery({ store, takeStep, writer, logger }: RecoveryDeps): () => Promise<void> {
+export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
+  const { store, takeStep, writer, logger, together } = deps
+
   async function finish(record: SupervisedApproval): Promise<void> {
     const { id, sessionId } = record
-    const workspaceRoot = (await store.sessions.get(sessionId))?.supervision?.workspaceRoot
-    if (workspaceRoot === undefined) return
+    const { workspaceRoot, place } = (await store.sessions.get(sessionId))?.supervision ?? {}
+    if (workspaceRoot === undefined || !isOfPlace(together, place)) return
     try {
       const change = await approvedChange(store, record, workspaceRoot)
       if ((await writer.finish(change)) === 'applied') {
@@ -75,7 +80,7 @@ export function createApplyRecovery({ store, takeStep, writer, logger }: Recover
   /** A session whose timer is paused is one that the old process worked for. */
   async function resumeTimers(): Promise<void> {
     for (const { id, supervision } of await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })) {
-      if (supervision?.stallPaused !== true) continue
+      if (supervision?.stallPaused !== true || !isOfPlace(together, supervision.place)) continue
       try {
         await clean(id, supervision.workspaceRoot)
         await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))

@@ -209,3 +209,21 @@ test('an agent that stops gets what its operator wrote, once', async () => {
   expect(await desk.notice('notification', 'stop')).toEqual({})
   expect(await desk.store.supervised.instructions({ sessionId, isWaiting: true, limit: 10 })).toEqual([])
 })
+
+test('a hook that reaches another server asks in the session of its window', async () => {
+  const desk = open()
+  const [first, second] = [await desk.connect('window-1'), await desk.connect('window-2')]
+  const agent: HookAgent = { owner: 'ann', tokenId: 'token-agent', workspace: desk.workspace }
+  const options = { signal: new AbortController().signal, limitMs: 50_000 }
+  const asked = async (answer: Promise<unknown>) => {
+    const { id, sessionId } = await desk.nextWaiting()
+    await desk.approvals.decide(ann, id, { decision: 'reject' })
+    await answer
+    return sessionId
+  }
+
+  const here = await asked(desk.ask())
+  const there = await asked(desk.otherHooks.permission(agent, bash, options))
+  const other = await asked(desk.otherHooks.permission(agent, { ...bash, hostSessionId: 'host-2' }, options))
+  expect([here, there, other]).toEqual([second, second, first])
+})

@@ -1,6 +1,9 @@
+import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type Instruction, isOpen, openStatuses } from '../../domain/supervision.ts'
+import { sha256 } from '../../json/digest.ts'
+import type { Shared } from '../../store/ports/shared.ts'
 import type { Store } from '../../store/store.ts'
 import { activity } from '../desk/answer-call.ts'
 import type { AskPermission } from '../desk/approve-tool.ts'
@@ -14,31 +17,42 @@ interface HookDeskDeps {
   store: Pick<Store, 'supervised' | 'sessions'>
   takeStep: TakeStep
   askPermission: AskPermission
+  /** Remembers which session of a host is which of ours. */
+  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
   ids: Ids
+  clock: Pick<Clock, 'now'>
   logger: Logger
 }
 
 const MOST_OPEN = 100
 const MOST_STEERING_SHOWN = 50
 const SEPARATOR = '\n\n'
-/** Sessions of hosts that are remembered. One that is forgotten is matched again. */
-const REMEMBERED = 1_000
+/** Our session, by token and the host's name for its own, and the other way round: a session of ours has one name. */
+const BY_NAME = 'hook of host'
+const BY_SESSION = 'hook of session'
+/** How long a host's session is remembered. One that is forgotten is matched again. */
+const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1_000
 
 /**
  * Hooks come from a process of their own, so they bring the host's name for its session and not ours. A new name gets the youngest
  * session of its token that has no name yet: that of the window that was opened last.
  */
-export function createHookDesk({ store, takeStep, askPermission, ids, logger }: HookDeskDeps): HookDesk {
-  /** Our session, by token and the host's name for its own. */
-  const bound = new Map<string, string>()
-
+export function createHookDesk({ store, takeStep, askPermission, shared, ids, clock, logger }: HookDeskDeps): HookDesk {
   const keyOf = ({ tokenId }: HookAgent, { host, hostSessionId }: { host: string; hostSessionId: string }): string =>
-    JSON.stringify([tokenId, host, hostSessionId])
+    sha256(JSON.stringify([tokenId, host, hostSessionId]))
 
-  function bind(key: string, sessionId: string): void {
-    bound.set(key, sessionId)
-    const [oldest] = bound.keys()
-    if (bound.size > REMEMBERED && oldest !== undefined) bound.delete(oldest)
+  /** False: the session has the name of another window. */
+  async function bind(key: string, sessionId: string): Promise<boolean> {
+    const expiresAt = clock.now() + REMEMBERED_MS
+    const name = { kind: BY_SESSION, key: sessionId, value: key, version: 0, expiresAt }
+    if (!(await shared.put(name)) && (await shared.get(BY_SESSION, sessionId))?.value !== key) return false
+    await shared.put({ kind: BY_NAME, key, value: sessionId, version: null, expiresAt })
+    return true
+  }
+
+  async function unbind(key: string, sessionId: string): Promise<void> {
+    await shared.take(BY_NAME, key)
+    await shared.take(BY_SESSION, sessionId)
   }
 
   async function find(
@@ -46,21 +60,19 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
     source: { host: string; hostSessionId: string },
   ): Promise<SupervisedSession | null> {
     const key = keyOf(agent, source)
-    const known = bound.get(key)
-    if (known !== undefined) {
-      const session = await store.sessions.get(known)
+    const known = await shared.get(BY_NAME, key)
+    if (known !== null) {
+      const session = await store.sessions.get(known.value)
       return session !== null && isSupervisedSession(session) && session.status !== 'terminated' ? session : null
     }
     const { tokenId } = agent
     const open = await store.supervised.sessions({ tokenId, statuses: openStatuses, limit: MOST_OPEN })
-    const taken = new Set(bound.values())
-    const free = open.filter(isSupervisedSession).filter(({ id }) => !taken.has(id))
-    const own = free.find(({ supervision }) => supervision.connectionId === hookConnection(source))
+    const here = open.filter(isSupervisedSession)
+    const own = here.filter(({ supervision }) => supervision.connectionId === hookConnection(source))
     // One that began with a hook has a name: that of its own window.
-    const unnamed = free.filter((session) => !isBegunByHook(session))
-    const found = own ?? unnamed.toSorted((a, b) => b.createdAt - a.createdAt)[0] ?? null
-    if (found !== null) bind(key, found.id)
-    return found
+    const unnamed = here.filter((session) => !isBegunByHook(session)).toSorted((a, b) => b.createdAt - a.createdAt)
+    for (const session of [...own, ...unnamed]) if (await bind(key, session.id)) return session
+    return null
   }
 
   async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
@@ -148,7 +160,7 @@ export function createHookDesk({ store, takeStep, askPermission, ids, logger }: 
       const { event, reason } = notice
       if (event === 'session_end') {
         await end(session.id, `The host ended its session${reason === '' ? '' : ` (${reason.slice(0, 100)})`}.`)
-        bound.delete(keyOf(agent, notice))
+        await unbind(keyOf(agent, notice), session.id)
         return {}
       }
       if (event === 'notification' && reason === 'stop' && isOpen(session.supervision)) return await tell(session.id)

@@ -15,12 +15,13 @@ export interface AuditQuery {
   since?: number
   until?: number
   limit: number
-  /** Number of the last entry of the page before. */
+  /** Place of the last entry of the page before. */
   before?: number
 }
 
-/** An entry as it was stored. An entry that somebody changed by hand may lack anything, so nothing but its number and hash is sure. */
+/** An entry as it was stored. An entry that somebody changed by hand may lack anything, so nothing but its place and hash is sure. */
 export interface ReadEntry {
+  /** Its place in the whole trail. */
   seq: number
   hash: string
   record: Record<string, unknown>
@@ -44,7 +45,7 @@ const HOUR_MS = 60 * 60 * 1000
 const SLICE = 500
 /** A request looks at so many entries. They are no index, so a rare kind is found over several pages. */
 const MOST_LOOKED_AT = 20_000
-/** Entries are in the order of their commits. Their times come from a clock that may have been set back. */
+/** Entries are in the order of their commits. Their times come from clocks that differ and may have been set back. */
 const SLACK_MS = 24 * HOUR_MS
 
 export function createAuditTrail({ reads, log, clock }: TrailDeps): AuditTrail {
@@ -57,11 +58,11 @@ export function createAuditTrail({ reads, log, clock }: TrailDeps): AuditTrail {
     await auditOnce(key, { at, kind: 'operator_read', by: user, ...about, details: { what: 'audit' } })
   }
 
-  /** The number of an entry that is certainly newer than this time, so that old entries are found without reading all newer ones. */
+  /** The place of an entry that is certainly newer than this time, so that old entries are found without reading all newer ones. */
   async function firstAfter(time: number): Promise<number | null> {
     const [end] = await reads.newest(null, 1)
     if (end === undefined) return null
-    let [low, high] = [1, end.n + 1]
+    let [low, high] = [1, placeOf(end) + 1]
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
       const [entry] = await reads.entries(middle - 1, 1)
@@ -83,10 +84,10 @@ export function createAuditTrail({ reads, log, clock }: TrailDeps): AuditTrail {
         for (const entry of slice) {
           const record = recordOf(entry)
           if (isBefore(record.at, query.since)) return { entries: found, next: null }
-          place = entry.n
+          place = placeOf(entry)
           if (!isWanted(record, query)) continue
-          found.push({ seq: entry.n, hash: entry.hash, record })
-          if (found.length === limit) return { entries: found, next: entry.n > 1 ? entry.n : null }
+          found.push({ seq: place, hash: entry.hash, record })
+          if (found.length === limit) return { entries: found, next: place > 1 ? place : null }
         }
         if (slice.length < SLICE) return { entries: found, next: null }
         await new Promise<void>((resolve) => clock.soon(resolve))
@@ -95,6 +96,8 @@ export function createAuditTrail({ reads, log, clock }: TrailDeps): AuditTrail {
     },
   }
 }
+
+const placeOf = ({ n, place = n }: AuditEntry): number => place
 
 /** Whether this entry and all older ones are too old. */
 const isBefore = (at: unknown, since: number | undefined): boolean =>

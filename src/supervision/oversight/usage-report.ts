@@ -27,7 +27,7 @@ export interface UsageReport {
 export type ReadUsage = (query: UsageQuery) => Promise<UsageReport>
 
 interface UsageDeps {
-  usage: UsageReads
+  usage: Pick<UsageReads, 'sums' | 'totals'>
   sessions: Pick<SessionReads, 'overview'>
   prices: PriceSettings
   /** The models of the agents. */

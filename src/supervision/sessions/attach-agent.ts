@@ -3,6 +3,8 @@
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { isOpen } from '../../domain/supervision.ts'
+import { sha256 } from '../../json/digest.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { type Operators, refuseUnknownOwner } from './may-command.ts'
@@ -17,9 +19,13 @@ interface AttachDeps {
   openSession: OpenSession
   operators: Operators
   workspaces: Workspaces
+  /** Keeps other processes from opening the same session. Left out: there are none. */
+  alone?: Alone
 }
 
 const MOST_OF_TOKEN = 1_000
+
+class NoSession extends Error {}
 
 const HOOK = 'hook:'
 /** The connection of a session that begins with a hook. */
@@ -29,7 +35,7 @@ const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK
 export const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
 
 export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'] {
-  const { store, takeStep, openSession, operators, workspaces } = deps
+  const { store, takeStep, operators, workspaces, alone } = deps
   const attaching = createTurns()
 
   /** The agent is back, or here for the first time. */
@@ -71,7 +77,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     return (await takeStep(session.id, () => ({ result: null, supervision: { channelId } }))).session
   }
 
-  async function attach(agent: AgentIdentity): Promise<SupervisedSession> {
+  async function attach(agent: AgentIdentity, openSession: OpenSession): Promise<SupervisedSession> {
     const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
     // At each call, because a restart can narrow the settings while a token or a session of before is still good.
     refuseUnknownOwner(operators, owner)
@@ -107,8 +113,23 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
       : inChannel(await wakeUp(first), channelId)
   }
 
+  /** Looks once more before it opens one: a call that reached another process may have been faster. */
+  async function attachAlone(agent: AgentIdentity, inTurn: Alone, key: string): Promise<SupervisedSession> {
+    try {
+      return await attach(agent, () => Promise.reject(new NoSession()))
+    } catch (error) {
+      if (!(error instanceof NoSession)) throw error
+      return await inTurn(`attach ${sha256(key)}`, () => attach(agent, deps.openSession))
+    }
+  }
+
   // Calls of a new connection that come at the same time open one session, not several.
-  return (agent) => attaching(JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId]), () => attach(agent))
+  return (agent) => {
+    const key = JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId])
+    return attaching(key, () =>
+      alone === undefined ? attach(agent, deps.openSession) : attachAlone(agent, alone, key),
+    )
+  }
 }
 
 /** An agent may name the sessions of its token and of its owner, in its own folder. */

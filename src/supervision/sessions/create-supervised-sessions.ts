@@ -12,6 +12,7 @@ import {
 } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
+import type { Together } from '../together.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { createAttachAgent } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
@@ -54,7 +55,11 @@ interface SessionsDeps {
   workspaces: Workspaces
   /** Whether a stream of this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
+  /** Left out: no other process uses the store. */
+  together?: Together
 }
+
+const PRESENT = 'present sessions'
 
 export type ModeChanged = (change: {
   session: SupervisedSession
@@ -73,7 +78,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
   /** How many connections of each session are open in this process. */
   const present = new Map<string, number>()
-  const openSession = createOpenSession({ log, clock, ids, maxOpen })
+  const { together } = deps
+  together?.board.say(PRESENT, () => [...present.keys()])
+  const place = together === undefined ? {} : { place: together.place }
+  const openSession = createOpenSession({ log, clock, ids, maxOpen, ...place })
 
   async function find(sessionId: string): Promise<SupervisedSession> {
     const session = await store.sessions.get(sessionId)
@@ -160,7 +168,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 
   return {
-    attach: createAttachAgent({ store, takeStep, openSession, operators, workspaces: deps.workspaces }),
+    attach: createAttachAgent({
+      ...{ store, takeStep, openSession, operators, workspaces: deps.workspaces },
+      ...(together === undefined ? {} : { alone: together.alone }),
+    }),
     arrive(sessionId) {
       present.set(sessionId, (present.get(sessionId) ?? 0) + 1)
       let isHere = true
@@ -251,9 +262,11 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     async sweep() {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })
+      const heard = (await together?.board.listen(PRESENT)) ?? []
+      const elsewhere = new Set(heard.flatMap(({ said }) => (Array.isArray(said) ? said : [])))
       for (const { id, supervision } of open) {
         const connectionId = supervision?.connectionId ?? null
-        if (present.has(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
+        if (present.has(id) || elsewhere.has(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
         try {
           await endHere(id, overdue)
         } catch (error) {

@@ -1,20 +1,23 @@
 // Who may decide what an agent elsewhere asks, and command its session.
 
 import type { AuditRecord } from '../../domain/audit.ts'
-import type { Caller } from '../../domain/decision.ts'
+import type { Caller, Membership } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
 import type { SupervisedSession } from './take-step.ts'
 
 export interface Operators {
   /** May decide everywhere, and hand sessions over. */
-  isAdmin(name: string): boolean
-  /** A name that may own sessions. Without a list of operators every name may. */
-  isKnown(name: string): boolean
+  isAdmin(name: string, of?: Membership): boolean
+  /**
+   * A name that may own sessions. Without a list of operators every name may. `of` says what is known of somebody who is here; without
+   * it, a name of an identity provider may be of a member of a group.
+   */
+  isKnown(name: string, of?: Membership): boolean
   /** The name under which a person owns sessions, whichever of their names they come with. Left out: each name is a person. */
   personOf?(name: string): string
   /** May decide for the owner by now: `operators.escalation` names them for what has waited this long. Left out: nobody may. */
-  standsIn?(name: string, waitedMs: number): boolean
+  standsIn?(name: string, waitedMs: number, of?: Membership): boolean
 }
 
 /**
@@ -28,7 +31,7 @@ export function refuseForeignCommand(operators: Operators, by: Caller, owner: st
       `Only an operator may do this. Send the operator's token: "Authorization: Bearer <token>".`,
     )
   }
-  if (hasOwnRight(operators, by, owner) || operators.standsIn?.(by.user, waitedMs) === true) return
+  if (hasOwnRight(operators, by, owner) || operators.standsIn?.(by.user, waitedMs, by) === true) return
   throw new ServerError(
     'forbidden',
     `This belongs to ${owner}, so only ${owner} or an admin may decide. You can see it. An admin can hand the session over to you.`,
@@ -37,7 +40,7 @@ export function refuseForeignCommand(operators: Operators, by: Caller, owner: st
 }
 
 const hasOwnRight = (operators: Operators, by: Caller, owner: string): boolean =>
-  isOwner(operators, by, owner) || operators.isAdmin(by.user)
+  isOwner(operators, by, owner) || operators.isAdmin(by.user, by)
 
 /** The tokens of a first start name no user: their operator is on record as `operator`. */
 const isOwner = (operators: Operators, by: Caller, owner: string): boolean =>
@@ -55,7 +58,7 @@ export const escalatedTo = (operators: Operators, by: Caller, owner: string): Au
 
 /** Handing over is for admins. A sole operator without a list is one. */
 export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
-  if (by.role === 'operator' && operators.isAdmin(by.user)) return
+  if (by.role === 'operator' && operators.isAdmin(by.user, by)) return
   throw new ServerError(
     'forbidden',
     'Only an admin may hand a session over. quarterdeck.yaml names them: operators[].admin.',
@@ -68,7 +71,7 @@ export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
  */
 export function refuseForOthers(operators: Operators, by: Caller, user: string): void {
   const shown = user === LOCAL_USER ? 'operator' : user
-  if (isSamePerson(operators, by.user, user) || by.user === shown || operators.isAdmin(by.user)) return
+  if (isSamePerson(operators, by.user, user) || by.user === shown || operators.isAdmin(by.user, by)) return
   throw new ServerError(
     'forbidden',
     `Only an admin may let ${shown} in, and ${by.user} is none: quarterdeck.yaml names them (operators[].admin). Or stop the server, and run \`quarterdeck tokens create --role operator --user ${user}\`.`,

@@ -2,11 +2,14 @@
 // were told stands in its log. A connection whose client has called no tool yet belongs to no session and is not kept. Its client has
 // nothing to lose: it gets 404 and begins anew, as the protocol says.
 
+import type { Clock } from '../../domain/clock.ts'
 import type { Fact } from '../../domain/entry.ts'
 import { parseUuid } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
 import type { McpConnection } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
+import type { Together } from '../together.ts'
 import type { TakeStep } from './take-step.ts'
 
 export interface McpConnections {
@@ -16,6 +19,13 @@ export interface McpConnections {
   keep(id: string, n: number, message: object): Promise<void>
   /** The client said that it is done. */
   forget(id: string): Promise<void>
+  /** Left out: no other process uses the store. */
+  together?: {
+    /** Says that a client has opened it, so that its next request may go to another process. Call it before the client is answered. */
+    opened(connection: McpConnection): Promise<void>
+    /** Calls `end` with the id of each connection that was forgotten at another process. */
+    onForgotten(end: (id: string) => void): void
+  }
 }
 
 export interface KnownConnection extends Pick<McpConnection, 'initialize'> {
@@ -29,7 +39,17 @@ interface ConnectionsDeps {
   store: Pick<Store, 'supervised' | 'entries' | 'head'>
   log: Pick<SessionLog, 'synced'>
   takeStep: TakeStep
+  clock: Pick<Clock, 'now'>
+  logger: Logger
+  together?: Pick<Together, 'shared' | 'changes'>
 }
+
+const OPENED = 'mcp opened'
+const FORGOTTEN = 'mcp forgotten'
+/** As long as a process keeps a connection that nobody uses. */
+const KEPT_MS = 24 * 60 * 60 * 1_000
+/** Every process has looked long before. */
+const FORGOTTEN_MS = 10 * 60_000
 
 /** An agent that takes up an earlier session uses the same connection for both. */
 const MOST_SESSIONS = 16
@@ -38,7 +58,9 @@ const MOST_ENTRIES = 10_000
 const PAGE = 1_000
 const PAGE_CHARS = 1_000_000
 
-export function createMcpConnections({ store, log, takeStep }: ConnectionsDeps): McpConnections {
+export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
+  const { store, log, takeStep, clock, logger, together } = deps
+
   const sessionsOf = async (id: string, limit = MOST_SESSIONS) =>
     parseUuid(id) === null ? [] : await store.supervised.sessions({ mcpConnection: id, limit })
 
@@ -59,11 +81,43 @@ export function createMcpConnections({ store, log, takeStep }: ConnectionsDeps):
     }
   }
 
+  /** A connection without a session yet. */
+  async function openedElsewhere(id: string): Promise<McpConnection[]> {
+    if (together === undefined || parseUuid(id) === null) return []
+    const record = await together.shared.get(OPENED, id)
+    return record === null ? [] : [JSON.parse(record.value)]
+  }
+
+  async function tellForgotten({ shared, changes }: NonNullable<typeof together>, id: string): Promise<void> {
+    await shared.take(OPENED, id)
+    await shared.put({ kind: FORGOTTEN, key: id, value: '', version: null, expiresAt: clock.now() + FORGOTTEN_MS })
+    await changes.tell(FORGOTTEN)
+  }
+
+  const shared = (parts: NonNullable<typeof together>): NonNullable<McpConnections['together']> => ({
+    async opened(connection) {
+      const record = { kind: OPENED, key: connection.id, value: JSON.stringify(connection), version: null }
+      await parts.shared.put({ ...record, expiresAt: clock.now() + KEPT_MS })
+    },
+    onForgotten(end) {
+      parts.changes.watch(FORGOTTEN, () => {
+        parts.shared.list(FORGOTTEN).then(
+          (records) => {
+            for (const { key } of records) end(key)
+          },
+          (error: unknown) => logger.warn('ended MCP connections cannot be read just now', { error }),
+        )
+      })
+    },
+  })
+
   return {
+    ...(together === undefined ? {} : { together: shared(together) }),
     async find(id, tokenId) {
       const sessions = await sessionsOf(id)
       const kept = sessions.flatMap(({ supervision }) => supervision?.mcp ?? [])
-      const opened = kept.find((one) => one.id === id && one.tokenId === tokenId)
+      const isNamed = (one: McpConnection) => one.id === id && one.tokenId === tokenId
+      const opened = kept.find(isNamed) ?? (await openedElsewhere(id)).find(isNamed)
       if (opened === undefined) return null
       // The latest session last: what is too much is forgotten from the beginning.
       const sessionIds = sessions.map((session) => session.id).toReversed()
@@ -86,6 +140,7 @@ export function createMcpConnections({ store, log, takeStep }: ConnectionsDeps):
           supervision: { mcp: (supervision.mcp ?? []).filter((one) => one.id !== id) },
         }))
       }
+      if (together !== undefined) await tellForgotten(together, id)
     },
   }
 }

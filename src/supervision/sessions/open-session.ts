@@ -10,6 +10,8 @@ interface OpenDeps {
   ids: Ids
   /** `max_concurrent_sessions`. */
   maxOpen: number
+  /** See `Supervision.place`. */
+  place?: string
 }
 
 /** Opens a new session of an agent elsewhere. Throws `limit` when too many are open. */
@@ -20,10 +22,15 @@ export type OpenSession = (
   id?: string,
 ) => Promise<SupervisedSession>
 
-export function createOpenSession({ log, clock, ids, maxOpen }: OpenDeps): OpenSession {
+export function createOpenSession({ log, clock, ids, maxOpen, place }: OpenDeps): OpenSession {
   return async (owner, values, id = ids.uuid()) => {
     const at = clock.now()
-    const supervision: Supervision = { ...emptySupervision, ...values, updatedAt: at }
+    const supervision: Supervision = {
+      ...emptySupervision,
+      ...(place === undefined ? {} : { place }),
+      ...values,
+      updatedAt: at,
+    }
     const session: SupervisedSession = {
       id,
       owner,

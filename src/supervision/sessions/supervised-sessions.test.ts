@@ -359,7 +359,7 @@ test('without a list of operators every name may own sessions, with one only tho
   const person = (name: string, local = false) => ({ name, local, admin: false, console: null, group: null })
   const known = (...people: ReturnType<typeof person>[]) => {
     const { isKnown } = configuredOperators(people)
-    return ['ann', 'mallory', 'local_user'].filter(isKnown)
+    return ['ann', 'mallory', 'local_user'].filter((name) => isKnown(name))
   }
 
   expect(known()).toEqual(['ann', 'mallory', 'local_user'])
@@ -369,4 +369,29 @@ test('without a list of operators every name may own sessions, with one only tho
   expect(known(person('ann'), person('bob'))).toEqual(['ann'])
   expect(known(person('ann', true), person('bob'))).toEqual(['ann', 'local_user'])
   expect(known(person('ann'), person('operator'))).toEqual(['ann', 'local_user'])
+})
+
+test('members of a group of an identity provider are operators, and admins where the group is', () => {
+  const ann = { name: 'ann', logins: ['corp:ann@example.com'], local: true, admin: true, console: null, group: null }
+  const groups = [
+    { group: 'sre', admin: false },
+    { group: 'platform', admin: true },
+  ]
+  const operators = configuredOperators([ann], [{ afterMs: 60_000, to: ['sre'] }], groups)
+  const bob = { groups: ['sre', 'staff'] }
+
+  expect(operators.personOf?.('corp:ann@example.com')).toBe('ann')
+  expect(operators.isAdmin('corp:ann@example.com', { groups: [] })).toBe(true)
+  expect([operators.isKnown('corp:bob', bob), operators.isAdmin('corp:bob', bob)]).toEqual([true, false])
+  expect(operators.isAdmin('corp:eve', { groups: ['platform'] })).toBe(true)
+  expect(operators.isAdmin('corp:eve', { isAdmin: true })).toBe(true)
+  expect([operators.isKnown('corp:eve', { groups: ['staff'] }), operators.isKnown('corp:eve', {})]).toEqual([
+    false,
+    false,
+  ])
+  expect(operators.isAdmin('corp:eve', { groups: ['staff'] })).toBe(false)
+  // Whose sessions are theirs is only a name. What they may do shows when they are here.
+  expect([operators.isKnown('corp:eve'), operators.isKnown('eve')]).toEqual([true, false])
+  expect([59_999, 60_000].map((waited) => operators.standsIn?.('corp:bob', waited, bob))).toEqual([false, true])
+  expect(operators.standsIn?.('corp:eve', 60_000, { groups: ['staff'] })).toBe(false)
 })

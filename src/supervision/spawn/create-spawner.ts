@@ -12,6 +12,7 @@ import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { isOfPlace, type Together } from '../together.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
 import { type ChildRecords, type FoundChild, findChildren } from './child-records.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -66,6 +67,8 @@ export interface SpawnerDeps {
   runtimeDir: string
   masked: readonly string[]
   home: string | null
+  /** Where several processes share the store, each looks after the hosts of its own folder. Left out: this is the only one. */
+  together?: Pick<Together, 'place'>
   clock: Clock
   ids: Ids
   logger: Logger
@@ -250,7 +253,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   /** Tells the sessions of hosts that ended with an earlier process or with the machine. */
   async function forgetLost(): Promise<void> {
     for (const { id, supervision } of await sessions.list({ limit: MOST_SESSIONS })) {
-      if (supervision.spawned !== null && !children.has(id)) {
+      const isOurs = isOfPlace(deps.together, supervision.place)
+      if (isOurs && supervision.spawned !== null && !children.has(id)) {
         await left(id, supervision.tokenId, GONE).catch((error: unknown) =>
           logger.warn('the session of a lost host could not be interrupted', { session_id: id, error }),
         )

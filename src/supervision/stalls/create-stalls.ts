@@ -5,6 +5,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { ProgressItem } from '../../domain/supervision.ts'
 import type { Alert, SupervisedWait } from '../../domain/wait.ts'
+import { createOwnJobs, type Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { newRecord } from '../records/new-record.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
@@ -28,6 +29,8 @@ interface StallsDeps {
   operators: Operators
   settings: StallSettings
   push: PushNudge
+  /** Left out: no other process uses the store. */
+  jobs?: Jobs
   clock: Clock
   ids: Ids
   logger: Logger
@@ -36,12 +39,15 @@ interface StallsDeps {
 /** A session that begins meanwhile is seen after this time at the latest. */
 const LOOK_MS = 10_000
 const SHORTEST_MS = 100
+/** The process that looks goes on with it until it misses a look. */
+const HELD_MS = LOOK_MS + 5_000
 /** A crash forgets at most this much of a silence. */
 const REMEMBER_MS = 60_000
 const MOST_SESSIONS = 1_000
 
 export function createStalls(deps: StallsDeps): Stalls {
   const { store, takeStep, records, operators, settings, push, clock, ids, logger } = deps
+  const { jobs = createOwnJobs(clock) } = deps
   const startedAt = clock.now()
   let cancelTimer = () => {}
   let isClosed = false
@@ -165,7 +171,9 @@ export function createStalls(deps: StallsDeps): Stalls {
   async function tick(): Promise<void> {
     let waitMs = LOOK_MS
     try {
-      waitMs = await sweep()
+      await jobs.asHolder('stalls', HELD_MS, async () => {
+        waitMs = await sweep()
+      })
     } catch (error) {
       logger.warn('silence could not be checked', { error })
     }

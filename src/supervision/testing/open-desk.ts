@@ -11,7 +11,8 @@ import { createFeed } from '../../engine/feed.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
 import { createManualClock, type ManualClock } from '../../models/testing/manual-clock.ts'
-import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { createLocalShared } from '../../store/local-shared.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import { createCallRules } from '../approvals/call-rules.ts'
 import { createApprovals } from '../approvals/create-approvals.ts'
@@ -90,7 +91,7 @@ export function openDesk(options: DeskOptions = {}) {
   const real = createSystemClock()
   const ids = createIds(clock.now)
   const { logger = silentLogger, operators = testOperators, maxOpen = 10 } = options
-  const store = options.store ?? createSqliteStore({ path: ':memory:', fatal: rethrow })
+  const store = options.store ?? openTestStore()
   const wake = createLocalWake({ clock: real, pollMs: null })
   const log = createSessionLog({ store, clock: real, wake })
   const feed = createFeed({ store: store.feed, wake })
@@ -144,6 +145,10 @@ export function openDesk(options: DeskOptions = {}) {
   /** Everything that a part of the desk may need. */
   const parts = { store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger }
 
+  const hookDesk = { store, takeStep, askPermission, shared: createLocalShared(clock), ids, clock, logger }
+  /** The second one is that of another server on the same store. */
+  const hookDesks = { hooks: createHookDesk(hookDesk), otherHooks: createHookDesk(hookDesk) }
+
   return {
     ...parts,
     parts,
@@ -151,7 +156,7 @@ export function openDesk(options: DeskOptions = {}) {
     approvals,
     elsewhere,
     autoApproved,
-    hooks: createHookDesk({ store, takeStep, askPermission, ids, logger }),
+    ...hookDesks,
     noteShown: createNoteShown({ waits: store.waits, log, clock }),
     recoverApplies: createApplyRecovery({ store, takeStep, writer, logger }),
     /** The records of all sessions that want something of a person, newest first. */
@@ -185,10 +190,6 @@ export function openDesk(options: DeskOptions = {}) {
 
 const noRun = (): never => {
   throw new Error('no run of ours waits here')
-}
-
-const rethrow = (error: Error): never => {
-  throw error
 }
 
 /** Looks again and again, without a limit of time, because the machine may be busy. */

@@ -30,7 +30,7 @@ function open(clock = instantClock(), log = silentLogger) {
   })
   onTestFinished(() => watch.close())
   const until = (expected: string[]) =>
-    vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 20_000, interval: 5 })
+    vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 60_000, interval: 5 })
   return { watch, seen, until }
 }
 

@@ -105,6 +105,12 @@ describe('the context', () => {
     })
   })
 
+  test('has the headers of the trace, or null', async () => {
+    const given: ToolContext[] = []
+    await outcomeOf((_, context) => void given.push(context))
+    expect(given[0]?.trace).toBe(null)
+  })
+
   test('has a signal that aborts with the call, and for the same reason', async () => {
     const stop = new AbortController()
     const reason = new Error('stopped')

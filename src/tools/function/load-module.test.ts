@@ -17,7 +17,7 @@ const script = join(import.meta.dirname, 'testing/load-in-node.ts')
 /** What each step gave: the outcome of the call, or the message of the failure. */
 function inNode(steps: NodeStep[]): unknown {
   const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', script, JSON.stringify(steps)]
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 15_000 }))
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 }))
 }
 
 /** As in agent.yaml, for functions without a schema. */

@@ -1,4 +1,5 @@
 import type { Logger } from '../../domain/logger.ts'
+import type { TraceContext } from '../../domain/telemetry.ts'
 import type { ToolCallRequest, ToolVoice } from '../tool.ts'
 import type { Ask } from './ask-person.ts'
 import type { StrayErrors } from './stray-errors.ts'
@@ -17,6 +18,8 @@ export interface ToolContext<State = unknown> {
   /** Aborts when the call takes too long, fails, or the run is stopped. Pass it on to `fetch` and the like. */
   readonly signal: AbortSignal
   readonly log: Logger
+  /** Headers (`traceparent`, `tracestate`) for what the function calls, so that it goes on in the same trace. Null: there is none. */
+  readonly trace: TraceContext | null
   /**
    * The session's shared state, `{}` while there is none. Changes (`context.state.count += 1`) are shared when the function returns, and
    * dropped when it throws.
@@ -83,6 +86,7 @@ export function createToolContext(
     callId: call.callId,
     signal,
     log: voice.log,
+    trace: call.trace ?? null,
     get state() {
       return open().state
     },

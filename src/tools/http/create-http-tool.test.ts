@@ -221,6 +221,19 @@ describe('an http tool', () => {
     expect(keys).toEqual([undefined, 'call%20%C3%BC', undefined, 'mine'])
   })
 
+  test('the service is told of the trace, unless the file sets its own', async () => {
+    const service = await open()
+    const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
+    for (const headers of [{}, { traceparent: 'mine' }]) {
+      const tool = createHttpTool(settings({ url: service.url, headers }), httpToolDeps())
+      await tool.call({ ...toolCall({}), trace }, never)
+    }
+    expect(service.requests.map(({ headers }) => [headers.traceparent, headers.tracestate])).toEqual([
+      [trace.traceparent, 'a=1'],
+      ['mine', 'a=1'],
+    ])
+  })
+
   test('the log has the host and the status, but no content', async () => {
     const service = await open((response) => answerJson(response, { secret: 'answer' }, 403))
     const lines: LogLine[] = []

@@ -146,6 +146,16 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     expect(isRunning(Number(pids[0]))).toBe(false)
   })
 
+  test('else is told of the trace of each call', async () => {
+    await using open = openServer(fake())
+    const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
+    const meta = await open.tool('meta')
+    const { content } = await meta.call({ ...toolCall({}), trace }, never)
+
+    expect(JSON.parse(content)).toMatchObject(trace)
+    expect(JSON.parse((await open.call('meta')).content)).not.toHaveProperty('traceparent')
+  })
+
   test('a call but answers a ping keeps its process', async () => {
     const pids: (number | undefined)[] = []
     await using open = openServer(fake(), { processes: watched(pids) })
@@ -191,7 +201,7 @@ describe('a server that sends too much', () => {
   test('may print other things before it speaks MCP', async () => {
     await using open = openServer(fake('banner'))
 
-    expect((await open.tools()).length).toBe(13)
+    expect((await open.tools()).length).toBe(14)
   })
 
   test.each([

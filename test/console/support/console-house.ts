@@ -96,6 +96,8 @@ instructions: |
 export interface ConsoleHouseOptions {
   /** Seconds of silence after which a coding agent gets an alert. */
   stallSeconds?: number
+  /** More settings, as in quarterdeck.yaml. */
+  settings?: object
   /** Fills the data folder before the server opens it. */
   seed?: (dataDir: string) => Promise<void>
 }
@@ -107,7 +109,7 @@ export interface ConsoleHouse {
   /** Signed in with the operator's token, as programs are. */
   readonly client: Client
   /** What the server prints for the person who starts it. It works once. */
-  link(path?: string): string
+  link(path?: string): Promise<string>
   /** Lets the tool `hold` end. */
   release(): void
   /** The arguments with which tools have run. */
@@ -126,7 +128,11 @@ export interface ConsoleHouse {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function openConsoleHouse({ stallSeconds, seed }: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
+export async function openConsoleHouse({
+  stallSeconds,
+  settings: more,
+  seed,
+}: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-console-'))
   for (const name of ['data', 'config', 'work', 'agent']) mkdirSync(join(root, name), { mode: 0o700 })
   writeFileSync(join(root, 'agent', 'agent.yaml'), AGENT_FILE)
@@ -140,6 +146,7 @@ export async function openConsoleHouse({ stallSeconds, seed }: ConsoleHouseOptio
     default_workspace_root: join(root, 'work'),
     max_concurrent_sessions: 50,
     ...(stallSeconds === undefined ? {} : { stall: { inactivity_threshold_seconds: stallSeconds } }),
+    ...more,
   }
   const asked = new AbortController()
 
@@ -179,7 +186,7 @@ export async function openConsoleHouse({ stallSeconds, seed }: ConsoleHouseOptio
 
   return {
     ...{ url, client, ran, dataDir: join(root, 'data') },
-    link: (path = '') => `${url}/console${path}#code=${server.running.newConsoleCode()}`,
+    link: async (path = '') => `${url}/console${path}#code=${await server.running.newConsoleCode()}`,
     release() {
       gate.resolve()
       gate = Promise.withResolvers()

@@ -8,7 +8,7 @@ import type { ConsoleHouse } from './console-house.ts'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** For a machine that has other things to do. */
-const PATIENT_MS = 30_000
+const PATIENT_MS = 60_000
 
 export const PHONE = { width: 390, height: 844 }
 export const DESK = { width: 1280, height: 800 }
@@ -29,7 +29,7 @@ export async function signIn(
 ): Promise<ConsolePage> {
   const own = await browser.newContext({ viewport: DESK, ...context })
   const opened = watch(await own.newPage(), house.url)
-  await opened.page.goto(house.link(at))
+  await opened.page.goto(await house.link(at))
   await opened.page.getByRole('navigation').first().waitFor()
   return opened
 }

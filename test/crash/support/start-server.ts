@@ -56,6 +56,8 @@ export interface Yard {
   readonly dataDir: string
   /** Throws `DidNotStart`. */
   start(options?: StartOptions): Promise<TestServer>
+  /** What the model says from the next start on. */
+  script(answers: readonly ScriptedAnswer[]): Promise<void>
 }
 
 export interface YardOptions {
@@ -79,7 +81,9 @@ export async function openYard(onEnd: (clean: () => Promise<void>) => void, opti
   })
   const dataDir = join(directory, 'data')
   await mkdir(dataDir, { mode: 0o700 })
-  await writeFile(join(directory, 'script.json'), JSON.stringify({ loop: true, answers: options.answers ?? [HELLO] }))
+  const script = (answers: readonly ScriptedAnswer[]) =>
+    writeFile(join(directory, 'script.json'), JSON.stringify({ loop: true, answers }))
+  await script(options.answers ?? [HELLO])
   const agent = {
     name: 'crash',
     model: options.model ?? { provider: 'scripted', name: 'script', script: 'script.json' },
@@ -93,6 +97,7 @@ export async function openYard(onEnd: (clean: () => Promise<void>) => void, opti
   return {
     directory,
     dataDir,
+    script,
     start: (start = {}) => startServer(directory, { dataDir, ...start }, children),
   }
 }

@@ -18,7 +18,8 @@ function checkHeeded({ history, faults }: Evidence): string[] {
     if (isFinished(status)) return []
     const { to = null } = history.lives.find(({ number }) => number === life) ?? {}
     const isDisturbed =
-      (to !== null && to < at + time) || history.diskFull.some((full) => full.from < at + time && full.to > at)
+      (to !== null && to < at + time) ||
+      [...history.diskFull, ...history.troubles].some((one) => one.from < at + time && one.to > at)
     const endedAt = history.ends.get(runId) ?? Number.POSITIVE_INFINITY
     return isDisturbed || endedAt <= at + time
       ? []

@@ -11,6 +11,7 @@ import { effects } from './effects.ts'
 import { elsewhereAnswers } from './elsewhere-answers.ts'
 import { elsewhereRecords } from './elsewhere-records.ts'
 import { feed } from './feed.ts'
+import { hourly } from './hourly.ts'
 import { liveness } from './liveness.ts'
 import { messages } from './messages.ts'
 import { presence } from './presence.ts'
@@ -32,5 +33,6 @@ export const checkers: readonly Checker[] = [
   cancels,
   presence,
   deletions,
+  hourly,
   liveness,
 ]

@@ -112,9 +112,8 @@ function checkTrail(evidence: Evidence): string[] {
     ({ details }: AuditRecord) => String(details.record ?? details.approval),
   )
   return supervisedIn(evidence).flatMap(({ wait, id, decidedBy, status }) => {
-    // Nobody decides when a wait is over, and of what the policy allows there is another record.
-    const isDecision =
-      decidedBy !== null && decidedBy !== 'policy' && !(wait === 'instruction' && decidedBy === 'timeout')
+    // Of what the policy allows there is another record.
+    const isDecision = decidedBy !== null && decidedBy !== 'policy'
     const found = decisions.get(id) ?? []
     const wanted = wait !== 'alert' && isDecision ? 1 : 0
     if (found.length !== wanted)

@@ -7,6 +7,8 @@ import { type Checker, entriesOf, factsIn } from '../evidence.ts'
 const STOPPING_MS = 500
 /** Without it, the end is tried again and again. */
 const DISTURBED_MS = 3_000
+/** A replica hears of another's readers so much later, and not at all of those who left by then. */
+const NEWS_MS = 2_500
 
 export const presence: Checker = {
   name: 'presence',
@@ -19,13 +21,16 @@ export const presence: Checker = {
         if (factsIn(entriesOf(log, run.id)).some(({ fact }) => fact === 'cancel_requested')) return []
         if (graceMs === null) return [`run ${run.id} was cancelled by nobody`]
         if (disk.callFails > 0) return []
-        if (history.diskFull.some(({ from, to }) => from < endedAt && to > endedAt - DISTURBED_MS)) return []
+        const disturbed = [...history.diskFull, ...history.troubles]
+        if (disturbed.some(({ from, to }) => from < endedAt && to > endedAt - DISTURBED_MS)) return []
+        const news = faults.cluster === null ? 0 : NEWS_MS
         const reader = history.streams.find(
           ({ sessionId, runId, from, to }) =>
             sessionId === id &&
             (runId === null || runId === run.id) &&
-            from < endedAt - STOPPING_MS &&
-            to > endedAt - graceMs,
+            from < endedAt - STOPPING_MS - news &&
+            to > endedAt - graceMs &&
+            to - from >= news,
         )
         return reader === undefined
           ? []

@@ -10,6 +10,7 @@ import { testOperator } from '../../../src/domain/testing/test-operator.ts'
 import { createFeed } from '../../../src/engine/feed.ts'
 import type { SessionLog } from '../../../src/log/session-log.ts'
 import type { Wake } from '../../../src/log/wake.ts'
+import { createLocalShared } from '../../../src/store/local-shared.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
 import { changeDigest } from '../../../src/supervision/diffs/change-digest.ts'
@@ -48,6 +49,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
       ...{
         defaultWorkspaceRoot: null,
         workspaces: [],
+        operatorGroups: [],
         escalation: [],
         quorum: ONE_PERSON,
         hostCli: null,
@@ -61,6 +63,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
       stall: { ...world.stall, enabled: true, nudgeMessage: 'Go on.' },
     },
     serverPaths: [],
+    shared: createLocalShared(rest.clock),
     push: async () => (random.chance(0.5) ? 'stream' : null),
     reach: createLateReach(),
     files: {

@@ -45,7 +45,7 @@ export interface SimFiles {
 }
 
 export function drawElsewhere(random: Random): ElsewhereWorld {
-  const workspaces = ['/srv/shop', '/work/site'] as const
+  const workspaces = ['/srv/shop', '/srv/site'] as const
   const windows = Array.from({ length: random.between(1, 3) }, (_, i) => {
     const hasConnection = random.chance(0.6)
     return {

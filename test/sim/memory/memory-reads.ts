@@ -1,6 +1,6 @@
 // All reads of the memory store. The results may share parts with the state: `memory-store.ts` returns copies.
 
-import { MAIN_CHAIN } from '../../../src/domain/audit.ts'
+import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/audit.ts'
 import { textOf } from '../../../src/domain/message.ts'
 import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/run.ts'
 import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/search-words.ts'
@@ -37,6 +37,9 @@ type AtOnce<Port> = {
     : AtOnce<Port[K]>
 }
 
+/** Few, so that runs meet the limit. */
+const MOST_NEWS = 8
+
 export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'synced'>): AtOnce<StoreReads> {
   const recordOf = (id: string | undefined): SessionRecord | null =>
     id === undefined ? null : (state.sessions.get(id)?.record ?? null)
@@ -58,6 +61,16 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       const session = state.sessions.get(sessionId)
       return session === undefined ? 0 : headOf(session)
     },
+
+    news: (after) =>
+      new Map(
+        [...after].flatMap(([id, seq]) => {
+          const session = state.sessions.get(id)
+          if (session === undefined || session.record.status === 'terminated') return []
+          const entries = entriesAfter(session.entries, seq, MOST_NEWS + 1)
+          return [[id, entries.length > MOST_NEWS ? null : entries]]
+        }),
+      ),
 
     sessions: {
       get: recordOf,
@@ -117,6 +130,11 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
         const session = state.sessions.get(sessionId)
         return session === undefined ? [] : openRunsOf(session)
       },
+
+      owned: (leaseOwner) =>
+        [...state.runs.values()]
+          .filter((run) => run.status === 'running' && run.leaseOwner === leaseOwner)
+          .map(({ id, sessionId, fence, cancelRequested }) => ({ id, sessionId, fence, cancelRequested })),
 
       orphans: (now, limit) =>
         [...state.sessions.values()].flatMap((session) => orphansOf(session, state.leases, now)).slice(0, limit),
@@ -252,6 +270,7 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
           .reverse()
           .slice(0, limit),
       pin: (workspaceRoot) => state.pins.get(workspaceRoot) ?? null,
+      pins: () => [...state.pins.values()].sort((a, b) => (a.workspaceRoot < b.workspaceRoot ? -1 : 1)),
     },
 
     files: {
@@ -286,6 +305,10 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       cursor: (channel) => state.outboxes.get(channel)?.cursor ?? null,
       deliveries: (channel) => state.outboxes.get(channel)?.deliveries ?? [],
       note: (channel, key) => state.notes.find((one) => one.channel === channel && one.key === key) ?? null,
+      notesOf: (sessionId) =>
+        state.notes
+          .filter((one) => one.session === sessionId)
+          .sort((a, b) => (nameOf(a.channel, a.key) < nameOf(b.channel, b.key) ? -1 : 1)),
       notes: (channel) => state.notes.filter((one) => one.channel === channel).sort((a, b) => (a.key < b.key ? -1 : 1)),
     },
 
@@ -302,19 +325,27 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     usage: {
       sums: (query) => memoryUsage(state.usage).sums(query),
       totals: (range) => memoryUsage(state.usage).totals(range),
+      rows: (after, limit) => memoryUsage(state.usage).rows(after, limit),
+      row: (key) => memoryUsage(state.usage).row(key),
     },
 
     audit: {
-      chains: () => [MAIN_CHAIN],
+      chains: () => [MAIN_CHAIN, ...[...state.importedAudit.keys()].sort()],
+      ends: () =>
+        [MAIN_CHAIN, ...state.importedAudit.keys()].sort().flatMap((chain) => chainOf(state, chain).slice(-1)),
       // Entry n has index n - 1.
-      entries: (n, limit, chain = MAIN_CHAIN) => (chain === MAIN_CHAIN ? state.audit.slice(n, n + limit) : []),
-      newest(n, limit, chain = MAIN_CHAIN) {
-        const before = chain === MAIN_CHAIN ? state.audit.slice(0, n === null ? undefined : n - 1) : []
-        return before.slice(-limit).reverse()
-      },
+      entries: (n, limit, chain = MAIN_CHAIN) => chainOf(state, chain).slice(n, n + limit),
+      newest: (n, limit, chain = MAIN_CHAIN) =>
+        chainOf(state, chain)
+          .slice(0, n === null ? undefined : n - 1)
+          .slice(-limit)
+          .reverse(),
     },
   }
 }
+
+const chainOf = (state: MemoryState, chain: string): readonly AuditEntry[] =>
+  chain === MAIN_CHAIN ? state.audit : (state.importedAudit.get(chain) ?? [])
 
 function overviewOf(state: MemoryState, session: MemorySession): SessionOverview {
   const { record, runs, messages } = session

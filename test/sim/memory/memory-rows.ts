@@ -25,6 +25,7 @@ import {
   openRunsOf,
   reserve,
 } from './memory-state.ts'
+import { usageKey } from './memory-usage.ts'
 
 export function createRowReader(state: MemoryState): RowReads {
   const recordOf = (id: string | undefined): SessionRecord | null =>
@@ -104,6 +105,13 @@ export function createRowReader(state: MemoryState): RowReads {
         limit: Number.POSITIVE_INFINITY,
       }),
     hasGrant: (id) => state.grants.has(id),
+    hasCheckpoint: (id) => state.checkpoints.has(id),
+    hasNote: (channel, key) => state.notes.some((one) => one.channel === channel && one.key === key),
+    hasUsage: (key) => state.usage.some((row) => usageKey(row) === usageKey(key)),
+    auditEnd(chain) {
+      const last = state.importedAudit.get(chain)?.at(-1)
+      return last === undefined ? null : { ...last, isOwn: false }
+    },
     file: (id) => state.files.get(id) ?? null,
     outbox: (channel) => state.outboxes.get(channel) ?? { cursor: null, deliveries: [] },
   }
@@ -253,6 +261,11 @@ export function writeRow(state: MemoryState, change: Change): void {
         const last = state.audit.at(-1)
         const end = last === undefined ? EMPTY_CHAIN : { ...last, head: last.hash }
         state.audit.push(nextEntry(end, JSON.stringify(record)))
+      }
+      return
+    case 'import_audit':
+      for (const entry of change.entries) {
+        state.importedAudit.set(entry.chain, [...(state.importedAudit.get(entry.chain) ?? []), entry])
       }
       return
     case 'add_usage':

@@ -38,6 +38,8 @@ export interface MemoryState {
   /** By workspace. */
   pins: Map<string, PolicyPin>
   audit: AuditEntry[]
+  /** Chains of other stores, by their ids. */
+  importedAudit: Map<string, AuditEntry[]>
   usage: UsageRow[]
   /** How many batches of the disk the state includes. */
   batches: number
@@ -80,6 +82,7 @@ export const createMemoryState = (): MemoryState => ({
   checkpoints: new Map(),
   pins: new Map(),
   audit: [],
+  importedAudit: new Map(),
   usage: [],
   batches: 0,
   feed: [],

@@ -2,14 +2,16 @@
 
 import { type Clock, sleep } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
-import { isWaiting } from '../../../src/domain/wait.ts'
+import type { RunStatus } from '../../../src/domain/run.ts'
+import { isWaiting, type Wait } from '../../../src/domain/wait.ts'
 import { type Command, needsSync, type Result } from '../../../src/store/ports/command.ts'
 import type { Committed } from '../../../src/store/ports/journal.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store, StoreFigures } from '../../../src/store/store.ts'
 import { wrapReads } from '../../../src/store/store-reads.ts'
 import { applyCommand } from './apply-command.ts'
 import { createMemoryDisk, type MemoryDisk, replay } from './memory-disk.ts'
 import { createMemoryReads } from './memory-reads.ts'
+import type { MemoryState } from './memory-state.ts'
 
 export interface MemoryStoreOptions {
   /** The disk to open. A store that had it open is dead from then on. Left out: a new, empty disk. */
@@ -152,14 +154,39 @@ export function createMemoryStore({
       answer(() => ({
         bytes: 0,
         walBytes: 0,
-        waitingRuns: [...state.runs.values()].filter(({ status }) => status === 'waiting').length,
+        waitingRuns: countOf(state, 'waiting'),
         inbox: [...state.waits.values()].filter((wait) => wait.wait !== 'client_call' && isWaiting(wait)).length,
+        runs: {
+          queued: countOf(state, 'queued'),
+          running: countOf(state, 'running'),
+          waiting: countOf(state, 'waiting'),
+        },
+        waits: waitFigures([...state.waits.values()].filter(isWaiting)),
+        leases: [...state.leases.values()],
+        outbox: Object.fromEntries(
+          [...state.outboxes]
+            .map(([channel, { deliveries }]) => [channel, deliveries.reduce((sum, one) => sum + one.count, 0)] as const)
+            .filter(([, count]) => count > 0),
+        ),
       })),
     rest() {},
     async close() {
       closed = true
     },
   }
+}
+
+const countOf = (state: MemoryState, status: RunStatus): number =>
+  [...state.runs.values()].filter((run) => run.status === status).length
+
+function waitFigures(waiting: readonly Wait[]): StoreFigures['waits'] {
+  const byKind = Map.groupBy(waiting, ({ wait }) => wait)
+  return Object.fromEntries(
+    [...byKind].map(([kind, list]) => [
+      kind,
+      { count: list.length, oldestAt: Math.min(...list.map(({ createdAt }) => createdAt)) },
+    ]),
+  )
 }
 
 const storeClosed = (): ServerError => new ServerError('storage_failed', 'The store is closed.')

@@ -1,4 +1,12 @@
-import type { UsageGroup, UsageQuery, UsageRange, UsageRow, UsageSum } from '../../../src/store/ports/usage.ts'
+import type {
+  TokenSums,
+  UsageGroup,
+  UsageKey,
+  UsageQuery,
+  UsageRange,
+  UsageRow,
+  UsageSum,
+} from '../../../src/store/ports/usage.ts'
 
 const keyOf: Readonly<Record<UsageGroup, (row: UsageRow) => string>> = {
   day: ({ day }) => String(day),
@@ -8,11 +16,39 @@ const keyOf: Readonly<Record<UsageGroup, (row: UsageRow) => string>> = {
   owner: ({ owner }) => owner,
 }
 
+export const usageKey = ({ day, sessionId, owner, agent, provider, model }: UsageKey): string =>
+  JSON.stringify([day, sessionId, owner, agent, provider, model])
+
+/** The rows as a table has them: one for each key, in the order of the keys. */
+function tableOf(rows: readonly UsageRow[]): UsageRow[] {
+  const table = new Map<string, UsageRow>()
+  for (const row of rows) {
+    const known = table.get(usageKey(row))
+    const sum = (field: keyof TokenSums | 'runs' | 'modelRuns') => row[field] + (known?.[field] ?? 0)
+    table.set(usageKey(row), {
+      ...row,
+      runs: sum('runs'),
+      modelRuns: sum('modelRuns'),
+      input: sum('input'),
+      output: sum('output'),
+      cachedInput: sum('cachedInput'),
+      cacheWrite: sum('cacheWrite'),
+      reasoning: sum('reasoning'),
+    })
+  }
+  return [...table].sort(([a], [b]) => compare(a, b)).map(([, row]) => row)
+}
+
 export function memoryUsage(rows: readonly UsageRow[]) {
   const within = ({ from, to, sessionId }: UsageRange) =>
     rows.filter((row) => row.day >= from && row.day <= to && (sessionId === undefined || row.sessionId === sessionId))
 
   return {
+    rows: (after: UsageKey | null, limit: number): UsageRow[] =>
+      tableOf(rows)
+        .filter((row) => after === null || usageKey(row) > usageKey(after))
+        .slice(0, limit),
+    row: (key: UsageKey): UsageRow | null => tableOf(rows).find((row) => usageKey(row) === usageKey(key)) ?? null,
     totals: (range: UsageRange): UsageSum[] =>
       added(within(range), () => '', 'runs').sort(
         (a, b) => compare(a.provider, b.provider) || compare(a.model, b.model),

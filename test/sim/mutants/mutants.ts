@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 import { approvalMutants } from './approval-mutants.ts'
+import { clusterMutants } from './cluster-mutants.ts'
 import { diskMutants } from './disk-mutants.ts'
 import { elsewhereMutants } from './elsewhere-mutants.ts'
 import { engineMutants } from './engine-mutants.ts'
@@ -13,4 +14,5 @@ export const mutants: readonly Mutant[] = [
   ...engineMutants,
   ...approvalMutants,
   ...elsewhereMutants,
+  ...clusterMutants,
 ]

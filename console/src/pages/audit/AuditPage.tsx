@@ -85,7 +85,9 @@ function Entries({ filters }: { filters: AuditFilters }) {
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
       <div className={styles.list}>
-        {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} isFiltered={isFiltered(filters)} />}
+        {filters.at === '' && (
+          <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered(filters)} />
+        )}
         <VirtualRows
           ref={handle}
           items={entries}
@@ -123,22 +125,20 @@ function flipped(open: ReadonlySet<number>, seq: number): ReadonlySet<number> {
   return next
 }
 
-/** New entries do not move what one reads. They come when one asks for them. */
-function NewEntries({ newest, isFiltered }: { newest: number; isFiltered: boolean }) {
+/** New entries do not move what one reads. They come when one asks for them: the list is read again then, and this begins anew. */
+function NewEntries({ newest, readAt, isFiltered }: { newest: number; readAt: number; isFiltered: boolean }) {
   const queries = useQueryClient()
-  const { data } = useChain()
-  const [seen, setSeen] = useState(newest)
-  const head = data?.head?.seq ?? 0
-  const count = head - Math.max(seen, newest)
+  const { data, dataUpdatedAt } = useChain()
+  const [known, setKnown] = useState<number | null>(null)
+  if (data === undefined) return null
+  // Entries of several chains have no numbers without gaps, so what counts is how many came since the list was read.
+  if (known === null && dataUpdatedAt >= readAt) setKnown(data.entries)
+  const isExact = data.head !== null && !isFiltered
+  const count = data.entries - (isExact ? newest : (known ?? data.entries))
   if (count <= 0) return null
   return (
     <div className={styles.new}>
-      <Button
-        onClick={() => {
-          setSeen(head)
-          void queries.resetQueries({ queryKey: ['audit'] })
-        }}
-      >
+      <Button onClick={() => void queries.resetQueries({ queryKey: ['audit'] })}>
         {isFiltered ? 'Look for new entries' : counted(count, 'new entry', 'new entries')}
       </Button>
     </div>

@@ -26,22 +26,38 @@ export function ChainState() {
           <CopyButton text={`${data.head.seq} ${data.head.hash}`} what="head" />
         </div>
       )}
+      {data.chains.length > 1 && data.last_tie !== null && (
+        <div className={styles.head}>
+          <span className={styles.label}>Last tie</span>
+          <code className={styles.hash}>{data.last_tie.hash}</code>
+          <CopyButton text={data.last_tie.hash} what="last tie" />
+        </div>
+      )}
       {data.status === 'broken' && (
         <p className={styles.advice}>
-          {data.broken_at !== null && (
+          {data.broken_at !== null && data.chains.length === 1 && (
             <>
               <Link href={`/audit?at=${data.broken_at}`}>Show entry {fullCount(data.broken_at)}</Link>.{' '}
             </>
           )}
-          Somebody has changed the store, or the disk is damaged. Keep a copy of the data folder, compare it with your
-          last backup, and run <code>npx quarterdeck audit verify</code>.
+          Somebody has changed the store, or the disk is damaged. Keep a copy of the store, compare it with your last
+          backup, and run <code>npx quarterdeck audit verify</code>.
         </p>
       )}
     </section>
   )
 }
 
-function Words({ chain: { status, checked, entries, broken_at, checked_at } }: { chain: AuditChain }) {
+function Words({ chain }: { chain: AuditChain }) {
+  const { status, checked, entries, broken_at, checked_at, chains, problem } = chain
+  if (status === 'broken' && chains.length > 1) {
+    return (
+      <>
+        <Badge tone="bad">Broken</Badge>
+        <span>{problem}</span>
+      </>
+    )
+  }
   if (status === 'broken') {
     return (
       <>
@@ -70,10 +86,11 @@ function Words({ chain: { status, checked, entries, broken_at, checked_at } }: {
       <span>
         {entries === 0
           ? 'There are no entries yet.'
-          : `${counted(entries, 'entry', 'entries')}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
+          : `${counted(entries, 'entry', 'entries')}${chains.length > 1 ? ` in ${fullCount(chains.length)} chains` : ''}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
         {checked_at !== null && (
           <span className={styles.when}>
-            Checked <Time at={checked_at} />. Keep the head elsewhere: it proves that none is missing at the end.
+            Checked <Time at={checked_at} />. Keep the {chains.length > 1 ? 'last tie' : 'head'} elsewhere: it proves
+            that none is missing at the end.
           </span>
         )}
       </span>

@@ -1,5 +1,7 @@
+import type { AuditRecord } from '../../../../src/domain/audit.ts'
+
 /** The kinds of entries that the server writes, in the order of the filter. */
-export const auditKinds: Readonly<Record<string, string>> = {
+const words: Readonly<Record<AuditRecord['kind'], string>> = {
   approval_asked: 'Approval asked for',
   decision: 'Decision',
   approval_voided: 'Approval not used',
@@ -24,7 +26,12 @@ export const auditKinds: Readonly<Record<string, string>> = {
   operator_list: 'Operator listed',
   operator_cancel: 'Operator stopped a run',
   supervised: 'Coding agent',
+  chain_begun: 'Server began a chain',
+  chains_tied: 'Chains tied together',
+  trail_imported: 'Trail imported',
 }
+
+export const auditKinds: Readonly<Record<string, string>> = words
 
 /** An unknown kind of a newer server is shown as it is. A damaged entry has none. */
 export const auditKindWord = (kind: string): string => (kind === '' ? 'Damaged entry' : (auditKinds[kind] ?? kind))

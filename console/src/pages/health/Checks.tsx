@@ -7,7 +7,7 @@ import { adviceOf, checkName } from './advice.ts'
 import styles from './Checks.module.css'
 
 /** Each part that the server needs: whether it works, how quickly it answered, and what to do if it does not. */
-export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
+export function Checks({ checks, isShared }: { checks: NonNullable<Health['checks']>; isShared: boolean | null }) {
   return (
     <DataTable
       label="Checks"
@@ -23,7 +23,7 @@ export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
               {status === 'down' && (
                 <>
                   {error !== undefined && <VisibleText text={error} />}
-                  <Advice check={name} />
+                  <Advice check={name} isShared={isShared} />
                 </>
               )}
             </div>
@@ -40,8 +40,8 @@ export function Checks({ checks }: { checks: NonNullable<Health['checks']> }) {
   )
 }
 
-function Advice({ check }: { check: string }) {
-  const { text, command } = adviceOf(check)
+function Advice({ check, isShared }: { check: string; isShared: boolean | null }) {
+  const { text, command } = adviceOf(check, isShared)
   return (
     <p className={styles.advice}>
       {text} {command !== null && <code>{command}</code>}

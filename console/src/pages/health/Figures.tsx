@@ -13,30 +13,56 @@ interface Figure {
 
 const milliseconds = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
 
+/** Of all servers on the store. Another one of them answers each time, so the figures of one alone would jump. */
+const sum = (stats: Stats, of: (one: Stats | Stats['replicas'][number]) => number): number =>
+  stats.replicas.length === 0 ? of(stats) : stats.replicas.reduce((all, one) => all + of(one), 0)
+
+const isOneOfSeveral = ({ replicas }: Stats): boolean => replicas.length > 1
+
 const figures: readonly Figure[] = [
-  { name: 'Runs', value: ({ runs }) => runs.active, text: fullCount, note: () => 'working now' },
-  { name: 'Queued', value: ({ runs }) => runs.queued, text: fullCount, note: () => 'wait for their session' },
+  { name: 'Runs', value: (stats) => sum(stats, ({ runs }) => runs.active), text: fullCount, note: () => 'working now' },
+  {
+    name: 'Queued',
+    value: (stats) => sum(stats, ({ runs }) => runs.queued),
+    text: fullCount,
+    note: () => 'wait for their session',
+  },
   { name: 'Waiting', value: ({ runs }) => runs.waiting, text: fullCount, note: () => 'for a person or a client' },
   { name: 'Inbox', value: ({ inbox }) => inbox, text: fullCount, note: () => 'for people to decide' },
-  { name: 'Streams', value: ({ streams }) => streams, text: fullCount, note: () => 'of events, open now' },
-  { name: 'Connections', value: ({ connections }) => connections, text: fullCount, note: () => 'to this server' },
+  {
+    name: 'Streams',
+    value: (stats) => sum(stats, ({ streams }) => streams),
+    text: fullCount,
+    note: () => 'of events, open now',
+  },
+  {
+    name: 'Connections',
+    value: (stats) => sum(stats, ({ connections }) => connections),
+    text: fullCount,
+    note: (stats) => (isOneOfSeveral(stats) ? 'to all servers' : 'to this server'),
+  },
   {
     name: 'Memory',
-    value: ({ memory }) => memory.rss,
+    value: (stats) => sum(stats, ({ memory }) => memory.rss),
     text: byteWord,
-    note: ({ memory }) => `${byteWord(memory.heap_used)} of it in objects`,
+    note: (stats) =>
+      isOneOfSeveral(stats) ? 'of all servers' : `${byteWord(stats.memory.heap_used)} of it in objects`,
   },
   {
     name: 'Loop delay',
     value: (stats) => stats.loop_delay_ms.p99,
     text: milliseconds,
-    note: (stats) => `p99 of the event loop, at most ${milliseconds(stats.loop_delay_ms.max)}`,
+    note: (stats) =>
+      isOneOfSeveral(stats)
+        ? 'p99, of the server that answered'
+        : `p99 of the event loop, at most ${milliseconds(stats.loop_delay_ms.max)}`,
   },
   {
     name: 'Store',
     value: ({ store }) => store.bytes,
     text: byteWord,
-    note: ({ store }) => `and ${byteWord(store.wal_bytes)} of write-ahead log`,
+    note: ({ store, replicas }) =>
+      replicas.length > 0 ? 'the database in Postgres' : `and ${byteWord(store.wal_bytes)} of write-ahead log`,
   },
 ]
 

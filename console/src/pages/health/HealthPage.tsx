@@ -12,6 +12,7 @@ import { Channels } from './Channels.tsx'
 import { Checks } from './Checks.tsx'
 import { Figures } from './Figures.tsx'
 import styles from './HealthPage.module.css'
+import { Servers } from './Servers.tsx'
 import { EVERY_MS, useHealth, useStats } from './use-health.ts'
 
 /** How the server is doing, and what to do if it is not well. */
@@ -22,11 +23,12 @@ export default function HealthPage() {
   const isAway = health.error instanceof ClientError && health.error.code === 'unreachable'
   const status = isAway ? null : (health.data?.status ?? null)
   const known = isAway || health.data !== undefined
+  const servers = stats.data?.replicas ?? []
   useTitle(known ? `Health: ${verdictOf(status).word}` : 'Health')
   return (
     <Page title="Health">
       {known ? (
-        <Overall status={status} health={health.data} />
+        <Overall status={status} health={health.data} servers={servers.length} />
       ) : health.error === null ? (
         <Loading rows={1} height={64} />
       ) : (
@@ -43,9 +45,10 @@ export default function HealthPage() {
       <AsOf isLive={!isAway} at={health.dataUpdatedAt}>
         {health.data?.checks !== undefined && (
           <Panel title="What it needs" isFlush>
-            <Checks checks={health.data.checks} />
+            <Checks checks={health.data.checks} isShared={stats.data === undefined ? null : servers.length > 0} />
           </Panel>
         )}
+        {servers.length > 0 && <Servers servers={servers} />}
         {stats.data !== undefined ? (
           <Figures stats={stats.data} samples={stats.samples} now={stats.error === null ? now : stats.dataUpdatedAt} />
         ) : stats.error === null ? (
@@ -63,12 +66,25 @@ export default function HealthPage() {
   )
 }
 
-function Overall({ status, health }: { status: Health['status'] | null; health: Health | undefined }) {
+interface OverallProps {
+  status: Health['status'] | null
+  health: Health | undefined
+  /** How many servers share the store. 0: it belongs to one. */
+  servers: number
+}
+
+function Overall({ status, health, servers }: OverallProps) {
   const { word, sentence, tone } = verdictOf(status)
   const facts = [
-    health?.version === undefined ? null : `Version ${health.version}`,
-    health?.uptime_seconds === undefined ? null : `up for ${duration(health.uptime_seconds * 1_000)}`,
-    health?.active_sessions === undefined ? null : `${counted(health.active_sessions, 'session')} in use`,
+    ...(servers > 1
+      ? [`${servers} servers`]
+      : [
+          health?.version === undefined ? null : `Version ${health.version}`,
+          health?.uptime_seconds === undefined ? null : `up for ${duration(health.uptime_seconds * 1_000)}`,
+        ]),
+    health?.active_sessions === undefined || status === 'unhealthy'
+      ? null
+      : `${counted(health.active_sessions, 'session')} in use`,
     health?.agent_ready === false ? 'takes no work' : null,
   ].filter((fact) => fact !== null)
   return (

@@ -30,10 +30,15 @@ const away: Verdict = {
 /** How the server is doing, in words. Null: it does not answer. */
 export const verdictOf = (status: Health['status'] | null): Verdict => (status === null ? away : verdicts[status])
 
-/** What to do about a check that fails, and the command that helps. */
-export function adviceOf(check: string): { text: string; command: string | null } {
+/** What to do about a check that fails, and the command that helps. `isShared`: several servers may use the store, so it is Postgres. Null: not known. */
+export function adviceOf(check: string, isShared: boolean | null): { text: string; command: string | null } {
   if (check === 'storage') {
-    const text = 'See whether the disk of the data folder is full or read-only, then start the server again.'
+    const text =
+      isShared === false
+        ? 'See whether the disk of the data folder is full or read-only, then start the server again.'
+        : isShared === true
+          ? 'See whether Postgres runs, takes connections and has space on its disk. The servers wait for it: do not start them again.'
+          : 'See whether the disk is full or read-only. With Postgres, see whether it runs and takes connections: the server waits for it.'
     return { text, command: null }
   }
   if (check === 'model' || check === 'gemini_api') {

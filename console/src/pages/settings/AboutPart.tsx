@@ -14,18 +14,31 @@ export function AboutPart() {
     <Section
       title="About"
       action={
-        <Button icon={<SignOutIcon />} onClick={() => void signOut('asked')}>
-          Sign out
-        </Button>
+        me.data?.signed_in_by !== 'proxy' && (
+          <Button icon={<SignOutIcon />} onClick={() => void signOut('asked')}>
+            Sign out
+          </Button>
+        )
       }
     >
       <Loaded query={me}>
-        {({ user, admin, version, agent }) => (
+        {({ user, admin, version, agent, signed_in_by, groups, email }) => (
           <dl className={styles.facts}>
             <Fact name="Signed in as">
               <bdi>{user}</bdi>
               {admin && ', who may decide for everybody'}
+              {signed_in_by === 'proxy' && ', by the proxy in front of this server: sign out there'}
             </Fact>
+            {email !== null && (
+              <Fact name="Email">
+                <bdi>{email}</bdi>
+              </Fact>
+            )}
+            {groups.length > 0 && (
+              <Fact name="Groups">
+                <bdi>{groups.join(', ')}</bdi>
+              </Fact>
+            )}
             <Fact name="Version">Quarterdeck {version}</Fact>
             <Fact name="Server">
               <code>{serverUrl}</code>

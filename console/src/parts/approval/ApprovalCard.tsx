@@ -112,13 +112,13 @@ function LoadedCard({
   const [open, setOpen] = useState<Open>(null)
   const changedFrom = useChangedFrom(approval, before)
   const { seen, onSeen } = useSeen(approval.digest)
-  const decide = useDecide(approval, onMoved)
+  const hasSaidYes = useHasSaidYes(approval)
+  const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved })
   const isSettled = useSettled(approval.digest)
   const isPending = approval.status === 'pending'
   const isQuestion = approval.kind === 'question'
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
-  const hasSaidYes = useHasSaidYes(approval)
   const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive, hasSaidYes }
   const lock = lockReason(facts)
   const mayEdit = !isQuestion && approval.kind !== 'policy' && approval.change?.kind !== 'delete'

@@ -125,7 +125,7 @@ export function RecordCard(props: RecordCardProps) {
           )
         }
       >
-        {asking === null && <Problem error={problem} />}
+        {isOpen && asking === null && <Problem error={problem} />}
         {props.children}
       </CardFrame>
       {asking?.asks !== undefined && isOpen && (

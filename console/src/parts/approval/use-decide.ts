@@ -27,12 +27,28 @@ export interface Decide {
   respond(result: unknown, looked_at: LookedAt): Promise<boolean>
 }
 
-/** Decides, and waits for the server's word. `onChanged`: it is another question now, with this id. */
-export function useDecide(shown: ShownApproval, onChanged: (id: string) => void): Decide {
+interface DecideOptions {
+  /** When `shown` was read. */
+  readAt: number
+  /** Where several people have to say yes: this person has. */
+  hasSaidYes: boolean
+  /** It is another question now, with this id. */
+  onChanged: (id: string) => void
+}
+
+/** The server was asked again after it had gone away, and nobody has decided. */
+const NOT_ARRIVED = new Error(
+  'The server was away, and your decision did not arrive. Nothing was decided. Decide again.',
+)
+
+const isUnreachable = (error: unknown): boolean => error instanceof ClientError && error.code === 'unreachable'
+
+/** Decides, and waits for the server's word. */
+export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged }: DecideOptions): Decide {
   const client = useClient()
   const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
+  const [failure, setFailure] = useState<{ error: unknown; at: number } | null>(null)
   const { approval_id, digest } = shown
 
   const readAgain = async (): Promise<void> => {
@@ -42,7 +58,7 @@ export function useDecide(shown: ShownApproval, onChanged: (id: string) => void)
 
   async function attempt(decide: () => Promise<Approval>): Promise<boolean> {
     setBusy(true)
-    setProblem(null)
+    setFailure(null)
     try {
       const decided = await decide()
       await readAgain()
@@ -61,13 +77,19 @@ export function useDecide(shown: ShownApproval, onChanged: (id: string) => void)
         announce(error instanceof Error ? error.message : 'Somebody else has decided.')
         return true
       }
+      setFailure({ error, at: Date.now() })
       // Nobody knows whether it arrived: the page shows what the server says next.
-      if (code === 'unreachable') await readAgain()
-      setProblem(error)
+      if (isUnreachable(error)) await readAgain()
       return false
     } finally {
       setBusy(false)
     }
+  }
+
+  function problemNow(): unknown {
+    if (failure === null) return null
+    if (!isUnreachable(failure.error) || readAt <= failure.at) return failure.error
+    return hasSaidYes ? null : NOT_ARRIVED
   }
 
   const approveOnce = (options: ApproveOptions, of = digest): Promise<Approval> =>
@@ -85,8 +107,8 @@ export function useDecide(shown: ShownApproval, onChanged: (id: string) => void)
 
   return {
     isBusy,
-    problem,
-    clear: () => setProblem(null),
+    problem: problemNow(),
+    clear: () => setFailure(null),
     approve: (options) => attempt(() => approveOnce(options)),
     approveContent: (content, editDigest, looked_at) =>
       attempt(async () => {

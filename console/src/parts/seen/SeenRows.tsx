@@ -11,6 +11,7 @@ import {
 } from 'react'
 import { useScroller } from './Scroller.tsx'
 import styles from './SeenRows.module.css'
+import { createLooks } from './seen.ts'
 
 export interface SeenRowsHandle {
   scrollTo(index: number): void
@@ -70,15 +71,13 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
   const report = useRef(onSeen)
   report.current = onSeen
   useEffect(() => {
-    // Before rows are measured, the end may stand on the screen for a moment and then move down. Two looks must find it there.
-    let before: ReadonlySet<number> = new Set()
+    const stayedSinceLast = createLooks()
     let again: ReturnType<typeof setTimeout> | undefined
     const look = () => {
       const [port, list] = [element(), all.current]
       if (port === null || list === null) return
       const found = rowsOnScreen(port, list)
-      const stayed = found.filter((index) => before.has(index))
-      before = new Set(found)
+      const stayed = stayedSinceLast(found)
       report.current(stayed)
       clearTimeout(again)
       if (stayed.length < found.length) again = setTimeout(later, SETTLED_MS)

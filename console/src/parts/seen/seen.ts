@@ -48,6 +48,19 @@ export function createSeenAccount(parts: readonly SeenPart[]): SeenAccount {
   }
 }
 
+/**
+ * Which rows were there in this look and in the one before. Before rows are measured, the end may stand on the screen for a moment and
+ * then move down, and nobody has seen it.
+ */
+export function createLooks(): (found: readonly number[]) => number[] {
+  let before: ReadonlySet<number> = new Set()
+  return (found) => {
+    const stayed = found.filter((row) => before.has(row))
+    before = new Set(found)
+    return stayed
+  }
+}
+
 /** Of several things, taken together. */
 export const allSeen = (all: readonly Seen[]): Seen => ({
   hasEnd: all.every(({ hasEnd }) => hasEnd),

@@ -13,7 +13,7 @@ import { reportError } from '../../report-error.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
 import { listAudit } from './list.ts'
-import { verifyAudit } from './verify.ts'
+import { storedTrail, verifyAudit } from './verify.ts'
 
 /** A trail of calls. */
 function trailOf(count: number, chain = MAIN_CHAIN): AuditEntry[] {
@@ -38,6 +38,7 @@ function trailOf(count: number, chain = MAIN_CHAIN): AuditEntry[] {
 
 const readsOf = (trail: readonly AuditEntry[]): AuditReads => ({
   chains: async () => [...new Set([MAIN_CHAIN, ...trail.map(({ chain }) => chain)])],
+  ends: async () => [...new Map(trail.map((entry) => [entry.chain, entry])).values()],
   entries: async (after, limit, wanted = MAIN_CHAIN) =>
     trail.filter(({ chain, n }) => chain === wanted && n > after).slice(0, limit),
   newest: async (before, limit, wanted = MAIN_CHAIN) =>
@@ -49,7 +50,9 @@ const readsOf = (trail: readonly AuditEntry[]): AuditReads => ({
 
 async function verify(entries: readonly AuditEntry[], options: Parameters<typeof verifyAudit>[1] = {}) {
   const io = createTestIo()
-  const exitCode = await verifyAudit(readsOf(entries), options, io).catch((error: unknown) => reportError(error, io))
+  const exitCode = await verifyAudit(storedTrail(readsOf(entries)), options, io).catch((error: unknown) =>
+    reportError(error, io),
+  )
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
@@ -109,13 +112,38 @@ describe('a trail of several chains', () => {
   test('is verified chain by chain, and each has its head', async () => {
     const whole = {
       exitCode: 0,
-      out: `The audit trail is whole: 5 entries.\nhead ${heads[0]} of chain main\nhead ${heads[1]} of chain replica-2\n`,
+      out: `The audit trail is whole: 5 entries in 2 chains.\nhead ${heads[0]} of chain main\nhead ${heads[1]} of chain replica-2\n`,
       err: '',
     }
 
     expect(await verify([...ours, ...theirs])).toEqual(whole)
     expect(await verify([...ours, ...theirs], { expect: heads[1] ?? '' })).toEqual(whole)
-    expect((await verify([...ours, ...theirs.slice(1)])).err).toContain('broken at entry 1.')
+    expect((await verify([...ours, ...theirs.slice(1)])).err).toContain('broken at entry 1 of chain replica-2.')
+  })
+
+  test('names everything that is wrong', async () => {
+    const [first, ...rest] = ours
+    const changed = first === undefined ? [] : [{ ...first, text: '{}' }, ...rest]
+
+    expect(await verify([...changed, ...theirs.slice(1)])).toEqual({
+      exitCode: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^quarterdeck: The audit trail is not whole: 2 problems\.\n {2}Chain main: The hash of entry 1 .+\n {2}Chain replica-2: Entry 1 is missing.+\n$/,
+      ),
+    })
+  })
+
+  test('is listed with the chain of each entry', async () => {
+    const io = createTestIo()
+    await listAudit(readsOf([...ours, ...theirs]), { limit: '3' }, io)
+    const [head, ...rows] = io.printed().trimEnd().split('\n')
+    expect(head).toMatch(/^CHAIN +ENTRY +TIME/)
+    expect(rows.map((row) => row.split(/ +/).slice(0, 2))).toEqual([
+      ['main', '2'],
+      ['replica-2', '2'],
+      ['main', '3'],
+    ])
   })
 
   test('finds an entry that was moved to another chain', async () => {
@@ -151,8 +179,8 @@ describe('quarterdeck audit list', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines).toEqual([
-      { n: 1, hash: first?.hash, ...JSON.parse(first?.text ?? '') },
-      { n: 2, hash: second?.hash, text: '{"at"' },
+      { chain: 'main', n: 1, hash: first?.hash, ...JSON.parse(first?.text ?? '') },
+      { chain: 'main', n: 2, hash: second?.hash, text: '{"at"' },
     ])
   })
 })

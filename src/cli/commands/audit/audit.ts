@@ -1,20 +1,24 @@
 import { Command } from 'commander'
-import type { AuditReads } from '../../../store/ports/audit.ts'
-import { dataDirectory, withStoredData } from '../../data-directory.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { storePlace, withStoredIn } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import { archivedTrail } from './archived-trail.ts'
+import { exportAudit } from './export.ts'
 import { listAudit } from './list.ts'
-import { verifyAudit } from './verify.ts'
+import { storedTrail, verifyAudit } from './verify.ts'
 
 interface Shared {
+  store?: string
   dataDir?: string
 }
 
 export function createAuditCommand(io: Io, settle: Settle): Command {
   const command = new Command('audit')
-    .summary('list and verify the trail of decisions and calls')
+    .summary('list, export and verify the trail of decisions and calls')
     .description(
       'Every decision and every call with side effects is an entry of the audit trail. Hashes chain the entries. Works on a data ' +
-        'directory, also while a server uses it.',
+        'directory or a Postgres database, also while servers use it.',
     )
     .addHelpText(
       'after',
@@ -22,38 +26,61 @@ export function createAuditCommand(io: Io, settle: Settle): Command {
 Examples:
   $ quarterdeck audit list --limit 20
   $ quarterdeck audit verify --data-dir /var/lib/quarterdeck
-  $ quarterdeck audit verify --contains 5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef`,
+  $ quarterdeck audit verify --contains 5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef
+  $ quarterdeck audit export -o trail.jsonl && quarterdeck audit verify --file trail.jsonl`,
     )
   const add = (name: string, summary: string) =>
     command
       .command(name)
       .description(summary)
       .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
-
-  const withTrail = (dataDir: string | undefined, work: (trail: AuditReads) => Promise<number>): Promise<number> =>
-    withStoredData(dataDirectory(dataDir, io), io, (stored) => stored.read((store) => work(store.audit)))
+      .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
 
   add('list', 'Lists the newest entries, oldest first.')
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async ({ dataDir, ...options }: Shared & { limit: string; json?: boolean }) =>
-      settle(await withTrail(dataDir, (trail) => listAudit(trail, options, io))),
+    .action(async (options: Shared & { limit: string; json?: boolean }) =>
+      settle(
+        await withStoredIn(storePlace(options, io), io, (stored) =>
+          stored.read((store) => listAudit(store.audit, options, io)),
+        ),
+      ),
     )
 
-  add('verify', 'Recomputes every hash. Ends with 1 when an entry was changed, removed or inserted.')
+  add('export', 'Writes all chains of the trail as JSON Lines, so that they can be verified elsewhere.')
+    .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
+    .action(async (options: Shared & { output?: string }) =>
+      settle(await withStoredIn(storePlace(options, io), io, (stored) => exportAudit(stored, options, io))),
+    )
+
+  add(
+    'verify',
+    'Recomputes every hash, and checks what the ties say about the chains. Ends with 1 when an entry was changed, removed or inserted.',
+  )
     .option('--expect <hash>', 'the last entry must have this hash: nothing was cut off or added since you noted it')
     .option(
       '--contains <hash>',
       'an entry must have this hash: nothing up to it was cut off, and there may be newer entries',
     )
+    .option('--file <file>', 'an export of the trail, or of everything, instead of a store')
     .addHelpText(
       'after',
       `
-A chain alone cannot show that its end was cut off. Keep the head that verify prints in another place, and pass it to
---expect or --contains the next time.`,
+A chain alone cannot show that its end was cut off. Keep the head or the last tie that verify prints in another place, and
+pass it to --expect or --contains the next time.`,
     )
-    .action(async ({ dataDir, ...options }: Shared & { expect?: string; contains?: string }) =>
-      settle(await withTrail(dataDir, (trail) => verifyAudit(trail, options, io))),
-    )
+    .action(async ({ file, ...options }: Shared & { expect?: string; contains?: string; file?: string }) => {
+      if (file === undefined) {
+        const place = storePlace(options, io)
+        settle(
+          await withStoredIn(place, io, (stored) =>
+            stored.read((store) => verifyAudit(storedTrail(store.audit), options, io)),
+          ),
+        )
+        return
+      }
+      if (file === '-') throw new CliError(exitCodes.usage.code, '--file needs a file: it is read twice.')
+      settle(await verifyAudit(archivedTrail(file, io), options, io))
+    })
   return command
 }

@@ -5,7 +5,6 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { auditPages } from './verify.ts'
 
 /** Lists the newest entries, oldest first, as they are stored. It does not check the chain. */
 export async function listAudit(
@@ -18,19 +17,32 @@ export async function listAudit(
     throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
   }
   const newest: AuditEntry[] = []
-  for (const chain of await trail.chains()) {
-    let ofChain: AuditEntry[] = []
-    for await (const page of auditPages(trail, chain)) ofChain = [...ofChain, ...page].slice(-most)
-    newest.push(...ofChain)
-  }
+  for (const chain of await trail.chains()) newest.push(...(await trail.newest(null, most, chain)).reverse())
+  // The chains of several processes overlap in time.
+  const shown = inOrder(newest).slice(-most)
 
-  if (json) for (const entry of newest) io.stdout.write(`${JSON.stringify(summary(entry))}\n`)
-  else if (newest.length > 0) io.stdout.write(table(newest))
+  if (json) for (const entry of shown) io.stdout.write(`${JSON.stringify(summary(entry))}\n`)
+  else if (shown.length > 0) io.stdout.write(table(shown, new Set(newest.map(({ chain }) => chain)).size > 1))
   else io.stderr.write('The audit trail has no entries.\n')
   return exitCodes.ok.code
 }
 
-const summary = (entry: AuditEntry): Record<string, unknown> => ({ n: entry.n, hash: entry.hash, ...recordOf(entry) })
+/** By time. Entries of one chain stay in their order, whatever the clock did. */
+function inOrder(entries: readonly AuditEntry[]): AuditEntry[] {
+  const latest = new Map<string, number>()
+  const timed = entries.map((entry) => {
+    const { at } = recordOf(entry)
+    const time = Math.max(latest.get(entry.chain) ?? 0, typeof at === 'number' ? at : 0)
+    latest.set(entry.chain, time)
+    return { entry, time }
+  })
+  return timed.sort((a, b) => a.time - b.time).map(({ entry }) => entry)
+}
+
+const summary = (entry: AuditEntry): Record<string, unknown> => ({
+  ...{ chain: entry.chain, n: entry.n, hash: entry.hash },
+  ...recordOf(entry),
+})
 
 /** An entry that was changed by hand may not be JSON. It is shown anyway. */
 function recordOf({ text }: AuditEntry): Record<string, unknown> {
@@ -41,11 +53,16 @@ function recordOf({ text }: AuditEntry): Record<string, unknown> {
   return { text }
 }
 
-function table(entries: readonly AuditEntry[]): string {
-  const head = ['ENTRY', 'TIME (UTC)', 'KIND', 'BY', 'AGENT', 'TOOL', 'DETAILS']
+/** Enough of the name of a chain to tell it from others. `audit verify` prints whole names. */
+const CHAIN_CHARS = 13
+
+/** Entries have their numbers in their chain, so with several chains a number alone says nothing. */
+function table(entries: readonly AuditEntry[], hasChains: boolean): string {
+  const head = [...(hasChains ? ['CHAIN'] : []), 'ENTRY', 'TIME (UTC)', 'KIND', 'BY', 'AGENT', 'TOOL', 'DETAILS']
   const rows = entries.map((entry) => {
     const record = recordOf(entry)
     return [
+      ...(hasChains ? [terminalLine(entry.chain.slice(0, CHAIN_CHARS), CHAIN_CHARS)] : []),
       String(entry.n),
       timeOf(record.at),
       cell(record.kind, 20),

@@ -1,11 +1,13 @@
 import type { AuditEntry } from '../../../domain/audit.ts'
-import { type ChainEnd, emptyChain, verifyChain } from '../../../store/audit-chain.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
+import { type TrailPages, type TrailProblem, verifyTrail } from '../../../store/verify-trail.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 
 const PAGE = 500
+/** Problems that are printed. */
+const MOST_PROBLEMS = 20
 
 /** Reads a chain of the trail from its start, page by page. */
 export async function* auditPages(trail: Pick<AuditReads, 'entries'>, chain: string): AsyncGenerator<AuditEntry[]> {
@@ -20,51 +22,80 @@ export async function* auditPages(trail: Pick<AuditReads, 'entries'>, chain: str
   }
 }
 
+export const storedTrail = (trail: Pick<AuditReads, 'chains' | 'entries'>): TrailPages => ({
+  chains: () => trail.chains(),
+  pages: (chain) => auditPages(trail, chain),
+})
+
 export async function verifyAudit(
-  trail: AuditReads,
+  trail: TrailPages,
   options: { expect?: string; contains?: string },
   io: Io,
 ): Promise<number> {
   const expected = hashOf('--expect', options.expect)
   const contained = hashOf('--contains', options.contains)
   const wanted = expected ?? contained
-  const ends: ChainEnd[] = []
   let found: AuditEntry | null = null
-  for (const chain of await trail.chains()) {
-    let end = emptyChain(chain)
-    for await (const page of auditPages(trail, chain)) {
-      end = wholePart(page, end)
-      found ??= page.find(({ hash }) => hash === wanted) ?? null
-    }
-    ends.push(end)
-  }
+  const { ends, lastTie, problems } = await verifyTrail(trail, (page) => {
+    found ??= page.find(({ hash }) => hash === wanted) ?? null
+  })
+  const isAlone = ends.length <= 1
+  if (problems.length > 0) throw broken(problems, isAlone)
   const count = ends.reduce((sum, { n }) => sum + n, 0)
-  const heads = ends.map(({ chain, head }) => (ends.length === 1 ? head : `${head} of chain ${chain}`))
-  if (wanted !== null && found === null) {
+  const heads = ends.map(({ chain, head }) => (isAlone ? head : `${head} of chain ${chain}`))
+  checkWanted(found, { expected, contained }, ends, heads)
+  const tie = lastTie === null ? '' : `last tie ${lastTie.hash} of ${new Date(lastTie.at).toISOString()}\n`
+  const chains = isAlone ? '' : ` in ${ends.length} chains`
+  io.stdout.write(
+    `The audit trail is whole: ${entries(count)}${chains}.\n${heads.map((head) => `head ${head}\n`).join('')}${tie}`,
+  )
+  return exitCodes.ok.code
+}
+
+function checkWanted(
+  found: AuditEntry | null,
+  { expected, contained }: { expected: string | null; contained: string | null },
+  ends: readonly { chain: string; n: number; head: string }[],
+  heads: readonly string[],
+): void {
+  const wanted = expected ?? contained
+  if (wanted === null) return
+  if (found === null) {
+    const count = ends.reduce((sum, { n }) => sum + n, 0)
     throw new CliError(exitCodes.failed.code, `No entry of the audit trail has the hash ${wanted}.`, [
       'Entries were cut off, the whole trail was replaced, or the hash belongs to another data directory.',
       `The trail now has ${entries(count)} and the head ${heads.join(' and ')}.`,
     ])
   }
-  const end = ends.find(({ chain }) => chain === found?.chain)
-  if (expected !== null && found !== null && end !== undefined && end.head !== expected) {
+  const end = ends.find(({ chain }) => chain === found.chain)
+  if (expected !== null && end !== undefined && end.head !== expected) {
     throw new CliError(exitCodes.failed.code, 'The audit trail does not end with the expected hash.', [
       `The hash belongs to entry ${found.n}; ${entries(end.n - found.n)} came after it. The head is ${end.head}.`,
       'If newer entries are fine: --contains <hash>',
     ])
   }
-  io.stdout.write(`The audit trail is whole: ${entries(count)}.\n${heads.map((head) => `head ${head}\n`).join('')}`)
-  return exitCodes.ok.code
 }
 
-/** Returns the end of the chain after this page. Throws if the page does not follow from what comes before it. */
-function wholePart(page: readonly AuditEntry[], before: ChainEnd): ChainEnd {
-  const verdict = verifyChain(page, before)
-  if (verdict.ok) return verdict
-  throw new CliError(exitCodes.failed.code, `The audit trail is broken at entry ${verdict.n}.`, [
-    verdict.reason,
-    ...(verdict.n === 1 ? [] : [`Intact before it: ${entries(verdict.n - 1)}.`]),
-  ])
+function broken(problems: readonly TrailProblem[], isAlone: boolean): CliError {
+  const [first, ...others] = problems
+  if (first !== undefined && first.n !== null && others.length === 0) {
+    const place = isAlone ? `entry ${first.n}` : `entry ${first.n} of chain ${first.chain}`
+    return new CliError(exitCodes.failed.code, `The audit trail is broken at ${place}.`, [
+      first.reason,
+      ...(first.n === 1 ? [] : [`Intact before it: ${entries(first.n - 1)}.`]),
+    ])
+  }
+  const more = problems.length - MOST_PROBLEMS
+  return new CliError(
+    exitCodes.failed.code,
+    `The audit trail is not whole: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`,
+    [
+      ...problems
+        .slice(0, MOST_PROBLEMS)
+        .map(({ chain, reason }) => (reason.includes(chain) ? reason : `Chain ${chain}: ${reason}`)),
+      ...(more > 0 ? [`And ${more} more.`] : []),
+    ],
+  )
 }
 
 function hashOf(flag: string, text: string | undefined): string | null {

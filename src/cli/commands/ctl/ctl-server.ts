@@ -1,16 +1,17 @@
 // The running server, as the commands of `ctl` reach it: through its local socket, with the operator's token and, for decisions, the
 // passphrase.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { ClientError } from '../../../client/client-error.ts'
 import { type Call, type Connection, createConnection } from '../../../client/connection.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
-import { variable } from '../../../config/source/env-file.ts'
 import { sleep } from '../../../domain/clock.ts'
 import { passphraseHeaders } from '../../../http/auth/passphrase/require-passphrase.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { operatorTokenIn } from '../../operator-token.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
@@ -43,9 +44,13 @@ export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlSer
   const { dataDir, ipcName } = ctlPlace(options, io)
   if (!existsSync(dataDir)) throw noServer(dataDir, 'there is no such folder')
   const configDir = findConfigDir(io.env, process.platform)
-  const { path } = findCtlPlace({ env: io.env, configDir, dataDir, ipcName, platform: process.platform })
+  const socketOf = (folder: string): string =>
+    findCtlPlace({ env: io.env, configDir, dataDir: folder, ipcName, platform: process.platform }).path
+  const path = socketOf(dataDir)
+  // Of several servers on one machine, each has a folder of its own and a passphrase of its own, so the person chooses.
+  const others = () => replicaFolders(dataDir).filter((folder) => existsSync(socketOf(folder)))
   // Before a person types a token for nobody.
-  if (process.platform !== 'win32' && !existsSync(path)) throw noServer(dataDir, `nothing listens at ${path}`)
+  if (process.platform !== 'win32' && !existsSync(path)) throw noServer(dataDir, `nothing listens at ${path}`, others())
   const token = await operatorToken(io)
   const passphrase = createTypedPassphrase({ ...options, dataDir }, io)
   const fetch = createSocketFetch(path)
@@ -58,7 +63,7 @@ export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlSer
       const response = await connection.once(call)
       return response.status === 204 ? null : await response.json()
     } catch (error) {
-      if (error instanceof ClientError && error.code === 'unreachable') throw noServer(dataDir, error.message)
+      if (error instanceof ClientError && error.code === 'unreachable') throw noServer(dataDir, error.message, others())
       throw error
     }
   }
@@ -109,7 +114,7 @@ export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlSer
  * So it is typed, unless the person puts it into the environment of this one terminal.
  */
 async function operatorToken(io: Io): Promise<string> {
-  const set = variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN')
+  const set = operatorTokenIn(io.env)
   if (set !== undefined) return set
   if (io.stdin.isTTY === true && io.stderr.isTTY === true) {
     io.stderr.write(
@@ -127,10 +132,18 @@ async function operatorToken(io: Io): Promise<string> {
   )
 }
 
-const noServer = (dataDir: string, why: string): CliError =>
+const noServer = (dataDir: string, why: string, others: readonly string[] = []): CliError =>
   new CliError(exitCodes.failed.code, `No server runs for ${dataDir} (${why}).`, [
-    'Start one with quarterdeck serve, or name the folder of the one that runs: --data-dir <folder>.',
+    others.length === 0
+      ? 'Start one with quarterdeck serve, or name the folder of the one that runs: --data-dir <folder>.'
+      : `Another server of this folder seems to run: --data-dir ${others.join(', or --data-dir ')}`,
   ])
+
+/** Where further servers on one database keep what belongs to this machine. */
+function replicaFolders(dataDir: string): string[] {
+  const folder = join(dataDir, 'replicas')
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+}
 
 /** What the server said, as a failure of the command. */
 export function refusalOf(error: ClientError): CliError {

@@ -1,8 +1,9 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { reservedVerbs } from '../../../operators/commands/verbs.ts'
+import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -153,6 +154,22 @@ WAITS       KIND        RISK  SINCE     WHAT
     expect(await main(['ctl', 'list'], io)).toBe(1)
     expect(io.complained()).toContain(`No server runs for ${join(cwd, '.quarterdeck')}`)
     expect(io.complained()).toContain('Start one with quarterdeck serve')
+  })
+
+  test.skipIf(process.platform === 'win32')('another server of the same folder is named', async () => {
+    const cwd = await tempFolder()
+    const env = { QUARTERDECK_CONFIG_DIR: join(cwd, 'config') }
+    const [first, second] = [join(cwd, '.quarterdeck'), join(cwd, '.quarterdeck', 'replicas', '2')]
+    mkdirSync(second, { recursive: true })
+    const options = { env, configDir: env.QUARTERDECK_CONFIG_DIR, ipcName: null, platform: process.platform }
+    const { path, runtimeDir } = findCtlPlace({ ...options, dataDir: second })
+    mkdirSync(runtimeDir, { recursive: true })
+    writeFileSync(path, '')
+    const io = createTestIo({ cwd, env })
+
+    expect(await main(['ctl', 'list', '--data-dir', first], io)).toBe(1)
+    expect(io.complained()).toContain(`No server runs for ${first}`)
+    expect(io.complained()).toContain(`Another server of this folder seems to run: --data-dir ${second}`)
   })
 
   test('without a token it says where to get one', async () => {

@@ -4,14 +4,17 @@ import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
 import type { AgentDefinition, ModelSettings } from '../../../domain/agent.ts'
+import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import { shownStore } from '../../../domain/store-settings.ts'
 import { createModel } from '../../../models/create-model.ts'
 import { createModelHttp } from '../../../models/wire/model-http.ts'
-import { databaseIn, examineDataDir } from '../../../open-store.ts'
+import { databaseIn, examineDataDir, migrateSharedStore } from '../../../open-store.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
+import { reasonOf } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { portInUse, takenHost } from '../serve/port-in-use.ts'
 
@@ -135,8 +138,8 @@ async function isQuarterdeck(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Works beside a running server: it reads the database without changing it. */
-export async function checkDataDir(dataDir: string): Promise<{ check: Check; inUse: boolean }> {
+/** Works beside a running server: it reads the database without changing it. `isShared`: the database is elsewhere. */
+export async function checkDataDir(dataDir: string, isShared = false): Promise<{ check: Check; inUse: boolean }> {
   const name = 'Data'
   const fail = (detail: string, mend?: string) => ({
     check: { name, status: 'fail' as const, detail, ...(mend === undefined ? {} : { mend }) },
@@ -165,9 +168,41 @@ export async function checkDataDir(dataDir: string): Promise<{ check: Check; inU
     return { check: { name, status: 'warn', detail: `Other users can read ${dataDir}`, mend }, inUse }
   }
   const detail = inUse
-    ? `${dataDir} is used by a running server; the database is intact`
+    ? `${dataDir} is used by a running server; ${isShared ? 'another one takes a folder in it' : 'the database is intact'}`
     : `${dataDir} is writable and free`
   return { check: { name, status: 'ok', detail }, inUse }
+}
+
+/** Connects and looks. Changes nothing there. */
+export async function checkDatabase(url: string, clock: Clock): Promise<Check> {
+  const name = 'Store'
+  const shown = shownStore(url)
+  try {
+    const { from, to, unknown } = await migrateSharedStore({ apply: false, url, clock, log: silentLogger })
+    if (unknown > 0) {
+      return {
+        name,
+        status: 'warn',
+        detail: `${shown} answers; a newer Quarterdeck has changed it (version ${from}, this one knows ${from - unknown})`,
+        mend: 'This version can still use it. Update it soon.',
+      }
+    }
+    const then = from === 0 ? 'its tables will be made' : `it will be updated from version ${from} to ${to}`
+    return {
+      name,
+      status: 'ok',
+      detail: from === to ? `${shown} answers` : `${shown} answers; ${then} at the first start`,
+    }
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    const [reason] = reasonOf(error)
+    return {
+      name,
+      status: 'fail',
+      detail: `${shown}: ${error.message}`,
+      ...(reason === undefined ? {} : { mend: reason }),
+    }
+  }
 }
 
 export async function checkDisk(dataDir: string): Promise<Check> {

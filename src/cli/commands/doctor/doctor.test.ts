@@ -324,6 +324,9 @@ describe('the checks', () => {
       detail: `${dataDir} is writable and free`,
     })
     const lock = lockDataDir(dataDir)
+    expect((await checkDataDir(dataDir, true)).check.detail).toBe(
+      `${dataDir} is used by a running server; another one takes a folder in it`,
+    )
     expect(await checkDataDir(dataDir)).toEqual({
       check: { name: 'Data', status: 'ok', detail: `${dataDir} is used by a running server; the database is intact` },
       inUse: true,

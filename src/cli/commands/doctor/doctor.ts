@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { ConfigError, formatIssue } from '../../../config/config-error.ts'
+import { isPostgres } from '../../../domain/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
@@ -20,7 +21,7 @@ export function createDoctorCommand(io: Io, settle: Settle): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(
-      'Checks Node, the configuration, the key, the model, the tools, the port, the data directory, the channels, the disk and the clock. ' +
+      'Checks Node, the configuration, the key, the model, the tools, the port, the data directory, the database, the channels, the disk and the clock. ' +
         'Starts MCP servers, asks them for their tools and stops them. Works beside a running server.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
@@ -58,7 +59,9 @@ async function examine(
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
 ): Promise<Check[]> {
-  const { checkClock, checkDataDir, checkDisk, checkModel, checkNode, checkPort } = await import('./checks.ts')
+  const { checkClock, checkDatabase, checkDataDir, checkDisk, checkModel, checkNode, checkPort } = await import(
+    './checks.ts'
+  )
   const checks = [checkNode(process.versions.node)]
   let config: LoadedConfig | null = null
   try {
@@ -86,8 +89,9 @@ async function examine(
     const data: Awaited<ReturnType<typeof checkDataDir>> =
       config.settings.store === ':memory:'
         ? { check: { name: 'Data', status: 'ok', detail: 'in memory' }, inUse: false }
-        : await checkDataDir(config.dataDir)
+        : await checkDataDir(config.dataDir, isPostgres(config.settings.store))
     checks.push(await checkPort(config.settings, data.inUse), data.check)
+    if (isPostgres(config.settings.store)) checks.push(await checkDatabase(config.settings.store.url, io.clock))
     const { checkChannels } = await import('./channel-checks.ts')
     const { configDir, dataDir } = config
     checks.push(

@@ -21,7 +21,7 @@ async function setUp() {
   mkdirSync(dataDir)
   await openStore({ dataDir, fatal }).close()
   const open = () => openPasskeys({ configDir: join(cwd, '.config'), dataDir, makeFolder })
-  open().add({
+  await open().add({
     ...{ id, user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5', counter: 3 },
     ...{ transports: [], createdAt: Date.parse('2026-11-15T09:00:00Z'), lastUsedAt: null },
   })
@@ -48,7 +48,7 @@ describe('quarterdeck passkeys', () => {
       ...{ passkey_id: id, user: 'ada', label: 'Laptop', host: 'localhost' },
       ...{ created_at: '2026-11-15T09:00:00.000Z', last_used_at: null },
     })
-    open().remove(id)
+    await open().remove(id)
     expect(await run(['list'])).toMatchObject({ code: 0, out: '', err: expect.stringContaining('no passkeys') })
   })
 
@@ -56,10 +56,10 @@ describe('quarterdeck passkeys', () => {
     const { run, typing, open, dataDir } = await setUp()
 
     expect(await run(['remove', id], typing('yes\n'))).toMatchObject({ code: 1 })
-    expect(open().list()).toHaveLength(1)
+    expect(await open().list()).toHaveLength(1)
     const done = await run(['remove', id], typing('remove\n'))
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('It is the last one')])
-    expect(open().list()).toEqual([])
+    expect(await open().list()).toEqual([])
     const store = openStore({ dataDir, fatal })
     onTestFinished(() => store.close())
     const [entry] = await store.audit.entries(0, 10)
@@ -76,6 +76,6 @@ describe('quarterdeck passkeys', () => {
     const lock = lockDataDir(dataDir)
     expect((await run(['remove', id], typing('remove\n'))).err).toContain('Stop it, then run this command again.')
     lock.release()
-    expect(open().list()).toHaveLength(1)
+    expect(await open().list()).toHaveLength(1)
   })
 })

@@ -3,11 +3,16 @@ import { Command } from 'commander'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { openPasskeys, type Passkey } from '../../../http/auth/console/passkeys.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { openPasskeys, type Passkey, type Passkeys } from '../../../http/auth/console/passkeys.ts'
+import { createSharedPasskeys, listSharedPasskeys } from '../../../http/auth/console/shared-passkeys.ts'
+import { openSharedStore } from '../../../open-store.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
+import type { Store } from '../../../store/store.ts'
 import { CliError } from '../../cli-error.ts'
 import { withStore } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { storePlace, withSharedReads } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
@@ -25,7 +30,8 @@ export function createPasskeysCommand(io: Io, settle: Settle): Command {
     .summary('list passkeys, and remove a lost one')
     .description(
       'Passkeys are added and removed in the console. These commands are for a passkey that is lost: without it, nobody could remove it ' +
-        'there. They work in the server’s config folder, and removing only while the server is stopped and at a terminal.',
+        'there. They work in the server’s config folder, and removing only while the server is stopped and at a terminal. With ' +
+        'QUARTERDECK_STORE=postgres://… they work in that database, also while servers run.',
     )
     .addHelpText(
       'after',
@@ -39,8 +45,13 @@ Examples:
     .description('Lists all passkeys, oldest first.')
     .option('--data-dir <folder>', DATA_DIR)
     .option('--json', 'one JSON object a line')
-    .action((options: Shared & { json?: boolean }) => {
-      list(passkeysIn(placeOf(options, io), io).list(), options.json === true, io)
+    .action(async (options: Shared & { json?: boolean }) => {
+      const place = storePlace(options, io)
+      const all =
+        'url' in place
+          ? await withSharedReads(place, io, ({ shared }) => listSharedPasskeys(shared))
+          : await passkeysIn(placeOf(options, io), io).list()
+      list(all, options.json === true, io)
       settle(exitCodes.ok.code)
     })
   command
@@ -49,7 +60,13 @@ Examples:
     .argument('<id>', 'the id of the passkey, from passkeys list')
     .option('--data-dir <folder>', DATA_DIR)
     .action(async (id: string, options: Shared) => {
-      await remove(id, placeOf(options, io), io)
+      // A program could type the word. An agent usually has no terminal.
+      if (!hasTerminal(io)) {
+        throw new CliError(exitCodes.failed.code, 'A passkey is removed only at a terminal, by a person.')
+      }
+      const place = storePlace(options, io)
+      if ('url' in place) await removeInDatabase(id, place.url, io)
+      else await removeInFolder(id, placeOf(options, io), io)
       settle(exitCodes.ok.code)
     })
   return command
@@ -95,39 +112,46 @@ function list(passkeys: readonly Passkey[], json: boolean, io: Io): void {
   io.stdout.write(textTable(['ID', 'USER', 'HOST', 'CREATED (UTC)', 'LAST USED (UTC)', 'NAME'], rows))
 }
 
-async function remove(id: string, dataDir: string, io: Io): Promise<void> {
-  // A program could type the word. An agent usually has no terminal.
-  if (!hasTerminal(io)) {
-    throw new CliError(exitCodes.failed.code, 'A passkey is removed only at a terminal, by a person.')
-  }
+async function removeInDatabase(id: string, url: string, io: Io): Promise<void> {
+  const { store } = await openSharedStore({ url, clock: io.clock, log: silentLogger })
   try {
-    await withStore(dataDir, { create: false }, io, async (store) => {
-      const passkeys = passkeysIn(dataDir, io)
-      const found = passkeys.list().find((one) => one.id === id)
-      if (found === undefined) {
-        throw new CliError(exitCodes.failed.code, `There is no passkey ${JSON.stringify(id)}.`, [
-          'To see their ids: quarterdeck passkeys list',
-        ])
-      }
-      const last = passkeys.list().length === 1 ? ' It is the last one: nothing will need a passkey any more.' : ''
-      io.stdout.write(
-        `${terminalLine(found.label || 'A passkey', 64)} of ${terminalLine(found.user, 64)} for ${terminalLine(found.rpId, 64)}.${last}\n`,
-      )
-      await confirm('Remove it? Type remove:', 'remove', io)
-      // First, so that no passkey goes that is not in the trail.
-      const about = { session: null, run: null, agent: '', tool: '', call: null }
-      const details = { passkey: found.id, user: found.user, channel: 'command line' }
-      const record = { at: io.clock.now(), kind: 'passkey_removed' as const, by: 'command line', ...about, details }
-      const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
-      for (const result of results) if (!result.ok) throw result.error
-      await synced
-      passkeys.remove(id)
-      io.stdout.write('Removed.\n')
-    })
+    await remove(id, store, createSharedPasskeys(store.shared), io)
+  } finally {
+    await store.close()
+  }
+}
+
+async function removeInFolder(id: string, dataDir: string, io: Io): Promise<void> {
+  try {
+    await withStore(dataDir, { create: false }, io, (store) => remove(id, store, passkeysIn(dataDir, io), io))
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
     throw new CliError(exitCodes.failed.code, `A server is using ${dataDir}. Stop it, then run this command again.`, [
       'Whoever has another passkey removes this one in the console: Settings, Passkeys.',
     ])
   }
+}
+
+async function remove(id: string, store: Pick<Store, 'commit'>, passkeys: Passkeys, io: Io): Promise<void> {
+  const all = await passkeys.list()
+  const found = all.find((one) => one.id === id)
+  if (found === undefined) {
+    throw new CliError(exitCodes.failed.code, `There is no passkey ${JSON.stringify(id)}.`, [
+      'To see their ids: quarterdeck passkeys list',
+    ])
+  }
+  const last = all.length === 1 ? ' It is the last one: nothing will need a passkey any more.' : ''
+  io.stdout.write(
+    `${terminalLine(found.label || 'A passkey', 64)} of ${terminalLine(found.user, 64)} for ${terminalLine(found.rpId, 64)}.${last}\n`,
+  )
+  await confirm('Remove it? Type remove:', 'remove', io)
+  // First, so that no passkey goes that is not in the trail.
+  const about = { session: null, run: null, agent: '', tool: '', call: null }
+  const details = { passkey: found.id, user: found.user, channel: 'command line' }
+  const record = { at: io.clock.now(), kind: 'passkey_removed' as const, by: 'command line', ...about, details }
+  const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
+  for (const result of results) if (!result.ok) throw result.error
+  await synced
+  await passkeys.remove(id)
+  io.stdout.write('Removed.\n')
 }

@@ -15,7 +15,7 @@ export interface BannerFacts {
   agents: readonly AgentDefinition[]
   protocols: readonly string[]
   /** Null: everything is in memory. */
-  dataDir: string | null
+  keptIn: string | null
   /** Tokens that this start has created. The banner shows them once, and only at a terminal. */
   tokens: MadeTokens | null
   /** Talking needs a token. */
@@ -52,7 +52,7 @@ export function banner(facts: BannerFacts, io: Io): string {
     '',
     ...agentRows(facts).map(row),
     ...doorRows(facts).map(row),
-    row(['Data', facts.dataDir ?? 'in memory: lost when the server stops']),
+    row(['Data', facts.keptIn ?? 'in memory: lost when the server stops']),
     '',
   ]
   if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, prose), '')

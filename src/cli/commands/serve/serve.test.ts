@@ -33,7 +33,7 @@ function fakeApp(url: string, madeTokens: MadeTokens | null) {
       madeTokens,
       operatorToken: null,
       hasOperator: true,
-      newConsoleCode: () => 'one-time-code',
+      newConsoleCode: async () => 'one-time-code',
       doors: ['ag-ui'],
     }
   }

@@ -3,6 +3,8 @@ import { Command, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags } from '../../../config/settings/settings.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
+import { isPostgres, shownStore } from '../../../domain/store-settings.ts'
+import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
 import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
@@ -76,8 +78,12 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   const warned = new Set<string>()
   let answerUrl: TerminalLogOptions['answerUrl'] = () => null
   let log: Logger = silentLogger
-  const logOf = (config: LoadedConfig) =>
-    createServerLog(config, io, { verbose: request.verbose === true, answerUrl: (sessionId) => answerUrl(sessionId) })
+  const logOf = (config: LoadedConfig, tap: LogTap) =>
+    createServerLog(config, io, {
+      verbose: request.verbose === true,
+      answerUrl: (sessionId) => answerUrl(sessionId),
+      tap,
+    })
   function load(): LoadedConfig {
     const reading = recordReading()
     try {
@@ -93,7 +99,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   }
   async function start(config: LoadedConfig, reload: number): Promise<Started> {
     const style = styleFor(io.stderr, io.env)
-    log = logOf(config)
+    const logTap = createLogTap()
+    log = logOf(config, logTap)
     for (const warning of config.warnings) {
       if (warned.has(warning)) continue
       warned.add(warning)
@@ -104,7 +111,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     if (fixtures) {
       log.warn('--conformance-fixtures: anybody on this machine may call the test tools of /mcp without a token')
     }
-    const more = { ...(request.watch ? { reload } : {}), ...(fixtures ? { conformanceFixtures: true } : {}) }
+    const more = { logTap, ...(request.watch ? { reload } : {}), ...(fixtures ? { conformanceFixtures: true } : {}) }
     const app = await startApp(config, log, io, more).catch(async (error: unknown) => {
       const { hosts, port } = config.settings
       throw isPortInUse(error) ? await portInUse(hosts, port) : error
@@ -132,10 +139,10 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       {
         version,
         url,
-        console: consoleOf(first, io),
+        console: await consoleOf(first, io),
         agents: config.agents,
         protocols: app.doors,
-        dataDir: settings.store === ':memory:' ? null : config.dataDir,
+        keptIn: keptIn(config),
         tokens: app.madeTokens,
         tokenRequired: settings.auth.required,
         operator: operatorOf(app),
@@ -162,9 +169,11 @@ function consoleAddress({ app, config: { settings }, url }: Pick<Started, 'app' 
 }
 
 /** Like tokens, a code must not end up in a file or a pipe. */
-function consoleOf(started: Started, io: Io): string | null {
+async function consoleOf(started: Started, io: Io): Promise<string | null> {
   const address = consoleAddress(started)
-  return address !== null && io.stdout.isTTY === true ? `${address}#code=${started.app.newConsoleCode()}` : address
+  return address !== null && io.stdout.isTTY === true
+    ? `${address}#code=${await started.app.newConsoleCode()}`
+    : address
 }
 
 function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
@@ -172,6 +181,10 @@ function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): Ban
   if (madeTokens?.operator !== undefined) return 'made'
   return hasOperator ? 'kept' : 'none'
 }
+
+/** Null: in memory. */
+const keptIn = ({ settings: { store }, dataDir }: LoadedConfig): string | null =>
+  store === ':memory:' ? null : isPostgres(store) ? shownStore(store.url) : dataDir
 
 function watchNote(store: LoadedConfig['settings']['store']): string {
   const memory = store === ':memory:' ? ' The store is in memory: each restart begins without sessions.' : ''

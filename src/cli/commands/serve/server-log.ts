@@ -1,24 +1,26 @@
-import type { AgentDefinition, ModelSettings } from '../../../domain/agent.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
+import type { LogTap } from '../../../http/logging/log-tap.ts'
 import { createLogger } from '../../../http/logging/logger.ts'
 import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalLog, type TerminalLogOptions } from '../../terminal/terminal-log.ts'
-import { toolSecrets, urlSecrets } from './tool-secrets.ts'
+import { serverSecrets } from './server-secrets.ts'
 
 interface ServerLogOptions {
   /** At a terminal: show every line, with ids. */
   verbose?: boolean
   /** The page where a person answers what a session waits for. Null while it is unknown. */
   answerUrl?: TerminalLogOptions['answerUrl']
+  /** Gets every line too. */
+  tap?: LogTap
 }
 
 /** The server's log. It goes to stderr, because stdout is for what the person asked for. */
 export function createServerLog(
   { settings, agents }: LoadedConfig,
   io: Pick<Io, 'stderr' | 'env' | 'clock'>,
-  { verbose = false, answerUrl = () => null }: ServerLogOptions = {},
+  { verbose = false, answerUrl = () => null, tap }: ServerLogOptions = {},
 ): Logger {
   const { level, format, content } = settings.log
   if (level === 'silent') return silentLogger
@@ -32,23 +34,9 @@ export function createServerLog(
     content,
     write: (line) => void io.stderr.write(line),
     now: () => io.clock.now(),
-    secrets: [settings.auth.token, settings.auth.operatorToken, ...agents.flatMap(keysOf)].flatMap((secret) =>
-      secret === null || secret === 'none' ? [] : [secret],
-    ),
+    secrets: serverSecrets({ settings, agents }),
+    ...(tap === undefined ? {} : { tap: tap.take }),
     colors: style.bold('') !== '',
     ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl }) } : {}),
   })
 }
-
-const keysOf = ({ model, judge, tools }: AgentDefinition): string[] => [
-  ...modelKeys(model),
-  ...(judge === null ? [] : modelKeys(judge)),
-  ...tools.flatMap(toolSecrets),
-]
-
-const modelKeys = ({ apiKey, baseUrl, proxy, fallback }: ModelSettings): string[] => [
-  ...(apiKey === undefined ? [] : [apiKey]),
-  ...urlSecrets(baseUrl ?? ''),
-  ...urlSecrets(proxy || ''),
-  ...(fallback === undefined ? [] : modelKeys(fallback)),
-]

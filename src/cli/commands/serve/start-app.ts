@@ -20,7 +20,7 @@ export interface RunningApp extends Stoppable {
   /** Whether there is an operator's token. */
   hasOperator: boolean
   /** A code that signs a browser in to the console. It works once, for five minutes. */
-  newConsoleCode: () => string
+  newConsoleCode: () => Promise<string>
   /** The open protocols. */
   doors: readonly string[]
 }
@@ -30,7 +30,7 @@ export type StartApp = (
   config: LoadedConfig,
   log: Logger,
   io: Io,
-  more?: Pick<AppOptions, 'reload' | 'conformanceFixtures'>,
+  more?: Pick<AppOptions, 'reload' | 'conformanceFixtures' | 'logTap'>,
 ) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {

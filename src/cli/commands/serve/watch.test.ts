@@ -32,7 +32,7 @@ describe('serve --watch', () => {
         madeTokens: null,
         operatorToken: null,
         hasOperator: true,
-        newConsoleCode: () => 'one-time-code',
+        newConsoleCode: async () => 'one-time-code',
         doors: ['ag-ui'],
       }
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createBlobFolder } from '../../../files/keep/blob-folder.ts'
 import { createAskOperator } from '../../../supervision/desk/ask-operator.ts'
 import { createPrompts } from '../../../supervision/prompts/create-prompts.ts'
 import { createRecords } from '../../../supervision/records/records.ts'
@@ -12,14 +13,17 @@ type Desk = ReturnType<typeof openDesk>
 
 async function exported({ store }: Desk): Promise<string> {
   const io = createTestIo({})
-  await exportSessions({ read: (look) => look(store) }, [], {}, io)
+  await exportSessions({ stored: { read: (look) => look(store) }, blobs: createBlobFolder('nowhere') }, [], {}, io)
   return io.printed()
 }
 
 async function imported(archive: string): Promise<Desk> {
   const desk = openDesk()
   const io = createTestIo({ stdin: archive })
-  expect([await importSessions(desk.store, '-', io), io.complained()]).toEqual([0, 'Imported 1 session.\n'])
+  expect([
+    await importSessions({ store: desk.store, blobs: createBlobFolder('nowhere'), newId: String }, '-', {}, io),
+    io.complained(),
+  ]).toEqual([0, 'Imported 1 session.\n'])
   return desk
 }
 
@@ -60,6 +64,15 @@ test('a session of an agent elsewhere is imported as interrupted, and nothing in
   // An export of the import says the same.
   const again = await imported(await exported(other))
   expect(await again.events(approval.sessionId)).toEqual(events)
+})
+
+test('a session forgets at which server of several it was opened', async () => {
+  const { desk, approval } = await asked()
+  const archive = (await exported(desk)).replace('"spawned":', '"place":"vm:/var/lib/quarterdeck","spawned":')
+  expect(archive).toContain('"place"')
+
+  const { supervision } = await (await imported(archive)).sessions.get(approval.sessionId)
+  expect(supervision.place).toBe(undefined)
 })
 
 test('a terminated one stays terminated, and a change that was approved is not written by another server', async () => {

@@ -1,4 +1,4 @@
-// What an archive says about a session of an agent elsewhere. Its process, its connection and the bytes of its changes stay behind, so it
+// What an archive says about a session of an agent elsewhere. Its process, its connection and its workspace stay behind, so it
 // is imported as one that has ended: nothing in it waits, and nothing is written any more.
 
 import { z } from 'zod'
@@ -20,14 +20,14 @@ import {
   type Wait,
 } from '../../../domain/wait.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
-import { count, time, waitBase } from './archived-wait.ts'
+import { count, time, waitBase, whole } from './archived-wait.ts'
 
 const text = z.string().nullable()
-const progress: z.ZodType<ProgressItem[] | null> = z
+export const progress: z.ZodType<ProgressItem[] | null> = z
   .array(z.strictObject({ label: z.string(), status: z.enum(['done', 'in_progress', 'pending']) }))
   .nullable()
 
-export const supervisionSchema: z.ZodType<Supervision> = z.strictObject({
+export const supervisionSchema: z.ZodType<Supervision> = whole<Supervision>()({
   status: z.enum(supervisedStatuses),
   version: count,
   host: z.string(),
@@ -55,11 +55,14 @@ export const supervisionSchema: z.ZodType<Supervision> = z.strictObject({
   openNudge: text,
   restoredFrom: text,
   spawned: z.strictObject({ pid: z.number().int(), startedAt: z.number() }).nullable(),
+  place: z.string().exactOptional(),
 })
 
 const askedElsewhere = { host: z.string(), contentKey: z.string(), returnedAt: time.nullable() }
 
-export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervised']>> = z.strictObject({
+export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervised']>> = whole<
+  NonNullable<Approval['supervised']>
+>()({
   ...askedElsewhere,
   change: z
     .strictObject({
@@ -87,7 +90,7 @@ const decided = {
   escalatedTo: z.array(z.string()).exactOptional(),
 }
 
-export const prompt: z.ZodType<Prompt> = z.strictObject({
+export const prompt: z.ZodType<Prompt> = whole<Prompt>()({
   ...waitBase,
   ...decided,
   wait: z.literal('prompt'),
@@ -101,7 +104,7 @@ export const prompt: z.ZodType<Prompt> = z.strictObject({
   instruction: text,
 })
 
-export const instructionWait: z.ZodType<InstructionWait> = z.strictObject({
+export const instructionWait: z.ZodType<InstructionWait> = whole<InstructionWait>()({
   ...waitBase,
   ...decided,
   wait: z.literal('instruction'),
@@ -112,7 +115,7 @@ export const instructionWait: z.ZodType<InstructionWait> = z.strictObject({
   instruction: text,
 })
 
-export const alert: z.ZodType<Alert> = z.strictObject({
+export const alert: z.ZodType<Alert> = whole<Alert>()({
   ...waitBase,
   ...decided,
   // An alert is about no call.
@@ -136,7 +139,8 @@ type Imported = Omit<ImportSession, 'type'>
 export function withoutAgent(archived: Imported): Imported {
   const { session, entries, waits = [] } = archived
   if (session.supervision === undefined) return archived
-  const { mcp: _, ...supervision } = session.supervision
+  // What it needed of that server, and where its files were.
+  const { mcp: _, place: __, ...supervision } = session.supervision
   const { status, updatedAt, openRun, lastRun, terminatedAt } = supervision
   const last = entries.at(-1)
   const end = { type: 'RUN_ERROR', message: 'The session was moved.', code: 'interrupted', timestamp: updatedAt }
@@ -170,7 +174,7 @@ function settled(wait: SupervisedWait, at: number): Wait {
   if (wait.wait === 'alert') return isWaiting(wait) ? { ...wait, status: 'dismissed', decidedAt: at } : wait
   if (isWaiting(wait)) return { ...wait, status: 'interrupted', decidedAt: at }
   if (wait.wait !== 'approval' || wait.kind !== 'diff') return wait
-  // The bytes are not in the archive.
+  // The workspace may be another one here.
   if (wait.status === 'approved') return { ...wait, status: 'interrupted' }
   const { appliedAt, notApplied = 'The session was moved before the change was written.' } = wait.supervised
   const isUnwritten = wait.status === 'consumed' && appliedAt === null

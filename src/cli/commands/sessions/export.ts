@@ -1,99 +1,177 @@
 import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { Wait } from '../../../domain/wait.ts'
+import type { Blobs } from '../../../files/keep/blob-folder.ts'
+import type { AuditReads } from '../../../store/ports/audit.ts'
+import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { auditPages } from '../audit/verify.ts'
+import { bytesLine, endLine, PART_BYTES } from './archive-lines.ts'
 import { eachSession } from './list.ts'
 import { archiveHeader } from './session-archive.ts'
+import { sessionLine } from './stored-session.ts'
 
-type Stored = Pick<ReadOnlyStore, 'read'>
+/** Where sessions come from: the store, and the bytes of their files. */
+export interface ArchiveSource {
+  stored: Pick<ReadOnlyStore, 'read'>
+  blobs: Pick<Blobs, 'open'>
+}
+
+interface Told {
+  sessions: number
+  /** Files whose bytes are lost. */
+  withoutBytes: number
+  /** Sessions with a run that is running or queued. */
+  busy: number
+}
 
 export async function exportSessions(
-  stored: Stored,
+  source: ArchiveSource,
   references: readonly string[],
-  { owner, output }: { owner?: string; output?: string },
+  { owner, output, all = false }: { owner?: string; output?: string; all?: boolean },
   io: Io,
 ): Promise<number> {
+  if (all && (references.length > 0 || owner !== undefined)) {
+    throw new CliError(exitCodes.usage.code, '--all is for everything in the store. Name no sessions and no owner.')
+  }
   // All ids first: a session that is used during the export moves to the top of the list, and a walk through its pages would miss it.
-  const ids = await stored.read((store) =>
+  const ids = await source.stored.read((store) =>
     references.length === 0 ? allSessions(store, owner) : findSessions(store, owner, references),
   )
-  const write = (into: Writable) => writeArchive(stored, ids, into, io)
-  const count =
+  const write = (into: Writable) => writeArchive(source, ids, all, into, io)
+  const { sessions, withoutBytes, busy } =
     output === undefined ? await write(io.stdout) : await writeNewFile(resolve(io.cwd, output), output, io, write)
-  io.stderr.write(
-    `Exported ${count} ${count === 1 ? 'session' : 'sessions'}${owner === undefined ? '' : ` of ${owner}`}.\n`,
-  )
+  const tell = (line: string) => io.stderr.write(`${line}\n`)
+  tell(`Exported ${counted(sessions, 'session')}${owner === undefined ? '' : ` of ${owner}`}.`)
+  if (withoutBytes > 0)
+    tell(`The bytes of ${counted(withoutBytes, 'file')} are lost, so the archive does not have them.`)
+  if (busy > 0) {
+    tell(
+      `${counted(busy, 'session')} had a run that has not ended. It goes on where you import it: stop the server here first, or it runs twice.`,
+    )
+  }
   return exitCodes.ok.code
 }
 
-/** Returns how many sessions it has written. */
-async function writeArchive(stored: Stored, ids: Iterable<string>, into: Writable, io: Io): Promise<number> {
-  let count = 0
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+
+async function writeArchive(
+  { stored, blobs }: ArchiveSource,
+  ids: Iterable<string>,
+  all: boolean,
+  into: Writable,
+  io: Io,
+): Promise<Told> {
+  const told: Told = { sessions: 0, withoutBytes: 0, busy: 0 }
+  const sent = createRecentlySent()
   await write(into, `${archiveHeader(io.clock.now())}\n`)
   for (const id of ids) {
     // Each session as it is at one moment: a run may be writing to it.
-    const isThere = await stored.read(async (store) => {
+    await stored.read(async (store) => {
       const session = await store.sessions.get(id)
-      if (session === null || session.status === 'terminated') return false
+      if (session === null || session.status === 'terminated') return
+      for (const { sha256, bytes } of await store.files.ofSession(id)) {
+        if (sent(sha256)) continue
+        if (!(await writeBytes(blobs, sha256, bytes, into))) told.withoutBytes += 1
+      }
       for await (const piece of sessionLine(store, session)) await write(into, piece)
-      return true
+      if ((await store.runs.open(id)).some(({ status }) => status !== 'waiting')) told.busy += 1
+      told.sessions += 1
     })
-    if (isThere) count += 1
   }
-  return count
+  if (all) for await (const line of otherLines(stored, io.clock.now())) await write(into, `${line}\n`)
+  await write(into, `${endLine(told.sessions)}\n`)
+  return told
 }
 
-const PAGE = 1000
-const PAGE_CHARS = 1_000_000
-
-/**
- * All that the store knows about a session, superseded messages too, as one line in pieces: a session's log can be larger than
- * the memory should be. `readArchiveLine` reads it.
- */
-async function* sessionLine(store: StoreReads, session: SessionRecord): AsyncGenerator<string> {
-  yield `{"session":${JSON.stringify(session)}`
-  yield `,"runs":${JSON.stringify(await store.runs.list(session.id))}`
-  yield `,"messages":${JSON.stringify(await store.messages.all(session.id))}`
-  yield ',"entries":['
-  let seq = 0
-  for (;;) {
-    const page = await store.entries(session.id, seq, PAGE, PAGE_CHARS)
-    const last = page.at(-1)
-    if (last === undefined) break
-    yield `${seq === 0 ? '' : ','}${page.map((entry) => JSON.stringify(entry)).join(',')}`
-    seq = last.seq
+/** The same file may be in many sessions. A second copy in the archive does no harm, so the memory of them may be short. */
+function createRecentlySent(): (sha256: string) => boolean {
+  const sent = new Set<string>()
+  return (sha256) => {
+    if (sent.has(sha256)) return true
+    sent.add(sha256)
+    const [oldest] = sent
+    if (sent.size > 10_000 && oldest !== undefined) sent.delete(oldest)
+    return false
   }
-  yield `],"waits":${JSON.stringify(await waitsOf(store, session.id))}}\n`
 }
 
-/** Oldest first. Grants are left out: they hold only where they were given. */
-async function waitsOf(store: StoreReads, sessionId: string): Promise<Wait[]> {
-  const waits: Wait[] = []
-  for (;;) {
-    const before = waits.at(-1)
-    const page = await store.waits.list({ sessionId, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    waits.push(...page)
-    if (page.length < PAGE) return waits.reverse()
+/** False: there are no such bytes. */
+async function writeBytes(blobs: Pick<Blobs, 'open'>, sha256: string, size: number, into: Writable): Promise<boolean> {
+  using blob = await blobs.open(sha256)
+  let handle: FileHandle
+  try {
+    handle = await open(blob.path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+  try {
+    for (let n = 0; n * PART_BYTES < Math.max(size, 1); n += 1) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(PART_BYTES), 0, PART_BYTES, n * PART_BYTES)
+      await write(into, `${bytesLine({ sha256, size, n, data: buffer.subarray(0, bytesRead) })}\n`)
+    }
+    return true
+  } finally {
+    await handle.close()
+  }
+}
+
+const RECORDS_PER_LINE = 500
+
+/** What belongs to no session: grants, policies that operators allowed, tasks, usage, and the audit trail. */
+async function* otherLines(stored: Pick<ReadOnlyStore, 'read'>, now: number): AsyncGenerator<string> {
+  const { grants, pins, instructions } = await stored.read(async (store) => ({
+    grants: await store.grants.list({ now }),
+    pins: await store.supervised.pins(),
+    instructions: await store.supervised.instructions({ kind: 'task', isWaiting: true, limit: 1_000_000 }),
+  }))
+  const tasks = instructions.filter(({ sessionId }) => sessionId === null)
+  for (const [name, records] of Object.entries({ grants, pins, instructions: tasks })) {
+    for (let i = 0; i < records.length; i += RECORDS_PER_LINE) {
+      yield JSON.stringify({ records: { [name]: records.slice(i, i + RECORDS_PER_LINE) } })
+    }
+  }
+  let usage: UsageRow[] = []
+  do {
+    const last = usage.at(-1) ?? null
+    usage = await stored.read((store) => store.usage.rows(last, RECORDS_PER_LINE))
+    if (usage.length > 0) yield JSON.stringify({ records: { usage } })
+  } while (usage.length === RECORDS_PER_LINE)
+  yield* auditLines(stored)
+}
+
+/** The audit trail: all chains and their ties. */
+export async function* auditLines(stored: Pick<ReadOnlyStore, 'read'>): AsyncGenerator<string> {
+  const trail: Pick<AuditReads, 'entries'> = {
+    entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
+  }
+  for (const chain of await stored.read((store) => store.audit.chains())) {
+    for await (const audit of auditPages(trail, chain)) yield JSON.stringify({ audit })
   }
 }
 
 /** Waits for the reader: an archive can be larger than memory. */
-function write(into: Writable, text: string): Promise<void> {
+export function write(into: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     into.write(text, (error) => (error ? reject(error) : resolve()))
   })
 }
 
 /** Leaves a complete file or none, also after Ctrl-C. Only this user can read it: it holds conversations. */
-async function writeNewFile<T>(path: string, shown: string, io: Io, fill: (file: Writable) => Promise<T>): Promise<T> {
+export async function writeNewFile<T>(
+  path: string,
+  shown: string,
+  io: Io,
+  fill: (file: Writable) => Promise<T>,
+): Promise<T> {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   const closed = finished(file)
   let created = false
@@ -124,11 +202,30 @@ async function writeNewFile<T>(path: string, shown: string, io: Io, fill: (file:
 }
 
 /** Also the sessions that lists hide: a backup without them would be incomplete. */
-async function allSessions(store: StoreReads, owner: string | undefined): Promise<string[]> {
-  const ids: string[] = []
+async function allSessions(store: StoreReads, owner: string | undefined): Promise<Iterable<string>> {
+  const ids = createIdList()
   const choice = { unlisted: true, ...(owner === undefined ? {} : { owner }) }
-  for await (const { id } of eachSession(store, choice)) ids.push(id)
+  for await (const { id } of eachSession(store, choice)) ids.add(id)
   return ids
+}
+
+/** A million ids are 16 MB here, and five times as much as strings. */
+function createIdList() {
+  let bytes = Buffer.alloc(16 * 1024)
+  let length = 0
+  return {
+    add(id: string): void {
+      if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(bytes.length)])
+      bytes.write(id.replaceAll('-', ''), length, 'hex')
+      length += 16
+    },
+    *[Symbol.iterator](): Generator<string> {
+      for (let i = 0; i < length; i += 16) {
+        const hex = bytes.toString('hex', i, i + 16)
+        yield hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+      }
+    },
+  }
 }
 
 /** The ids of the named sessions, each once, in the given order. */

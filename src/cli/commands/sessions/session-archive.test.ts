@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { newGrant } from '../../../store/contract/samples.contract.ts'
 import { archiveLine, sampleSession } from '../../testing/sample-session.ts'
 import { archiveHeader, readArchiveHeader, readArchiveLine } from './session-archive.ts'
 
@@ -7,15 +8,14 @@ describe('an archive of sessions', () => {
     const session = sampleSession(1)
 
     readArchiveHeader(archiveHeader(Date.UTC(2026, 10, 15)))
-    expect(readArchiveLine(archiveLine(session), 2)).toEqual(session)
+    expect(readArchiveLine(archiveLine(session), 2)).toEqual({ type: 'session', session })
   })
 
-  test('says that it holds no files', () => {
+  test('says what it is', () => {
     expect(JSON.parse(archiveHeader(0))).toEqual({
       archive: 'quarterdeck-sessions',
-      version: 2,
+      version: 3,
       exported_at: '1970-01-01T00:00:00.000Z',
-      files: 'left out',
     })
   })
 
@@ -23,8 +23,8 @@ describe('an archive of sessions', () => {
     for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
       expect(() => readArchiveHeader(line)).toThrow('This file was not written by `quarterdeck sessions export`')
     }
-    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":3}')).toThrow(
-      'This archive has version 3; this Quarterdeck reads up to 2.',
+    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":4}')).toThrow(
+      'This archive has version 4; this Quarterdeck reads up to 3.',
     )
   })
 
@@ -34,13 +34,13 @@ describe('an archive of sessions', () => {
 
     readArchiveHeader('{"archive":"quarterdeck-sessions","version":1}')
     expect(readArchiveLine(JSON.stringify({ session: old, ...rest }), 2)).toEqual({
-      session: { ...old, activeAgent: null },
-      ...rest,
+      type: 'session',
+      session: { session: { ...old, activeAgent: null }, ...rest },
     })
   })
 
   test.each([
-    ['no JSON', () => '{"session":', 'Line 7: it: Invalid input: expected object, received undefined.'],
+    ['no JSON', () => '{"session":', 'Line 7: it is not JSON. If it is the last line, the file was cut off.'],
     [
       'an id of its own making',
       () => archiveLine({ ...sampleSession(1), session: { ...sampleSession(1).session, id: '../x' } }),
@@ -55,6 +55,21 @@ describe('an archive of sessions', () => {
       'entries out of order',
       () => archiveLine({ ...sampleSession(1), entries: sampleSession(1).entries.toReversed() }),
       'Line 7: entries: out of order.',
+    ],
+    [
+      'a run that is there twice',
+      () => archiveLine({ ...sampleSession(1), runs: [...sampleSession(1).runs, ...sampleSession(1).runs] }),
+      'Line 7: runs: one is there twice.',
+    ],
+    [
+      'the bytes of a change that another session asks about',
+      () => archiveLine({ ...sampleSession(1), proposals: [{ approvalId: 'other', diff: '', after: null }] }),
+      'Line 7: proposals: one belongs to an unknown approval.',
+    ],
+    [
+      'a grant that is there twice',
+      () => JSON.stringify({ records: { grants: [newGrant({ id: 'g' }), newGrant({ id: 'g' })] } }),
+      'Line 7: records.grants: one is there twice.',
     ],
     [
       'an entry of no run',

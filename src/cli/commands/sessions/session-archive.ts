@@ -1,17 +1,33 @@
-// The JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what the file is; every other line is
-// one whole session. `docs/cli.md` describes the format.
+// The JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what the file is. `docs/cli.md` describes the
+// format.
 
 import { z } from 'zod'
+import type { AuditEntry } from '../../../domain/audit.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
 import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
+import { agentsProposalId } from '../../../domain/supervision.ts'
 import { risks } from '../../../domain/tool-settings.ts'
 import { type Approval, approvalStatuses, type ClientCall, isSupervised, type Wait } from '../../../domain/wait.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import {
+  type ArchivedRecords,
+  auditLine,
+  type BytesPart,
+  bytesPart,
+  checkpoint,
+  end,
+  file,
+  hasTwice,
+  instruction,
+  note,
+  proposal,
+  recordsLine,
+} from './archive-lines.ts'
 import {
   alert,
   instructionWait,
@@ -20,24 +36,33 @@ import {
   supervisionSchema,
   withoutAgent,
 } from './archived-supervision.ts'
-import { count, time, uuid, waitBase } from './archived-wait.ts'
+import { count, time, uuid, waitBase, whole } from './archived-wait.ts'
 
-/** 2: sessions have `activeAgent` and `waits`, messages have `lane`. Archives of version 1 are read as they are. */
-const ARCHIVE_VERSION = 2
+/**
+ * 2: sessions have `activeAgent` and `waits`, messages have `lane`. 3: sessions have files and what belongs to supervised ones, and there are
+ * lines for bytes, other records, the audit trail and the end. Older archives are read as they are.
+ */
+const ARCHIVE_VERSION = 3
 
 export type ArchivedSession = Omit<ImportSession, 'type'>
+
+export type ArchiveLine =
+  | { type: 'session'; session: ArchivedSession }
+  | { type: 'bytes'; part: BytesPart }
+  | { type: 'records'; records: ArchivedRecords }
+  | { type: 'audit'; entries: readonly AuditEntry[] }
+  /** So many sessions came before it. */
+  | { type: 'end'; sessions: number }
 
 export const archiveHeader = (now: number): string =>
   JSON.stringify({
     archive: 'quarterdeck-sessions',
     version: ARCHIVE_VERSION,
     exported_at: new Date(now).toISOString(),
-    // Messages name their files, but the archive does not contain them.
-    files: 'left out',
   })
 
-/** Throws if this is not an archive, or one of a later version. */
-export function readArchiveHeader(line: string): void {
+/** Throws if this is not an archive, or one of a later version. Archives of earlier versions have no line that says where they end. */
+export function readArchiveHeader(line: string): { hasEnd: boolean } {
   const header = z
     .object({ archive: z.literal('quarterdeck-sessions'), version: z.number() })
     .safeParse(parseJson(line))
@@ -54,18 +79,33 @@ export function readArchiveHeader(line: string): void {
       ['Update Quarterdeck, then import the file again.'],
     )
   }
+  return { hasEnd: header.data.version >= 3 }
 }
 
 /** Throws with the number of the line and what is wrong with it. */
-export function readArchiveLine(line: string, lineNumber: number): ArchivedSession {
-  const parsed = sessionLine.safeParse(parseJson(line))
-  if (parsed.success) return withoutAgent(parsed.data)
-  const [issue] = parsed.error.issues
-  const path = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.')
-  throw new CliError(exitCodes.usage.code, `Line ${lineNumber}: ${path}: ${issue?.message ?? 'is not a session'}.`, [
+export function readArchiveLine(line: string, lineNumber: number): ArchiveLine {
+  const value = parseJson(line)
+  if (value === undefined) throw damaged(lineNumber, 'it is not JSON. If it is the last line, the file was cut off.')
+  const check = <T>(schema: z.ZodType<T>): T => {
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    const [issue] = parsed.error.issues
+    const path = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.')
+    throw damaged(lineNumber, `${path}: ${issue?.message ?? 'is not a session'}.`)
+  }
+  if (isRecord(value) && !('session' in value)) {
+    if ('bytes' in value) return { type: 'bytes', part: check(bytesPart).bytes }
+    if ('records' in value) return { type: 'records', records: check(recordsLine).records }
+    if ('audit' in value) return { type: 'audit', entries: check(auditLine).audit }
+    if ('end' in value) return { type: 'end', sessions: check(end).end.sessions }
+  }
+  return { type: 'session', session: withoutAgent(check(sessionLine)) }
+}
+
+export const damaged = (lineNumber: number, problem: string): CliError =>
+  new CliError(exitCodes.usage.code, `Line ${lineNumber}: ${problem}`, [
     'The file is damaged or was not written by `quarterdeck sessions export`.',
   ])
-}
 
 function parseJson(text: string): unknown {
   try {
@@ -77,29 +117,27 @@ function parseJson(text: string): unknown {
 
 const object = z.record(z.string(), z.unknown())
 
-const session: z.ZodType<SessionRecord> = z
-  .strictObject({
-    id: uuid,
-    owner: z.string().min(1),
-    agent: z.string().min(1),
-    activeAgent: z.string().min(1).nullable().default(null),
-    status: z.enum(['created', 'active', 'paused', 'terminated', 'interrupted']),
-    createdAt: time,
-    lastActivity: time,
-    terminatedAt: time.nullable(),
-    lastTool: z.string().nullable(),
-    metadata: object,
-    alias: z.string().nullable(),
-    messageCount: count,
-    // A session without shared state has no such key.
-    state: z.unknown().optional(),
-    unlisted: z.boolean(),
-    label: z.string().exactOptional(),
-    supervision: supervisionSchema.exactOptional(),
-  })
-  .transform(({ state, ...rest }) => ({ ...rest, state }))
+const session: z.ZodType<SessionRecord> = whole<SessionRecord>()({
+  id: uuid,
+  owner: z.string().min(1),
+  agent: z.string().min(1),
+  activeAgent: z.string().min(1).nullable().default(null),
+  status: z.enum(['created', 'active', 'paused', 'terminated', 'interrupted']),
+  createdAt: time,
+  lastActivity: time,
+  terminatedAt: time.nullable(),
+  lastTool: z.string().nullable(),
+  metadata: object,
+  alias: z.string().nullable(),
+  messageCount: count,
+  // A session without shared state has no such key.
+  state: z.unknown().optional(),
+  unlisted: z.boolean(),
+  label: z.string().exactOptional(),
+  supervision: supervisionSchema.exactOptional(),
+}).transform(({ state, ...rest }) => ({ ...rest, state }))
 
-const run: z.ZodType<RunRecord> = z.strictObject({
+const run: z.ZodType<RunRecord> = whole<RunRecord>()({
   id: uuid,
   sessionId: uuid,
   owner: z.string().min(1),
@@ -126,7 +164,7 @@ const run: z.ZodType<RunRecord> = z.strictObject({
   leaseOwner: z.string().nullable(),
 })
 
-const message: z.ZodType<StoredMessage> = z.strictObject({
+const message: z.ZodType<StoredMessage> = whole<StoredMessage>()({
   id: z.string().min(1),
   role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
   content: z.union([z.string(), z.array(z.custom<ContentPart>(isRecord, 'expected an object'))]),
@@ -144,7 +182,7 @@ const message: z.ZodType<StoredMessage> = z.strictObject({
   metadata: object.exactOptional(),
 })
 
-const entry: z.ZodType<StoredEntry> = z.strictObject({
+const entry: z.ZodType<StoredEntry> = whole<StoredEntry>()({
   seq: z.number().int().positive(),
   runId: z.string().nullable(),
   kind: z.enum(['event', 'fact']),
@@ -153,7 +191,7 @@ const entry: z.ZodType<StoredEntry> = z.strictObject({
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })
 
-const approval: z.ZodType<Approval> = z.strictObject({
+const approval: z.ZodType<Approval> = whole<Approval>()({
   ...waitBase,
   wait: z.literal('approval'),
   status: z.enum(approvalStatuses),
@@ -194,7 +232,7 @@ const approval: z.ZodType<Approval> = z.strictObject({
   supervised: supervisedApprovalSchema.exactOptional(),
 })
 
-const clientCall: z.ZodType<ClientCall> = z.strictObject({
+const clientCall: z.ZodType<ClientCall> = whole<ClientCall>()({
   ...waitBase,
   wait: z.literal('client_call'),
   status: z.enum(['pending', 'answered', 'expired', 'interrupted']),
@@ -211,6 +249,11 @@ const sessionLine: z.ZodType<ArchivedSession> = z
     messages: z.array(message),
     entries: z.array(entry),
     waits: z.array(wait).exactOptional(),
+    files: z.array(file).exactOptional(),
+    proposals: z.array(proposal).exactOptional(),
+    instructions: z.array(instruction).exactOptional(),
+    checkpoints: z.array(checkpoint).exactOptional(),
+    notes: z.array(note).exactOptional(),
   })
   .superRefine((value, context) => {
     const problem = (path: string, text: string) => context.addIssue({ code: 'custom', path: [path], message: text })
@@ -222,7 +265,28 @@ const sessionLine: z.ZodType<ArchivedSession> = z
     const isElsewhere = value.session.supervision !== undefined
     if (!isElsewhere && value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
       problem('entries', 'one belongs to an unknown run')
-    const waits = value.waits ?? []
+    const { waits = [], files = [], proposals = [], instructions = [], checkpoints = [], notes = [] } = value
+    const { messages } = value
+    for (const [name, records] of Object.entries({
+      runs: value.runs,
+      messages,
+      waits,
+      files,
+      instructions,
+      checkpoints,
+    })) {
+      if (hasTwice(records.map(({ id }) => id))) problem(name, 'one is there twice')
+    }
+    if (hasTwice(value.runs.map(({ wireId }) => wireId))) problem('runs', 'two have the same wireId')
+    if (hasTwice(notes.map(({ channel, key }) => JSON.stringify([channel, key]))))
+      problem('notes', 'one is there twice')
+    // The bytes of a change are found by its approval alone. Those of another session's approval must not change.
+    const ofWaits = new Set(waits.flatMap(({ id }) => [id, agentsProposalId(id)]))
+    if (proposals.some(({ approvalId }) => !ofWaits.has(approvalId)))
+      problem('proposals', 'one belongs to an unknown approval')
+    const owned = [...files, ...instructions, ...checkpoints, ...notes.map(({ session: sessionId }) => ({ sessionId }))]
+    if (owned.some(({ sessionId }) => sessionId !== value.session.id))
+      problem('session', 'a record of another session is with it')
     if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || (!isElsewhere && !runs.has(runId))))
       problem('waits', 'one belongs to another session or an unknown run')
     if (waits.some((one) => isSupervised(one) !== isElsewhere)) problem('waits', 'one is of another kind of session')

@@ -8,10 +8,11 @@ import { main } from '../../main.ts'
 import { archiveLine, SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo, instantClock } from '../../testing/test-io.ts'
+import { endLine } from './archive-lines.ts'
 import { type ArchivedSession, archiveHeader } from './session-archive.ts'
 
 const archive = (...sessions: ArchivedSession[]): string =>
-  [archiveHeader(SAMPLE_NOW), ...sessions.map(archiveLine), ''].join('\n')
+  [archiveHeader(SAMPLE_NOW), ...sessions.map(archiveLine), endLine(sessions.length), ''].join('\n')
 
 async function sessions(cwd: string, args: string[], stdin = '') {
   const io = createTestIo({ cwd, stdin, clock: instantClock(SAMPLE_NOW) })
@@ -32,7 +33,13 @@ describe('quarterdeck sessions', () => {
     const text = archive(sampleSession(1), anns, unlisted)
 
     expect(await sessions(cwd, ['import', '-'], text)).toEqual({ exitCode: 0, out: '', err: 'Imported 3 sessions.\n' })
-    expect(await sessions(cwd, ['export'])).toEqual({ exitCode: 0, out: text, err: 'Exported 3 sessions.\n' })
+    expect(await sessions(cwd, ['export'])).toEqual({
+      exitCode: 0,
+      out: text,
+      err:
+        'Exported 3 sessions.\n' +
+        '1 session had a run that has not ended. It goes on where you import it: stop the server here first, or it runs twice.\n',
+    })
     expect(await sessions(cwd, ['export', '--owner', 'local_user'])).toEqual({
       exitCode: 0,
       out: archive(sampleSession(1), unlisted),
@@ -105,7 +112,7 @@ describe('quarterdeck sessions', () => {
       out: '',
       err:
         'Imported 1 session before it stopped.\n' +
-        'quarterdeck: Line 3: session: Invalid input: expected object, received undefined.\n' +
+        'quarterdeck: Line 4: session: Invalid input: expected object, received undefined.\n' +
         '  The file is damaged or was not written by `quarterdeck sessions export`.\n',
     })
     expect(await sessions(cwd, ['import', 'nowhere.jsonl'])).toMatchObject({

@@ -1,17 +1,27 @@
 import { Command } from 'commander'
 import { ServerError } from '../../../domain/errors.ts'
+import { createIds } from '../../../domain/ids.ts'
+import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { CliError } from '../../cli-error.ts'
-import { dataDirectory, withStore, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { type StorePlace, shownPlace, storePlace, withStoredIn, withStoreIn } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
 import { listSessions } from './list.ts'
 import { cutoff, listPurgeable, purgeSessions } from './purge.ts'
 
 interface Shared {
+  store?: string
   dataDir?: string
+}
+
+interface ListOptions {
+  owner?: string
+  limit: string
+  json?: boolean
 }
 
 interface PurgeOptions {
@@ -21,9 +31,9 @@ interface PurgeOptions {
 
 export function createSessionsCommand(io: Io, settle: Settle): Command {
   const command = new Command('sessions')
-    .summary('list, export, import and purge stored conversations')
+    .summary('list, export, import, compare and purge stored conversations')
     .description(
-      'Works on a data directory. list, export and purge --dry-run also work while a server uses it; import and purge do not.',
+      'Works on a data directory or a Postgres database. On a data directory, import and purge need the server to be stopped; everything else works beside it.',
     )
     .addHelpText(
       'after',
@@ -32,6 +42,7 @@ Examples:
   $ quarterdeck sessions list
   $ quarterdeck sessions export --output backup.jsonl
   $ quarterdeck sessions import backup.jsonl --data-dir /var/lib/quarterdeck
+  $ quarterdeck sessions export --all --data-dir /var/lib/quarterdeck | quarterdeck sessions import --all - --store postgres://localhost/quarterdeck
   $ quarterdeck sessions purge --older-than 30d --dry-run`,
     )
   const add = (name: string, summary: string) =>
@@ -39,32 +50,52 @@ Examples:
       .command(name)
       .description(summary)
       .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+      .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
   const OWNER = ['--owner <name>', 'only sessions of this user, as named by a token (default: of all users)'] as const
 
   add('list', 'Lists sessions, the most recently used first.')
     .option(...OWNER)
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async ({ dataDir, ...options }: Shared & { owner?: string; limit: string; json?: boolean }) =>
-      settle(await withStoredData(dataDirectory(dataDir, io), io, (stored) => listSessions(stored, options, io))),
-    )
+    .action(async (options: Shared & ListOptions) => {
+      const { owner, limit, json } = options
+      const choice = { limit, ...(owner === undefined ? {} : { owner }), ...(json === undefined ? {} : { json }) }
+      settle(await withStoredIn(storePlace(options, io), io, (stored) => listSessions(stored, choice, io)))
+    })
 
   add('export', 'Writes sessions with everything that belongs to them as JSON Lines.')
     .argument('[sessions...]', 'ids or names (default: all)')
     .option(...OWNER)
+    .option('--all', 'everything: also grants, allowed policies, tasks, usage and the audit trail')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
-    .action(async (sessions: string[], { dataDir, ...options }: Shared & { owner?: string; output?: string }) =>
+    .action(async (sessions: string[], options: Shared & { owner?: string; output?: string; all?: boolean }) =>
       settle(
-        await withStoredData(dataDirectory(dataDir, io), io, (stored) => exportSessions(stored, sessions, options, io)),
+        await withStoredIn(storePlace(options, io), io, (stored, blobs) =>
+          exportSessions({ stored, blobs }, sessions, options, io),
+        ),
       ),
     )
 
-  add('import', 'Reads what export wrote. A session that already exists is refused and stays as it is.')
+  add(
+    'import',
+    'Reads what export wrote. A session that exists is not changed: it is skipped if it is the same, and refused if it differs.',
+  )
     .argument('<file>', 'the file, or - for standard input')
-    .action(async (file: string, { dataDir }: Shared) =>
+    .option('--all', 'also the grants, allowed policies, tasks, usage and audit trail of an export with --all')
+    .action(async (file: string, options: Shared & { all?: boolean }) =>
       settle(
-        await withStoppedServer(dataDirectory(dataDir, io), { create: true, advice: [] }, io, (store) =>
-          importSessions(store, file, io),
+        await withStoppedServer(storePlace(options, io), { create: true, advice: [] }, io, (store, blobs) =>
+          importSessions({ store, blobs, newId: createIds(io.clock.now).uuid }, file, options, io),
+        ),
+      ),
+    )
+
+  add('compare', 'Compares what export wrote with the store, and says what is missing or different. Changes nothing.')
+    .argument('<file>', 'the file, or - for standard input')
+    .action(async (file: string, options: Shared) =>
+      settle(
+        await withStoredIn(storePlace(options, io), io, (stored, blobs) =>
+          compareSessions({ stored, blobs }, file, io),
         ),
       ),
     )
@@ -72,34 +103,32 @@ Examples:
   add('purge', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(async ({ dataDir, olderThan, dryRun }: Shared & PurgeOptions) => {
+    .action(async ({ olderThan, dryRun, ...options }: Shared & PurgeOptions) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
       const before = cutoff(olderThan, io.clock.now())
-      const directory = dataDirectory(dataDir, io)
+      const place = storePlace(options, io)
       const advice = ['A running server removes old sessions itself, as sessions.retention_days says.']
       settle(
         dryRun
-          ? await withStoredData(directory, io, (stored) => listPurgeable(stored, before, io))
-          : await withStoppedServer(directory, { create: false, advice }, io, (store) =>
-              purgeSessions(store, before, io),
-            ),
+          ? await withStoredIn(place, io, (stored) => listPurgeable(stored, before, io))
+          : await withStoppedServer(place, { create: false, advice }, io, (store) => purgeSessions(store, before, io)),
       )
     })
   return command
 }
 
-/** For what changes the store: no route of a running server does it. */
+/** For what changes the store. A data directory belongs to one process; no route of a running server does it. */
 async function withStoppedServer(
-  directory: string,
+  place: StorePlace,
   { create, advice }: { create: boolean; advice: readonly string[] },
   io: Io,
-  work: (store: Store) => Promise<number>,
+  work: (store: Store, blobs: Blobs) => Promise<number>,
 ): Promise<number> {
   try {
-    return await withStore(directory, { create }, io, work)
+    return await withStoreIn(place, { create }, io, work)
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(exitCodes.cannotCreate.code, `A server, or another command, is using ${directory}.`, [
+    throw new CliError(exitCodes.cannotCreate.code, `A server, or another command, is using ${shownPlace(place)}.`, [
       'Stop it, run this command again, then start the server.',
       ...advice,
     ])

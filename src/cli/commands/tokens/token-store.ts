@@ -1,4 +1,5 @@
-// Tokens are changed through the data directory, under its lock, while no server runs; otherwise through the running server.
+// Tokens are changed through the data directory, under its lock, while no server runs; otherwise through the running server. On a Postgres
+// store they are changed there, beside the servers.
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -8,15 +9,19 @@ import { findConfigDir } from '../../../config/config-dir.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { findSettingsFile } from '../../../config/settings/settings-yaml.ts'
 import { diskFiles } from '../../../config/source/config-files.ts'
-import { variable } from '../../../config/source/env-file.ts'
 import { sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
+import { scopes } from '../../../http/auth/tokens/scopes.ts'
 import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
+import type { TokenRecords } from '../../../http/auth/tokens/token-records.ts'
+import { createTokenRows, listTokenRows } from '../../../http/auth/tokens/token-rows.ts'
 import { type NewToken, readTokens, type TokensOptions, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import { openSharedStore } from '../../../open-store.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
+import { createSharedChanges } from '../../../replicas/shared-changes.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { configuredOperators } from '../../../supervision/sessions/configured-operators.ts'
@@ -26,7 +31,9 @@ import { CliError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { agentPaths, loadConfig } from '../../load-config.ts'
-import { baseOf, fetchProblem, isReadableByOthers, readServerUrl } from '../../server-url.ts'
+import { operatorTokenIn } from '../../operator-token.ts'
+import { baseOf, isReadableByOthers, noServerAt, readServerUrl } from '../../server-url.ts'
+import { shownPlace, storePlace, withSharedReads } from '../../store-place.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
@@ -38,6 +45,9 @@ const shown = {
   role: z.enum(tokenRoles),
   workspace: z.string().exactOptional(),
   channel: z.string().exactOptional(),
+  scopes: z.array(z.enum(scopes)).readonly().exactOptional(),
+  agent: z.string().exactOptional(),
+  expires_at: z.string().exactOptional(),
   created_at: z.string(),
 }
 const ShownTokenSchema = z.object(shown)
@@ -57,14 +67,19 @@ export interface TokenStore {
 const LOCK_TRIES = 10
 const LOCK_WAIT_MS = 300
 
+interface TokenPlace {
+  dataDir?: string | undefined
+  url?: string | undefined
+}
+
+const namedPlace = ({ dataDir }: TokenPlace, io: Io) => storePlace(dataDir === undefined ? {} : { dataDir }, io)
+
 /** Throws `CliError` and `ServerError`. */
-export async function withTokenStore<T>(
-  { dataDir, url }: { dataDir?: string | undefined; url?: string | undefined },
-  io: Io,
-  work: (desk: TokenStore) => Promise<T>,
-): Promise<T> {
-  if (url !== undefined) return await work(await openServer(safeAddress(url), null, io))
-  const usual = dataDirectory(dataDir, io)
+export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
+  if (named.url !== undefined) return await work(await openServer(safeAddress(named.url), null, io))
+  const place = namedPlace(named, io)
+  if ('url' in place) return await withSharedTokens(place, io, work)
+  const usual = place.dataDir
   // Before the first start, an agent in this folder says which data directory its server will use.
   const isNew = usual === resolve(io.cwd, '.quarterdeck') && !existsSync(usual)
   const hasAgent = isNew && agentPaths([], io).length > 0
@@ -91,6 +106,13 @@ export async function withTokenStore<T>(
   }
 }
 
+/** Like `list` of `withTokenStore`, but changes nothing in a shared store: throws `data_dir_older` instead of running a migration. */
+export async function listTokens(named: TokenPlace, io: Io): Promise<readonly ShownToken[]> {
+  const place = named.url === undefined ? namedPlace(named, io) : null
+  if (place === null || 'dataDir' in place) return await withTokenStore(named, io, (store) => store.list())
+  return await withSharedReads(place, io, async ({ shared }) => (await listTokenRows(shared, silentLogger)).map(view))
+}
+
 /** Tokens are stored for the server's user. Root can open the directory of a service, but the service never reads what root stores. */
 function checkOwner(directory: string): void {
   const owner = statSync(directory, { throwIfNoEntry: false })?.uid
@@ -106,7 +128,20 @@ function checkOwner(directory: string): void {
 
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
 
-async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenStore> {
+/** Whoever has the address of the database, with its password, may do everything there. */
+async function withSharedTokens<T>(place: { url: string }, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
+  const { store } = await openSharedStore({ url: place.url, clock: io.clock, log: silentLogger })
+  try {
+    const { tell } = createSharedChanges({ shared: store.shared, clock: io.clock, logger: silentLogger })
+    const records = createTokenRows({ shared: store.shared, changes: { tell }, log: silentLogger })
+    const dataDir = dataDirectory(undefined, io)
+    return await work(await openTokens(shownPlace(place), { dataDir, kept: null }, store, io, records))
+  } finally {
+    await store.close()
+  }
+}
+
+function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenStore> {
   const old = join(dataDir, 'tokens.json')
   if (existsSync(old)) {
     // The server's settings decide which of them are valid.
@@ -114,24 +149,33 @@ async function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io)
       'Start the server once: it takes the tokens over. Or remove the file: its tokens are then no longer valid.',
     ])
   }
+  return openTokens(dataDir, { dataDir, kept: keptFor(io) }, store, io)
+}
+
+async function openTokens(
+  where: string,
+  place: Pick<TokensOptions, 'dataDir' | 'kept'>,
+  store: Pick<Store, 'commit'>,
+  io: Io,
+  records?: TokenRecords,
+): Promise<TokenStore> {
   const tokens = readTokens({
-    dataDir,
-    kept: keptFor(io),
+    ...place,
     set: { user: null, operator: null },
     clock: io.clock,
     ids: createIds(() => io.clock.now()),
     log: silentLogger,
-    ...agentRules(dataDir, io),
+    ...agentRules(place.dataDir, io),
   })
   const audit: WriteAudit = async (record) => {
     const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
     for (const result of results) if (!result.ok) throw result.error
     await synced
   }
-  await tokens.begin(audit, { make: false })
+  await tokens.begin(audit, { make: false, records })
   const by = 'command line'
   return {
-    where: dataDir,
+    where,
     list: async () => tokens.list().map(view),
     async create(wanted) {
       const { record, token } = await tokens.create(wanted, by)
@@ -155,7 +199,10 @@ function agentRules(dataDir: string, io: Io): Pick<TokensOptions, 'workspaces' |
   }
   return {
     workspaces: { find: (asked) => open().find(asked), checkChannel: (channelId) => open().checkChannel(channelId) },
-    checkOwner: (user) => refuseUnknownOwner(configuredOperators(readRules().operators), user),
+    checkOwner(user) {
+      const { operators, operatorGroups } = readRules()
+      refuseUnknownOwner(configuredOperators(operators, [], operatorGroups), user)
+    },
   }
 }
 
@@ -164,7 +211,7 @@ const view = ({ sha256: _, ...record }: TokenRecord): ShownToken => record
 /** `dataDir`: the data directory that the server must be using; null: any. */
 async function openServer(base: string, dataDir: string | null, io: Io): Promise<TokenStore> {
   const known =
-    variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ??
+    operatorTokenIn(io.env) ??
     (await askSecret(`The operator’s token of ${base} (hidden while you type; press Enter if you have none): `, io))
   if (known === null) {
     const uses = dataDir === null ? '' : `A server is using ${dataDir}. `
@@ -187,11 +234,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
         signal: AbortSignal.timeout(30_000),
       })
     } catch (error) {
-      throw new CliError(
-        exitCodes.unavailable.code,
-        `No server answers at ${base} (${fetchProblem(error)}).`,
-        otherAddress,
-      )
+      throw noServerAt(base, error, otherAddress)
     }
     const text = await response.text()
     const answer = parsed(text)

@@ -150,6 +150,45 @@ describe('quarterdeck tokens while no server runs', () => {
     expect((await run(['audit', 'verify'], { cwd })).exitCode).toBe(0)
   })
 
+  test('creates a token that is limited and ends, and says when it ends soon', async () => {
+    const cwd = await tempFolder()
+    const tokens = (...args: string[]) => run(['tokens', ...args, '--data-dir', 'data'], { cwd })
+
+    const made = await tokens(
+      'create',
+      '--role',
+      'user',
+      '--scopes',
+      'read, talk',
+      '--agent',
+      'crow',
+      '--expires',
+      '3d',
+    )
+    expect(made).toMatchObject({
+      exitCode: 0,
+      err: expect.stringMatching(/only read, talk, only with the agent crow, until /),
+    })
+    await tokens('create', '--role', 'user', '--user', 'corp:ada@example.com', '--expires', '90d')
+    const listed = await tokens('list')
+
+    expect(listed.out).toMatch(/NAME +ENDS \(UTC\) +ONLY\n.* read talk agent:crow\n.*corp:ada@example.com/)
+    expect(listed.err).toMatch(/^Token \S+ of local_user ends in 2 d\. To replace it: quarterdeck tokens create\n$/)
+    for (const wrong of [
+      ['--scopes', 'fly'],
+      ['--scopes', ''],
+      ['--expires', '30'],
+      ['--expires', '10y'],
+      ['--expires', '5s'],
+      ['--user', 'a,b'],
+    ]) {
+      expect(await tokens('create', '--role', 'user', ...wrong)).toMatchObject({ exitCode: 2, out: '' })
+    }
+    expect(await tokens('create', '--role', 'agent', '--workspace', '.', '--scopes', 'read')).toMatchObject({
+      exitCode: 2,
+    })
+  })
+
   test('creates an agent’s token for a folder, and lists it with the folder', async () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, 'shop'))
@@ -281,8 +320,11 @@ describe('quarterdeck tokens against a running server', () => {
     const stranger = await startFakeServer((_request, response) => void response.end('{}'))
     onTestFinished(() => stranger.close())
     const { url, env } = await running(cwd)
+    // The lock of a server is asked for again and again. Time that nobody needs passes at once.
+    const system = createSystemClock()
+    const clock = { ...system, after: (_ms: number, fire: () => void, hold?: boolean) => system.after(1, fire, hold) }
     const list = (args: string[]) =>
-      run(['tokens', 'list', ...args], { cwd, env: { ...env, QUARTERDECK_PORT: new URL(stranger.url).port } })
+      run(['tokens', 'list', ...args], { cwd, clock, env: { ...env, QUARTERDECK_PORT: new URL(stranger.url).port } })
 
     expect(await list([])).toMatchObject({ exitCode: 0 })
     // A server without a known address: an agent that a chat serves.

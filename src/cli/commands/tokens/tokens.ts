@@ -1,13 +1,16 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
+import { secondsOf } from '../../../config/source/duration.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
+import { type Scope, scopes } from '../../../http/auth/tokens/scopes.ts'
 import { type TokenRole, tokenRoles } from '../../../http/auth/tokens/token.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
+import { listTokens, type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
 
 interface Shared {
   dataDir?: string
@@ -20,8 +23,15 @@ interface CreateOptions {
   name: string
   workspace?: string
   channel?: string
+  scopes?: string
+  agent?: string
+  expires?: string
   json?: boolean
 }
+
+/** `tokens list` says which tokens end within this time. */
+const SOON_MS = 7 * 86_400_000
+const MOST_SECONDS = 5 * 365 * 86_400
 
 export function createTokensCommand(io: Io, settle: Settle): Command {
   const command = new Command('tokens')
@@ -39,6 +49,7 @@ Examples:
   $ quarterdeck tokens create --role operator
   $ quarterdeck tokens create --role user --user ada --name "Ada’s laptop"
   $ quarterdeck tokens create --role agent --user ada --workspace ~/shop
+  $ quarterdeck tokens create --role operator --user grafana --scopes read --expires 90d
   $ quarterdeck tokens list --url https://agent.example.com
   $ quarterdeck tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab`,
     )
@@ -58,14 +69,16 @@ Examples:
         .choices([...tokenRoles])
         .makeOptionMandatory(),
     )
-    .option(
-      '--user <name>',
-      'the user of the token, who owns the sessions it starts: 1 to 64 letters, digits or _',
-      LOCAL_USER,
-    )
+    .option('--user <name>', `the user of the token, who owns the sessions it starts: ${USER_NAME_TEXT}`, LOCAL_USER)
     .option('--name <text>', 'a note on what the token is for', '')
     .option('--workspace <folder>', 'the folder that the agent works in; only for the role agent, which needs it')
     .option('--channel <id>', 'the channel that the agent’s sessions report to; only for the role agent')
+    .option(
+      '--scopes <names>',
+      `all that it may do of what its role may, with commas between: ${scopes.join(', ')} (default: everything)`,
+    )
+    .option('--agent <name>', 'the only agent that it may talk to (default: all)')
+    .option('--expires <time>', 'when it ends, such as 12h, 30d or 365d from now (default: never)')
     .option('--json', 'the token as one JSON object')
     .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
       checkOptions(options)
@@ -75,7 +88,7 @@ Examples:
   add('list', 'Lists the tokens, oldest first, without those that come from a setting.')
     .option('--json', 'one JSON object a line')
     .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
-      settle(await withTokenStore({ dataDir, url }, io, async (store) => list(await store.list(), json === true, io))),
+      settle(list(await listTokens({ dataDir, url }, io), json === true, io)),
     )
 
   add('revoke', 'Revokes a token. From then on it is refused, and its open streams end.')
@@ -92,9 +105,9 @@ Examples:
   return command
 }
 
-function checkOptions({ user, name, role, workspace, channel }: CreateOptions): void {
-  if (!/^\w{1,64}$/.test(user)) {
-    throw new CliError(exitCodes.usage.code, `--user ${JSON.stringify(user)}: expected 1 to 64 letters, digits or _.`)
+function checkOptions({ user, name, role, workspace, channel, ...limits }: CreateOptions): void {
+  if (!USER_NAME.test(user)) {
+    throw new CliError(exitCodes.usage.code, `--user ${JSON.stringify(user)}: expected ${USER_NAME_TEXT}.`)
   }
   if (!/^[^\p{C}]{0,64}$/u.test(name)) {
     throw new CliError(exitCodes.usage.code, '--name: expected at most 64 printable characters.')
@@ -111,24 +124,50 @@ function checkOptions({ user, name, role, workspace, channel }: CreateOptions): 
   if (channel !== undefined && !/^[^\p{C}]{1,200}$/u.test(channel)) {
     throw new CliError(exitCodes.usage.code, '--channel: expected 1 to 200 printable characters.')
   }
+  if (role === 'agent' && (limits.scopes !== undefined || limits.agent !== undefined)) {
+    throw new CliError(exitCodes.usage.code, '--scopes and --agent are for people: an agent may only ask and report.')
+  }
+  if (limits.agent !== undefined && !/^[^\p{C}]{1,128}$/u.test(limits.agent)) {
+    throw new CliError(exitCodes.usage.code, '--agent: expected the name of an agent.')
+  }
+}
+
+function scopesIn(text: string): Scope[] {
+  const names = text.split(',').map((name) => name.trim())
+  const found = names.flatMap((name) => scopes.find((scope) => scope === name) ?? [])
+  if (found.length === names.length) return [...new Set(found)]
+  throw new CliError(exitCodes.usage.code, `--scopes ${JSON.stringify(text)}: expected some of ${scopes.join(', ')}.`)
+}
+
+function secondsIn(text: string): number {
+  const seconds = /[a-z]/.test(text) ? Math.round(secondsOf(text)) : Number.NaN
+  if (seconds >= 60 && seconds <= MOST_SECONDS) return seconds
+  throw new CliError(
+    exitCodes.usage.code,
+    `--expires ${JSON.stringify(text)}: expected a time from 1m to 1825d, such as 12h or 30d.`,
+  )
 }
 
 async function create(store: TokenStore, options: CreateOptions, io: Io): Promise<number> {
-  const { role, user, name, workspace, channel, json } = options
+  const { role, user, name, workspace, channel, scopes: limited, agent, expires, json } = options
   const made = await store.create({
     role,
     user,
     name,
     ...(workspace === undefined ? {} : { workspace: resolve(io.cwd, workspace) }),
     ...(channel === undefined ? {} : { channel }),
+    ...(limited === undefined ? {} : { scopes: scopesIn(limited) }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(expires === undefined ? {} : { expires_in: secondsIn(expires) }),
   })
   if (json) {
     io.stdout.write(`${JSON.stringify(made)}\n`)
     return exitCodes.ok.code
   }
   const bound = made.workspace === undefined ? '' : ` for ${terminalLine(made.workspace, 500)}`
+  const ends = made.expires_at === undefined ? '' : `, until ${shownTime(made.expires_at)} UTC`
   io.stderr.write(
-    `Token ${made.id} of ${made.user}, ${made.role}${bound}, at ${store.where}. It is shown only this time:\n`,
+    `Token ${made.id} of ${made.user}, ${made.role}${bound}${limitsOf(made)}${ends}, at ${store.where}. It is shown only this time:\n`,
   )
   io.stdout.write(`${made.token}\n`)
   return exitCodes.ok.code
@@ -138,18 +177,50 @@ function list(tokens: readonly ShownToken[], json: boolean, io: Io): number {
   if (json) for (const token of tokens) io.stdout.write(`${JSON.stringify(token)}\n`)
   else if (tokens.length === 0) io.stderr.write('There are no tokens. To create one: quarterdeck tokens create\n')
   else io.stdout.write(table(tokens))
+  warnOfEnds(tokens, io)
   return exitCodes.ok.code
+}
+
+/** On the error output, so that it disturbs no program that reads the list. */
+function warnOfEnds(tokens: readonly ShownToken[], io: Io): void {
+  const now = io.clock.now()
+  for (const { id, user, name, expires_at } of tokens) {
+    const left = expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - now
+    if (left > SOON_MS) continue
+    const whose = terminalLine(`${id} of ${user}${name === '' ? '' : ` (${name})`}`, 200)
+    const when =
+      left <= 0 ? 'has ended' : left < 86_400_000 ? 'ends within a day' : `ends in ${Math.floor(left / 86_400_000)} d`
+    io.stderr.write(`Token ${whose} ${when}. To replace it: quarterdeck tokens create\n`)
+  }
+}
+
+const shownTime = (iso: string): string => terminalLine(iso.slice(0, 16).replace('T', ' '), 16)
+
+function limitsOf({ scopes: own, agent }: ShownToken): string {
+  const only = own === undefined ? '' : `, only ${own.join(', ')}`
+  return agent === undefined ? only : `${only}, only with the agent ${terminalLine(agent, 128)}`
 }
 
 function table(tokens: readonly ShownToken[]): string {
   const hasAgents = tokens.some(({ role }) => role === 'agent')
-  const head = ['ID', 'ROLE', 'USER', 'CREATED (UTC)', 'NAME', ...(hasAgents ? ['WORKSPACE'] : [])]
-  const rows = tokens.map(({ id, role, user, created_at, name, workspace = '' }) => [
+  const hasLimits = tokens.some((one) => one.scopes !== undefined || one.agent !== undefined)
+  const hasEnds = tokens.some(({ expires_at }) => expires_at !== undefined)
+  const head = [
+    ...['ID', 'ROLE', 'USER', 'CREATED (UTC)', 'NAME'],
+    ...(hasEnds ? ['ENDS (UTC)'] : []),
+    ...(hasLimits ? ['ONLY'] : []),
+    ...(hasAgents ? ['WORKSPACE'] : []),
+  ]
+  const rows = tokens.map(({ id, role, user, created_at, name, workspace = '', scopes: own, agent, expires_at }) => [
     terminalLine(id, 64),
     role,
     terminalLine(user, 64),
     terminalLine(created_at.slice(0, 19).replace('T', ' '), 19),
     terminalLine(name, 64),
+    ...(hasEnds ? [expires_at === undefined ? '' : shownTime(expires_at)] : []),
+    ...(hasLimits
+      ? [[...(own ?? []), ...(agent === undefined ? [] : [`agent:${terminalLine(agent, 128)}`])].join(' ')]
+      : []),
     ...(hasAgents ? [terminalLine(workspace, 200)] : []),
   ])
   return textTable(head, rows)

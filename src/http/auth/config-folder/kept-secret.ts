@@ -5,8 +5,8 @@ import type { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
 import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
 
-interface SecretKind<T> {
-  /** First part of the name of the file. */
+export interface SecretKind<T> {
+  /** Its name, and the first part of the name of its file. */
   kind: string
   /** What the file holds. */
   schema: z.ZodType<T>

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
 import type { ConfigFileOptions } from './config-file.ts'
-import { createKeptSecret } from './kept-secret.ts'
+import { createKeptSecret, type SecretKind } from './kept-secret.ts'
 
 interface PushKeys {
   /** base64url */
@@ -11,19 +11,16 @@ interface PushKeys {
   privateKey: string
 }
 
+export const pushKeySecret = (make: () => PushKeys): SecretKind<PushKeys> => ({
+  kind: 'push',
+  schema: z.object({ publicKey: z.string().regex(/^[\w-]{87}$/), privateKey: z.string().regex(/^[\w-]{43}$/) }),
+  make,
+  loss: 'browsers must subscribe to push messages again',
+})
+
 /** `make` is called at the first use. Without `options` nothing is stored, and browsers must subscribe again after a restart. */
 export const createPushKeySecret = (
   options: ConfigFileOptions | null,
   make: () => PushKeys,
   log: Logger,
-): (() => PushKeys) =>
-  createKeptSecret(
-    {
-      kind: 'push',
-      schema: z.object({ publicKey: z.string().regex(/^[\w-]{87}$/), privateKey: z.string().regex(/^[\w-]{43}$/) }),
-      make,
-      loss: 'browsers must subscribe to push messages again',
-    },
-    options,
-    log,
-  )
+): (() => PushKeys) => createKeptSecret(pushKeySecret(make), options, log)

@@ -1,7 +1,9 @@
-// One-time codes that sign a browser in. They exist only in memory and for a few minutes: whoever opens the link first has it.
+// One-time codes that sign a browser in. They last for a few minutes: whoever opens the link first has it. Only their hashes are kept.
 
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
+import type { Shared } from '../../../store/ports/shared.ts'
 import { digestOf } from '../tokens/token.ts'
 
 export interface Code {
@@ -12,50 +14,40 @@ export interface Code {
 }
 
 export interface Codes {
-  make(code: Code): { text: string; expiresAt: number }
+  make(code: Code): Promise<{ text: string; expiresAt: number }>
   /** What the code is for. Null: it is wrong, used or too old. It can be looked at again. */
-  find(text: string): Code | null
-  /** The same, and it is used up. */
-  take(text: string): Code | null
+  find(text: string): Promise<Code | null>
+  /** The same, and it is used up: of several who use it at the same time, one gets it. */
+  take(text: string): Promise<Code | null>
 }
 
+const KIND = 'code'
 const VALID_MS = 5 * 60_000
-/** A new one drops the oldest: nobody can fill the memory, and nobody can keep others from making one. */
+/** A new one drops the oldest: nobody can fill the store, and nobody can keep others from making one. */
 const MOST_CODES = 100
 const CODE_BYTES = 16
 
-interface Kept extends Code {
-  sha256: Buffer
-  endsAt: number
-}
+const CodeSchema = z.object({ user: z.string(), isVouched: z.boolean() })
 
-export function createCodes(clock: Clock, random: (size: number) => Uint8Array = randomBytes): Codes {
-  let codes: readonly Kept[] = []
-
-  /** Compares with all of them in constant time, as tokens are. */
-  function look(text: string): Kept | null {
-    const now = clock.mono()
-    codes = codes.filter(({ endsAt }) => endsAt > now)
-    const sha256 = hashOf(text)
-    let found: Kept | null = null
-    for (const one of codes) if (timingSafeEqual(one.sha256, sha256)) found = one
-    return found
-  }
-
+/** A code is found by its hash, so the time that takes tells nothing about other codes. */
+export function createCodes(
+  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>,
+  clock: Pick<Clock, 'now'>,
+  random: (size: number) => Uint8Array = randomBytes,
+): Codes {
+  const codeOf = (record: { value: string } | null): Code | null =>
+    record === null ? null : CodeSchema.parse(JSON.parse(record.value))
   return {
-    make(code) {
+    async make({ user, isVouched }) {
       const text = Buffer.from(random(CODE_BYTES)).toString('base64url')
-      const kept = { ...code, sha256: hashOf(text), endsAt: clock.mono() + VALID_MS }
-      codes = [...codes, kept].slice(-MOST_CODES)
-      return { text, expiresAt: clock.now() + VALID_MS }
+      const expiresAt = clock.now() + VALID_MS
+      const value = JSON.stringify({ user, isVouched })
+      await shared.put({ kind: KIND, key: digestOf(text), value, version: null, expiresAt })
+      const all = (await shared.list(KIND)).sort((a, b) => a.version - b.version)
+      for (const { key } of all.slice(0, Math.max(0, all.length - MOST_CODES))) await shared.take(KIND, key)
+      return { text, expiresAt }
     },
-    find: (text) => look(text),
-    take(text) {
-      const found = look(text)
-      codes = codes.filter((one) => one !== found)
-      return found
-    },
+    find: async (text) => codeOf(await shared.get(KIND, digestOf(text))),
+    take: async (text) => codeOf(await shared.take(KIND, digestOf(text))),
   }
 }
-
-const hashOf = (text: string): Buffer => Buffer.from(digestOf(text), 'hex')

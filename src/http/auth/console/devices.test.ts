@@ -31,81 +31,82 @@ function setUp() {
 
 const ada = { user: 'ada', label: 'laptop', isKept: false, isVouched: false }
 
-test('a device stays signed in after a restart, and its token is stored nowhere', () => {
+test('a device stays signed in after a restart, and its token is stored nowhere', async () => {
   const { open, file } = setUp()
-  const { device, token } = open().add(ada)
+  const { device, token } = await open().add(ada)
 
   const again = open()
 
-  expect(again.list()).toMatchObject([device])
+  expect(await again.list()).toMatchObject([device])
   expect(again.current()).toMatchObject([{ id: device.id, user: 'ada', role: 'operator', isConsole: true }])
   expect([readFileSync(file(), 'utf8').includes(token), statSync(file()).mode & 0o777]).toEqual([false, 0o600])
 })
 
-test('its last use is written at most every ten minutes', () => {
+test('its last use is written at most every ten minutes', async () => {
   const { open, clock } = setUp()
   const devices = open()
-  const { device } = devices.add(ada)
-  const stored = () => open().list()[0]?.lastUsedAt
+  const { device } = await devices.add(ada)
+  const stored = async () => (await open().list())[0]?.lastUsedAt
 
   clock.advance(9 * MINUTE)
   devices.used(device.id)
-  expect(stored()).toBe(device.createdAt)
+  expect(await stored()).toBe(device.createdAt)
   clock.advance(2 * MINUTE)
   devices.used(device.id)
-  expect(stored()).toBe(clock.now())
+  expect(await stored()).toBe(clock.now())
   devices.used('nobody')
 })
 
-test('a full disk does not hinder a request, and a device that cannot be stored is not signed in', () => {
+test('a full disk does not hinder a request, and a device that cannot be stored is not signed in', async () => {
   const { open, clock, configDir } = setUp()
   const devices = open()
-  const { device } = devices.add(ada)
+  const { device } = await devices.add(ada)
   chmodSync(configDir, 0o755)
   clock.advance(HOUR)
 
   devices.used(device.id)
-  expect(() => devices.add(ada)).toThrow('cannot be used')
+  await expect(devices.add(ada)).rejects.toThrow('cannot be used')
   expect(devices.current()).toHaveLength(1)
 })
 
-test('a 51st device of one person signs the one out that was not used for the longest time', () => {
+test('a 51st device of one person signs the one out that was not used for the longest time', async () => {
   const { open, clock } = setUp()
   const devices = open()
-  const other = devices.add({ ...ada, user: 'bob' }).device
-  const own = Array.from({ length: 50 }, () => {
+  const { device: other } = await devices.add({ ...ada, user: 'bob' })
+  const own: string[] = []
+  for (let i = 0; i < 50; i += 1) {
     clock.advance(1)
-    return devices.add(ada).device.id
-  })
+    own.push((await devices.add(ada)).device.id)
+  }
   clock.advance(1)
   devices.used(own[0] ?? '')
-  const last = devices.add(ada).device.id
+  const { device: last } = await devices.add(ada)
 
-  expect(devices.list().map(({ id }) => id)).toEqual([other.id, own[0], ...own.slice(2), last])
+  expect((await devices.list()).map(({ id }) => id)).toEqual([other.id, own[0], ...own.slice(2), last.id])
 })
 
-test('the streams of a device end when it is revoked or was not used for too long', () => {
+test('the streams of a device end when it is revoked or was not used for too long', async () => {
   const { open, clock } = setUp()
   const devices = open()
   const auth = createAuth({ tokens: () => [], devices, tokenRequired: true, clock })
-  const enter = () => {
-    const { device, token } = devices.add(ada)
-    return { device, access: auth.authenticate(`Bearer ${token}`, '10.0.0.1', 'operator') }
+  const enter = async () => {
+    const { device, token } = await devices.add(ada)
+    return { device, access: await auth.authenticate(`Bearer ${token}`, '10.0.0.1', 'operator') }
   }
-  const [first, second] = [enter(), enter()]
+  const [first, second] = [await enter(), await enter()]
   expect(first.access.principal).toEqual({
     ...{ owner: 'ada', role: 'operator', hasToken: true, tokenId: first.device.id, isConsole: true },
   })
 
-  devices.remove(first.device.id)
+  await devices.remove(first.device.id)
   expect([first.access.isValid(), second.access.isValid()]).toEqual([false, true])
   clock.advance(12 * HOUR)
   expect(second.access.isValid()).toBe(false)
 })
 
-test.each(['devices', 'passkeys'])('a file of %s that is damaged or open to others ends the start', (kind) => {
+test.each(['devices', 'passkeys'])('a file of %s that is damaged or open to others ends the start', async (kind) => {
   const { open, file, configDir, kept } = setUp()
-  open().add(ada)
+  await open().add(ada)
   const path = file()
   const start = kind === 'devices' ? open : () => openPasskeys(kept)
   const target = kind === 'devices' ? path : path.replace('/devices-', '/passkeys-')
@@ -117,19 +118,20 @@ test.each(['devices', 'passkeys'])('a file of %s that is damaged or open to othe
   expect(readdirSync(configDir)).toContain(path.split('/').at(-1))
 })
 
-test('passkeys are there after a restart, with their counters', () => {
+test('passkeys are there after a restart, with their counters', async () => {
   const { kept } = folders()
   const passkey: Passkey = {
     ...{ id: 'one', user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5' },
     ...{ counter: 0, transports: ['internal'], createdAt: 1_800_000_000_000, lastUsedAt: null },
   }
-  openPasskeys(kept).add(passkey)
+  await openPasskeys(kept).add(passkey)
   const passkeys = openPasskeys(kept)
-  passkeys.used('one', 7, 1_800_000_060_000)
+  expect(await passkeys.used(passkey, 7, 1_800_000_060_000)).toBe(true)
+  expect(await passkeys.used(passkey, 8, 1_800_000_060_000)).toBe(false)
 
-  expect(openPasskeys(kept).list()).toEqual([{ ...passkey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
-  expect(() => passkeys.add(passkey)).toThrow('registered already')
-  for (let i = 1; i < 20; i += 1) passkeys.add({ ...passkey, id: `${i}`, credentialId: `c${i}` })
-  expect(() => passkeys.add({ ...passkey, id: 'x', credentialId: 'x' })).toThrow('at most 20')
-  expect([passkeys.remove('one')?.id, passkeys.remove('one')]).toEqual(['one', null])
+  expect(await openPasskeys(kept).list()).toEqual([{ ...passkey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
+  await expect(passkeys.add(passkey)).rejects.toThrow('registered already')
+  for (let i = 1; i < 20; i += 1) await passkeys.add({ ...passkey, id: `${i}`, credentialId: `c${i}` })
+  await expect(passkeys.add({ ...passkey, id: 'x', credentialId: 'x' })).rejects.toThrow('at most 20')
+  expect([(await passkeys.remove('one'))?.id, await passkeys.remove('one')]).toEqual(['one', null])
 })

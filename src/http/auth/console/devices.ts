@@ -27,44 +27,57 @@ export interface Devices {
   /** The tokens of the devices that are signed in now. Returns a new array only after a change. */
   current(): readonly Token[]
   /** Oldest first. */
-  list(): readonly Device[]
-  /** It is on disk when it returns. Throws `storage_full` and `config_invalid`. */
-  add(wanted: Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>): { device: Device; token: string }
+  list(): Promise<readonly Device[]>
+  /** It is on disk when it resolves. Throws `storage_full` and `config_invalid`. */
+  add(wanted: NewDevice): Promise<{ device: Device; token: string }>
   /** Somebody sent its token. */
   used(id: string): void
-  /** Its token is invalid when it returns, also after a restart. False: there is no such device. */
-  remove(id: string): boolean
-  expiresAt(device: Device): number
+  /** Its token is invalid when it resolves, also after a restart. False: there is no such device. */
+  remove(id: string): Promise<boolean>
 }
+
+export type NewDevice = Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>
 
 const IDLE_MS = 12 * 60 * 60_000
 const KEPT_IDLE_MS = 30 * 24 * 60 * 60_000
-/** The disk is not written for every request. */
-const WRITE_EVERY_MS = 10 * 60_000
+/** It is not written for every request. */
+export const WRITE_EVERY_MS = 10 * 60_000
 /** The one that was not used for the longest time makes room. */
 const MOST_OF_ONE_USER = 50
 const MAX_BYTES = 4_000_000
 
-interface Kept extends Device {
+export interface KeptDevice extends Device {
   sha256: string
 }
 
 const time = z.iso.datetime()
-const ContentSchema = z.strictObject({
-  data_dir: z.string(),
-  devices: z.array(
-    z.strictObject({
-      id: z.string().min(1).max(64),
-      user: z.string().regex(/^\w{1,64}$/),
-      label: z.string().max(100),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
-      created_at: time,
-      last_used_at: time,
-      kept: z.boolean(),
-      vouched: z.boolean(),
+const DeviceSchema = z
+  .strictObject({
+    id: z.string().min(1).max(64),
+    user: z.string().regex(/^\w{1,64}$/),
+    label: z.string().max(100),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    created_at: time,
+    last_used_at: time,
+    kept: z.boolean(),
+    vouched: z.boolean(),
+  })
+  .transform(
+    (one): KeptDevice => ({
+      id: one.id,
+      user: one.user,
+      label: one.label,
+      sha256: one.sha256,
+      createdAt: Date.parse(one.created_at),
+      lastUsedAt: Date.parse(one.last_used_at),
+      isKept: one.kept,
+      isVouched: one.vouched,
     }),
-  ),
-})
+  )
+const ContentSchema = z.strictObject({ data_dir: z.string(), devices: z.array(DeviceSchema) })
+
+/** Throws if the text is no device. */
+export const parseDevice = (text: string): KeptDevice => DeviceSchema.parse(JSON.parse(text))
 
 export interface DevicesOptions {
   /** Null: nothing is stored, and a restart signs all devices out. */
@@ -78,23 +91,21 @@ export interface DevicesOptions {
 /** Throws `config_invalid` if the file cannot be trusted. Only for the holder of the lock of the data directory. */
 export function openDevices({ kept, clock, ids, log, random = randomBytes }: DevicesOptions): Devices {
   const file = kept === null ? null : createConfigFile('devices', kept)
-  let devices: readonly Kept[] = file === null ? [] : read(file)
+  let devices: readonly KeptDevice[] = file === null ? [] : read(file)
   let table: readonly Token[] = []
   /** When the next of them has been idle for too long. */
   let nextEnd = Number.NEGATIVE_INFINITY
   let writtenAt = clock.now()
 
-  const expiresAt = ({ lastUsedAt, isKept }: Device): number => lastUsedAt + (isKept ? KEPT_IDLE_MS : IDLE_MS)
-
-  function set(next: readonly Kept[]): void {
+  function set(next: readonly KeptDevice[]): void {
     devices = next
-    table = next.map(({ id, user, sha256 }) => ({ id, user, role: 'operator', sha256, isConsole: true }))
-    nextEnd = next.reduce((end, one) => Math.min(end, expiresAt(one)), Number.POSITIVE_INFINITY)
+    table = next.map(tokenOfDevice)
+    nextEnd = firstEnd(next)
   }
 
   /** Disk first, so that the same devices are signed in after a restart. */
-  function keep(next: readonly Kept[]): void {
-    file?.write(`${JSON.stringify({ data_dir: file.dataDir, devices: next.map(stored) }, null, 2)}\n`)
+  function keep(next: readonly KeptDevice[]): void {
+    file?.write(`${JSON.stringify({ data_dir: file.dataDir, devices: next.map(storedDevice) }, null, 2)}\n`)
     writtenAt = clock.now()
     set(next)
   }
@@ -112,19 +123,14 @@ export function openDevices({ kept, clock, ids, log, random = randomBytes }: Dev
       dropIdle()
       return table
     },
-    list() {
+    async list() {
       dropIdle()
       return devices
     },
-    expiresAt,
-    add(wanted) {
+    async add(wanted) {
       dropIdle()
-      const token = newToken(random)
-      const now = clock.now()
-      const { user, label, isKept, isVouched } = wanted
-      const device = { id: ids.uuid(), user, label, createdAt: now, lastUsedAt: now, isKept, isVouched }
-      const own = devices.filter((one) => one.user === user).sort((a, b) => b.lastUsedAt - a.lastUsedAt)
-      const tooMany = new Set(own.slice(MOST_OF_ONE_USER - 1))
+      const { device, token } = newDevice(wanted, { clock, ids, random })
+      const tooMany = new Set(devicesToDrop(devices, wanted.user))
       keep([...devices.filter((one) => !tooMany.has(one)), { ...device, sha256: digestOf(token) }])
       return { device, token }
     },
@@ -134,7 +140,7 @@ export function openDevices({ kept, clock, ids, log, random = randomBytes }: Dev
       if (device === undefined || device.lastUsedAt >= now) return
       // In place: the table of tokens stays the same, so nobody has to read it anew.
       device.lastUsedAt = now
-      nextEnd = devices.reduce((end, one) => Math.min(end, expiresAt(one)), Number.POSITIVE_INFINITY)
+      nextEnd = firstEnd(devices)
       if (now - writtenAt < WRITE_EVERY_MS) return
       try {
         keep(devices)
@@ -143,7 +149,7 @@ export function openDevices({ kept, clock, ids, log, random = randomBytes }: Dev
         log.warn('the last use of a device could not be stored', { error })
       }
     },
-    remove(id) {
+    async remove(id) {
       const next = devices.filter((one) => one.id !== id)
       if (next.length === devices.length) return false
       keep(next)
@@ -152,7 +158,32 @@ export function openDevices({ kept, clock, ids, log, random = randomBytes }: Dev
   }
 }
 
-function read(file: ReturnType<typeof createConfigFile>): readonly Kept[] {
+export const expiresAt = ({ lastUsedAt, isKept }: Device): number => lastUsedAt + (isKept ? KEPT_IDLE_MS : IDLE_MS)
+
+export const firstEnd = (devices: readonly Device[]): number =>
+  devices.reduce((end, one) => Math.min(end, expiresAt(one)), Number.POSITIVE_INFINITY)
+
+export const tokenOfDevice = ({ id, user, sha256 }: KeptDevice): Token => ({
+  ...{ id, user, role: 'operator', sha256, isConsole: true },
+})
+
+export function newDevice(
+  { user, label, isKept, isVouched }: NewDevice,
+  { clock, ids, random }: { clock: Clock; ids: Ids; random: (size: number) => Uint8Array },
+): { device: Device; token: string } {
+  const now = clock.now()
+  const device = { id: ids.uuid(), user, label, createdAt: now, lastUsedAt: now, isKept, isVouched }
+  return { device, token: newToken(random) }
+}
+
+/** Those that make room for one more of this person. */
+export const devicesToDrop = <T extends Device>(devices: readonly T[], user: string): T[] =>
+  devices
+    .filter((one) => one.user === user)
+    .sort((a, b) => b.lastUsedAt - a.lastUsedAt)
+    .slice(MOST_OF_ONE_USER - 1)
+
+function read(file: ReturnType<typeof createConfigFile>): readonly KeptDevice[] {
   const unusable = (why: string, cause?: unknown): ServerError =>
     new ServerError(
       'config_invalid',
@@ -162,22 +193,13 @@ function read(file: ReturnType<typeof createConfigFile>): readonly Kept[] {
   const text = file.read({ maxBytes: MAX_BYTES, refuse: unusable })
   if (text === null) return []
   try {
-    return ContentSchema.parse(JSON.parse(text)).devices.map((one) => ({
-      id: one.id,
-      user: one.user,
-      label: one.label,
-      sha256: one.sha256,
-      createdAt: Date.parse(one.created_at),
-      lastUsedAt: Date.parse(one.last_used_at),
-      isKept: one.kept,
-      isVouched: one.vouched,
-    }))
+    return ContentSchema.parse(JSON.parse(text)).devices
   } catch (error) {
     throw unusable('it is damaged', error)
   }
 }
 
-const stored = (one: Kept) => ({
+export const storedDevice = (one: KeptDevice) => ({
   id: one.id,
   user: one.user,
   label: one.label,

@@ -20,7 +20,7 @@ describe('a proof with a passkey', () => {
   test('is not needed while nobody has a passkey', async () => {
     const { proofs } = openProofs()
 
-    expect([proofs.isOn(), await proofs.require(ada, approve)]).toEqual([false, {}])
+    expect([await proofs.isOn(), await proofs.require(ada, approve)]).toEqual([false, {}])
   })
 
   test('is needed from everybody once somebody has one, and says where', async () => {
@@ -47,9 +47,9 @@ describe('a proof with a passkey', () => {
     const by = { ...ada, proof: await prove('ada', approve, key) }
     clock.advance(60_000)
 
-    const passkey = passkeys.list()[0]?.id
+    const passkey = (await passkeys.list())[0]?.id
     expect([await proofs.require(by, approve), await proofs.require(by, approve)]).toEqual([{ passkey }, { passkey }])
-    expect(passkeys.list()[0]).toMatchObject({ counter: 1, lastUsedAt: clock.now() })
+    expect((await passkeys.list())[0]).toMatchObject({ counter: 1, lastUsedAt: clock.now() })
     expect(await outcome(proofs, { ...by }, approve)).toBe(
       refused('It was used already, or it is older than two minutes.'),
     )

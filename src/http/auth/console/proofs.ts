@@ -36,9 +36,9 @@ export interface AskedProof {
 
 export interface Proofs extends StepUp {
   /** Whether anybody has a passkey, so that proofs are needed at all. */
-  isOn(): boolean
+  isOn(): Promise<boolean>
   /** Of this person, whichever of their names they come with. */
-  own(user: string): readonly Passkey[]
+  own(user: string): Promise<readonly Passkey[]>
   /** Null: they have no passkey for this place. */
   ask(user: string, purpose: ProofPurpose, place: ConsolePlace): Promise<AskedProof | null>
   /** Throws `invalid_request` where passkeys do not work. */
@@ -69,27 +69,29 @@ export function createProofs(deps: ProofsDeps): Proofs {
   // A proof is used up when it is checked, so each request is checked once, however often it is asked.
   const checked = new WeakMap<Caller, Map<string, Promise<AuditRecord['details']>>>()
 
-  const own = (user: string) => {
+  const isOn = async (): Promise<boolean> => (await passkeys.list()).length > 0
+
+  const own = async (user: string): Promise<Passkey[]> => {
     const person = personOf(user)
-    return passkeys.list().filter((one) => one.user === person)
+    return (await passkeys.list()).filter((one) => one.user === person)
   }
 
   async function check(by: Caller, purpose: ProofPurpose): Promise<AuditRecord['details']> {
-    if (by.proof === undefined) throw required(null, by, purpose)
+    if (by.proof === undefined) throw await required(null, by, purpose)
     const { challenge_id, response } = decodeProof(by.proof)
-    const challenge = challenges.take(challenge_id)
-    if (challenge === null) throw required('It was used already, or it is older than two minutes.', by, purpose)
+    const challenge = await challenges.take(challenge_id)
+    if (challenge === null) throw await required('It was used already, or it is older than two minutes.', by, purpose)
     if (challenge.user !== personOf(by.user) || keyOf(challenge.purpose) !== keyOf(purpose)) {
-      throw required('It was made for something else.', by, purpose)
+      throw await required('It was made for something else.', by, purpose)
     }
-    const passkey = own(by.user).find(({ credentialId }) => credentialId === response.id)
+    const passkey = (await own(by.user)).find(({ credentialId }) => credentialId === response.id)
     if (passkey === undefined || passkey.rpId !== challenge.place.rpId) {
-      throw required('It is not of a passkey of yours.', by, purpose)
+      throw await required('It is not of a passkey of yours.', by, purpose)
     }
-    await verify(challenge, response, passkey).catch((error: unknown) => {
+    await verify(challenge, response, passkey).catch(async (error: unknown) => {
       if (error instanceof ServerError) throw error
       log.warn('a proof with a passkey was refused', { passkey_id: passkey.id, user: by.user, error })
-      throw required('It is not valid.', by, purpose)
+      throw await required('It is not valid.', by, purpose)
     })
     return { passkey: passkey.id }
   }
@@ -97,12 +99,11 @@ export function createProofs(deps: ProofsDeps): Proofs {
   async function verify(challenge: Challenge, response: Assertion, passkey: Passkey): Promise<void> {
     const counter = await checkAssertion(challenge, response, passkey)
     // Meanwhile another proof of the same passkey may have counted on, or somebody may have removed it.
-    const now = passkeys.list().find(({ id }) => id === passkey.id)
-    if (now === undefined || now.counter !== passkey.counter) throw new Error('the passkey has changed meanwhile')
-    passkeys.used(passkey.id, counter, clock.now())
+    if (await passkeys.used(passkey, counter, clock.now())) return
+    throw new Error('the passkey has changed meanwhile')
   }
 
-  function required(why: string | null, by: Caller, purpose: ProofPurpose): ServerError {
+  async function required(why: string | null, by: Caller, purpose: ProofPurpose): Promise<ServerError> {
     const approvalId = purpose.kind === 'decision' ? purpose.approvalId : null
     const url = deps.link(approvalId)
     const wrong = why === null ? '' : ` The proof that you sent does not count. ${why}`
@@ -111,7 +112,7 @@ export function createProofs(deps: ProofsDeps): Proofs {
     const advice = isOperator
       ? 'You have none: ask somebody who has one to add your device'
       : 'Ask an operator to do it'
-    const how = isOperator && own(by.user).length > 0 ? 'Do it in the console' : `${advice}, in the console`
+    const how = isOperator && (await own(by.user)).length > 0 ? 'Do it in the console' : `${advice}, in the console`
     return new ServerError(
       'passkey_required',
       `${needs[purpose.kind]} needs a passkey.${wrong}${still} ${how}: ${url}`,
@@ -122,11 +123,11 @@ export function createProofs(deps: ProofsDeps): Proofs {
   }
 
   return {
-    isOn: () => passkeys.list().length > 0,
+    isOn,
     own,
 
     async require(by, purpose) {
-      if (passkeys.list().length === 0) return {}
+      if (!(await isOn())) return {}
       const byPurpose = checked.get(by) ?? new Map<string, Promise<AuditRecord['details']>>()
       checked.set(by, byPurpose)
       const key = keyOf(purpose)
@@ -136,20 +137,20 @@ export function createProofs(deps: ProofsDeps): Proofs {
     },
 
     async ask(user, purpose, place) {
-      const usable = place.whyNot === null ? own(user).filter(({ rpId }) => rpId === place.rpId) : []
+      const usable = place.whyNot === null ? (await own(user)).filter(({ rpId }) => rpId === place.rpId) : []
       if (usable.length === 0) return null
-      const challenge = challenges.make({ user: personOf(user), purpose, place })
+      const challenge = await challenges.make({ user: personOf(user), purpose, place })
       return { challenge_id: challenge.id, options: await requestOptions(challenge, usable) }
     },
 
     async askNew(user, place) {
       if (place.whyNot !== null) throw new ServerError('invalid_request', place.whyNot)
-      const challenge = challenges.make({ user: personOf(user), purpose: { kind: 'registration' }, place })
-      return { challenge_id: challenge.id, options: await creationOptions(challenge, own(user)) }
+      const challenge = await challenges.make({ user: personOf(user), purpose: { kind: 'registration' }, place })
+      return { challenge_id: challenge.id, options: await creationOptions(challenge, await own(user)) }
     },
 
     async register(user, { challengeId, label, response }) {
-      const challenge = challenges.take(challengeId)
+      const challenge = await challenges.take(challengeId)
       if (challenge?.purpose.kind !== 'registration' || challenge.user !== personOf(user)) {
         throw notRegistered('/challenge_id', 'It was used already, is older than two minutes, or is not for this.')
       }
@@ -166,7 +167,7 @@ export function createProofs(deps: ProofsDeps): Proofs {
         createdAt: clock.now(),
         lastUsedAt: null,
       }
-      passkeys.add(passkey)
+      await passkeys.add(passkey)
       return passkey
     },
   }

@@ -2,10 +2,12 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
+import { USER_NAME } from '../../../domain/user-name.ts'
 import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
+import { scopes } from './scopes.ts'
 import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
 
-interface TokenFile {
+export interface TokenFile {
   readonly path: string
   /** Null if the file does not exist yet. Throws `config_invalid` if it cannot be trusted or read. */
   read(): readonly TokenRecord[] | null
@@ -15,23 +17,27 @@ interface TokenFile {
 
 const MAX_BYTES = 1_000_000
 
+/** Strict: a key that this version does not know may be a limit. */
+export const TokenRecordSchema = z
+  .strictObject({
+    id: z.string().min(1).max(64),
+    name: z.string().max(200),
+    user: z.string().regex(USER_NAME),
+    role: z.enum(tokenRoles),
+    workspace: z.string().min(1).max(4_096).exactOptional(),
+    channel: z.string().min(1).max(200).exactOptional(),
+    scopes: z.array(z.enum(scopes)).min(1).exactOptional(),
+    agent: z.string().min(1).max(128).exactOptional(),
+    expires_at: z.iso.datetime().exactOptional(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    created_at: z.iso.datetime(),
+  })
+  .refine(({ role, workspace }) => (role === 'agent') === (workspace !== undefined))
+
 const ContentSchema = z.strictObject({
   /** For people who look into the folder. */
   data_dir: z.string(),
-  tokens: z.array(
-    z
-      .strictObject({
-        id: z.string().min(1).max(64),
-        name: z.string().max(200),
-        user: z.string().regex(/^\w{1,64}$/),
-        role: z.enum(tokenRoles),
-        workspace: z.string().min(1).max(4_096).exactOptional(),
-        channel: z.string().min(1).max(200).exactOptional(),
-        sha256: z.string().regex(/^[0-9a-f]{64}$/),
-        created_at: z.iso.datetime(),
-      })
-      .refine(({ role, workspace }) => (role === 'agent') === (workspace !== undefined)),
-  ),
+  tokens: z.array(TokenRecordSchema),
 })
 
 export function createTokenFile(options: ConfigFileOptions): TokenFile {

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { ServerError } from '../../../domain/errors.ts'
+import type { Scope } from './scopes.ts'
 
 /** The roles of people. Settings and a first start make tokens only for these. */
 export const personRoles = ['user', 'operator'] as const
@@ -19,13 +20,19 @@ export interface Token {
   workspace?: string
   /** The channel that the sessions of an agent's token report to. */
   channel?: string
+  /** All that it may do of what its role may. Left out: everything. */
+  scopes?: readonly Scope[]
+  /** The only agent that it may talk to. Left out: all. */
+  agent?: string
+  /** ISO 8601. From then on it is refused. Left out: it does not end. */
+  expires_at?: string
   /** The token of a browser that is signed in to the console. */
   isConsole?: true
   /** Lower-case hex. */
   sha256: string
 }
 
-/** A token in the token file. */
+/** A token as it is stored. */
 export interface TokenRecord extends Token {
   id: string
   /** Helps people to tell tokens apart. */

@@ -21,7 +21,8 @@ import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
-import { digestOf } from './token.ts'
+import { digestOf, type TokenRecord } from './token.ts'
+import type { TokenRecords } from './token-records.ts'
 import { readTokens, type TokensOptions } from './tokens.ts'
 
 function setUp() {
@@ -62,7 +63,7 @@ function setUp() {
     return found === undefined ? null : `${found.role} ${found.user}`
   }
   const audited = () => trail.map(({ kind, by, details }) => `${kind} ${details.role} by ${by}`)
-  return { folder, dataDir, configDir, oldPath, lines, trail, read, open, valid, audited }
+  return { folder, dataDir, configDir, oldPath, lines, trail, clock, read, open, valid, audited }
 }
 
 const OLD = {
@@ -148,6 +149,43 @@ describe('stored tokens', () => {
 
     expect([tokens.current(), tokens.list()]).toEqual([[], []])
     expect(readFileSync(join(configDir, readdirSync(configDir)[0] ?? ''), 'utf8')).not.toContain('sha256')
+  })
+
+  test('may be limited and may end, and stay so after a restart', async () => {
+    const { open, trail } = setUp()
+    const { tokens } = await open()
+    const wanted = {
+      name: '',
+      user: 'corp:ada@example.com',
+      role: 'user',
+      scopes: ['read', 'read'],
+      agent: 'crow',
+    } as const
+
+    const { record } = await tokens.create({ ...wanted, expires_in: 3600 }, 'bob')
+
+    expect(record).toMatchObject({ scopes: ['read'], agent: 'crow', expires_at: '2027-01-15T09:00:00.000Z' })
+    expect((await open()).tokens.current()).toEqual([record])
+    expect(trail.map(({ details }) => details)).toMatchObject([
+      {
+        user: 'corp:ada@example.com',
+        scopes: 'read',
+        limited_to_agent: 'crow',
+        expires_at: '2027-01-15T09:00:00.000Z',
+      },
+    ])
+  })
+
+  test('that have ended are listed for a month', async () => {
+    const { open, clock } = setUp()
+    const { tokens } = await open()
+    const make = (name: string) => tokens.create({ name, user: 'ada', role: 'user', expires_in: 60 }, 'bob')
+    await make('first')
+    clock.advance(30 * 24 * 60 * 60_000)
+    await make('second')
+    clock.advance(61_000)
+    await make('third')
+    expect(tokens.list().map(({ name }) => name)).toEqual(['second', 'third'])
   })
 
   test('an agent’s is bound to the real path of a folder, and stays so after a restart', async () => {
@@ -478,4 +516,36 @@ test('a token of an agent is for an operator; others need none for their own ses
   expect([tokens.list(), trail]).toEqual([[], []])
   expect((await tokens.create({ name: '', user: 'ann', role: 'agent', workspace }, 'x')).record.user).toBe('ann')
   expect((await tokens.create({ name: '', user: 'mallory', role: 'user' }, 'x')).record.user).toBe('mallory')
+})
+
+test('a look at tokens of other processes that began before a token was revoked does not bring it back', async () => {
+  const { read, valid } = setUp()
+  let rows: readonly TokenRecord[] = []
+  let answer = Promise.resolve()
+  const records: TokenRecords = {
+    async read() {
+      const found = rows
+      await answer
+      return found
+    },
+    async add(more) {
+      rows = [...rows, ...more]
+    },
+    async remove(id) {
+      rows = rows.filter((one) => one.id !== id)
+      return true
+    },
+  }
+  const tokens = read()
+  await tokens.begin(async () => {}, { make: false, records })
+  const { record, token } = await tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')
+  const slow = Promise.withResolvers<void>()
+  answer = slow.promise
+
+  const looking = tokens.refresh()
+  await tokens.revoke(record.id, 'ada')
+  slow.resolve()
+  await looking
+
+  expect(valid(tokens, token)).toBe(null)
 })

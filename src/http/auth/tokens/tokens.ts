@@ -1,5 +1,5 @@
-// All tokens of one server: tokens from the settings, hashes from the token file, or an operator token that exists only in memory. The
-// file is read once. Changes to it while the server runs have no effect.
+// All tokens of one server: tokens from the settings, hashes from the token file or the store, or an operator token that exists only in
+// memory. The file is read once. Changes to it while the server runs have no effect.
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -12,6 +12,7 @@ import type { Logger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import type { ConfigFileOptions } from '../config-folder/config-file.ts'
 import { readOldTokens } from './old-token-file.ts'
+import type { Scope } from './scopes.ts'
 import {
   checkTokens,
   checkTokenText,
@@ -24,6 +25,7 @@ import {
   type TokenRole,
 } from './token.ts'
 import { createTokenFile } from './token-file.ts'
+import { createLocalTokenRecords, type TokenRecords } from './token-records.ts'
 
 export interface NewToken {
   name: string
@@ -34,6 +36,12 @@ export interface NewToken {
   workspace?: string | undefined
   /** Only for the role `agent`. */
   channel?: string | undefined
+  /** What it is limited to. Left out: everything that the role may do. Not for the role `agent`. */
+  scopes?: readonly Scope[] | undefined
+  /** The only agent that it may talk to. Not for the role `agent`. */
+  agent?: string | undefined
+  /** In how many seconds it ends. Left out: never. */
+  expires_in?: number | undefined
 }
 
 export interface Tokens {
@@ -41,6 +49,8 @@ export interface Tokens {
   current(): readonly Token[]
   /** Tokens that can be revoked, oldest first. Tokens from settings are not included. */
   list(): readonly TokenRecord[]
+  /** Looks at once for what other processes have changed. */
+  refresh(): Promise<void>
   /**
    * The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many, and
    * `invalid_request` or `forbidden` if an agent may not work in the folder, report to the channel or belong to the user.
@@ -48,7 +58,7 @@ export interface Tokens {
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
   /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`. */
   revoke(id: string, by: string): Promise<void>
-  /** The token file. Null: tokens are not stored. */
+  /** The token file. Null: tokens are stored elsewhere, or not at all. */
   readonly path: string | null
   /** The operator's token, if it comes from a setting or exists only in memory. Null: this process does not know its text. */
   readonly operatorToken: string | null
@@ -87,14 +97,16 @@ export interface ReadTokens extends Tokens {
   hasAny(make: boolean): boolean
   /**
    * Must run before the server answers, and before `create` and `revoke`. Imports `tokens.json`. With `make`, if no token is stored, it
-   * creates one for each role that has none in the settings. Returns the new tokens, so that they can be shown once.
+   * creates one for each role that has none in the settings. Returns the new tokens, so that they can be shown once. `records` takes the
+   * place of the token file, whose tokens are imported into it if it never had any.
    */
-  begin(audit: WriteAudit, options: { make: boolean }): Promise<MadeTokens | null>
+  begin(audit: WriteAudit, options: { make: boolean; records?: TokenRecords | undefined }): Promise<MadeTokens | null>
 }
 
 export type MadeTokens = Partial<Record<PersonRole, string>>
 
 const MAX_TOKENS = 1_000
+const SHOW_ENDED_MS = 30 * 24 * 60 * 60_000
 
 /** Throws `config_invalid` if a file or a setting cannot be used. The caller must hold the lock of the data directory. */
 export function readTokens(options: TokensOptions): ReadTokens {
@@ -110,6 +122,8 @@ export function readTokens(options: TokensOptions): ReadTokens {
     return [{ id: null, user: LOCAL_USER, role, sha256: digestOf(token) }]
   })
   let audit: WriteAudit | null = null
+  let stored = createLocalTokenRecords(file, found)
+  let isShared = false
   let records: readonly TokenRecord[] = found ?? []
   let table: readonly Token[] = checkTokens([...given, ...records])
 
@@ -127,12 +141,47 @@ export function readTokens(options: TokensOptions): ReadTokens {
     }
   }
 
-  /** Writes to disk first, so that the same tokens are valid after a restart. */
-  function keep(next: readonly TokenRecord[]): void {
-    const nextTable = checkTokens([...given, ...next])
-    file?.write(next)
+  /** Counts what this process changes. */
+  let changes = 0
+
+  function use(next: readonly TokenRecord[]): void {
+    table = checkTokens([...given, ...next])
     records = next
-    table = nextTable
+  }
+
+  async function refresh(): Promise<void> {
+    for (let before = -1; isShared && before !== changes; ) {
+      before = changes
+      const next = (await stored.read()) ?? []
+      // Otherwise it is too old: a token that was revoked meanwhile would be valid again.
+      if (before === changes) use(next)
+    }
+  }
+
+  async function add(more: readonly TokenRecord[]): Promise<void> {
+    checkTokens([...given, ...records, ...more])
+    await stored.add(more)
+    changes += 1
+    // Another process may have added some, or removed one, since then.
+    use([...records.filter((one) => more.every(({ id }) => id !== one.id)), ...more])
+  }
+
+  async function remove(id: string): Promise<boolean> {
+    const isRemoved = await stored.remove(id)
+    changes += 1
+    if (isRemoved) use(records.filter((one) => one.id !== id))
+    return isRemoved
+  }
+
+  /** From now on the tokens are in a store that other processes use too. */
+  async function moveTo(shared: TokenRecords): Promise<void> {
+    stored = shared
+    isShared = true
+    const known = await shared.read()
+    if (known !== null) return use(known)
+    if (records.length === 0) return
+    await shared.add(records)
+    log.info('the tokens of the token file were copied into the store', { tokens: records.length })
   }
 
   const newRecord = (token: Omit<TokenRecord, 'id' | 'created_at'>): TokenRecord => ({
@@ -142,12 +191,15 @@ export function readTokens(options: TokensOptions): ReadTokens {
     role: token.role,
     ...(token.workspace === undefined ? {} : { workspace: token.workspace }),
     ...(token.channel === undefined ? {} : { channel: token.channel }),
+    ...(token.scopes === undefined ? {} : { scopes: token.scopes }),
+    ...(token.agent === undefined ? {} : { agent: token.agent }),
+    ...(token.expires_at === undefined ? {} : { expires_at: token.expires_at }),
     sha256: token.sha256,
     created_at: new Date(clock.now()).toISOString(),
   })
 
   async function write(kind: 'token_created' | 'token_revoked', record: TokenRecord, by: string) {
-    const { id, name, user, role, workspace } = record
+    const { id, name, user, role, workspace, scopes, agent, expires_at } = record
     if (audit === null) throw new Error('a token was changed before begin() was called')
     const about = { session: null, run: null, agent: '', tool: '', call: null }
     await audit({
@@ -155,23 +207,38 @@ export function readTokens(options: TokensOptions): ReadTokens {
       kind,
       by,
       ...about,
-      details: { token: id, name, user, role, ...(workspace === undefined ? {} : { workspace }) },
+      details: {
+        ...{ token: id, name, user, role },
+        ...(workspace === undefined ? {} : { workspace }),
+        ...(scopes === undefined ? {} : { scopes: scopes.join(' ') }),
+        ...(agent === undefined ? {} : { limited_to_agent: agent }),
+        ...(expires_at === undefined ? {} : { expires_at }),
+      },
     })
   }
 
   async function create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
-    const { name, user, role } = wanted
+    const { name, user, role, expires_in } = wanted
     if (role === 'agent') checkOwner(user)
-    const bound = role === 'agent' ? placeOf(wanted, workspaces) : {}
+    const bound = role === 'agent' ? placeOf(wanted, workspaces) : limitsOf(wanted)
+    const end = expires_in === undefined ? {} : { expires_at: new Date(clock.now() + expires_in * 1000).toISOString() }
+    await removeEnded()
     if (records.length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
     const token = newToken(random)
-    const record = newRecord({ name, user, role, ...bound, sha256: digestOf(token) })
+    const record = newRecord({ name, user, role, ...bound, ...end, sha256: digestOf(token) })
     // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)
-    keep([...records, record])
+    await add([record])
     return { record, token }
+  }
+
+  /** They are kept for a while, so that people see why something is refused. */
+  async function removeEnded(): Promise<void> {
+    for (const { id, expires_at } of records) {
+      if (expires_at !== undefined && Date.parse(expires_at) < clock.now() - SHOW_ENDED_MS) await remove(id)
+    }
   }
 
   async function takeOver(tokens: NonNullable<typeof old>): Promise<void> {
@@ -185,7 +252,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
     if (found === null) {
       const taken = tokens.map(newRecord)
       for (const record of taken) await write('token_created', record, 'tokens.json')
-      keep(taken)
+      await add(taken)
     }
     // Otherwise the process crashed after it wrote the new file and before it removed the old one.
     removeOld(oldPath)
@@ -199,19 +266,27 @@ export function readTokens(options: TokensOptions): ReadTokens {
     current: () => table,
     list: () => records,
     create,
-    path: file?.path ?? null,
+    get path() {
+      return isShared ? null : (file?.path ?? null)
+    },
     operatorToken,
+    refresh,
     async revoke(id, by) {
-      const record = records.find((one) => one.id === id)
-      if (record === undefined) throw new ServerError('token_not_found', `There is no token ${JSON.stringify(id)}.`)
-      keep(records.filter((one) => one !== record))
+      const known = () => records.find((one) => one.id === id)
+      // Another process may have made it a moment ago.
+      if (known() === undefined) await refresh()
+      const record = known()
+      if (record === undefined) throw tokenNotFound(id)
+      if (!(await remove(id))) throw tokenNotFound(id)
       await write('token_revoked', record, by)
     },
     hasAny: (make) => table.length > 0 || (old !== null && old !== 'refused' && old.length > 0) || make,
-    async begin(writeAudit, { make }) {
+    async begin(writeAudit, { make, records: shared }) {
       audit = writeAudit
-      if (file === null) return null
+      if (file === null && shared === undefined) return null
       if (old !== null) await takeOver(old)
+      if (shared !== undefined) await moveTo(shared)
+      stored.onChange?.(use)
       const made: MadeTokens = {}
       if (make && records.length === 0) {
         for (const role of personRoles) {
@@ -219,11 +294,19 @@ export function readTokens(options: TokensOptions): ReadTokens {
           made[role] = (await create({ name: 'first start', user: LOCAL_USER, role }, 'server')).token
         }
       }
-      if (found === null && records.length === 0) rememberStart(() => keep([]), log)
+      if (file !== null && found === null && records.length === 0) await rememberStart(() => add([]), log)
       return Object.keys(made).length === 0 ? null : made
     },
   }
 }
+
+const tokenNotFound = (id: string): ServerError =>
+  new ServerError('token_not_found', `There is no token ${JSON.stringify(id)}.`)
+
+const limitsOf = ({ scopes, agent }: NewToken): Pick<TokenRecord, 'scopes' | 'agent'> => ({
+  ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
+  ...(agent === undefined ? {} : { agent }),
+})
 
 function placeOf({ workspace, channel }: NewToken, workspaces: AgentPlaces): { workspace: string; channel?: string } {
   if (workspace === undefined) throw unfit('The role agent needs the folder that the agent works in.')
@@ -241,9 +324,9 @@ const unfit = (detail: string): ServerError =>
   })
 
 /** An empty token file says that there was no `tokens.json` to import. If one appears later, somebody else put it there. */
-function rememberStart(write: () => void, log: Logger): void {
+async function rememberStart(write: () => Promise<void>, log: Logger): Promise<void> {
   try {
-    write()
+    await write()
   } catch (error) {
     // Nothing has to be stored, so a server with tokens from settings works without the folder.
     log.debug('the config folder cannot be written', { error })
@@ -266,8 +349,11 @@ function removeOld(path: string): void {
   }
 }
 
-/** Says what to do when there is no operator token. */
-export function noOperatorToken(dataDir: string): string {
+/** Says what to do when there is no operator token. Null: the tokens are in a database that several servers share. */
+export function noOperatorToken(dataDir: string | null): string {
+  if (dataDir === null) {
+    return 'There is no operator token: set QUARTERDECK_OPERATOR_TOKEN or run `quarterdeck tokens create --role operator` with the same QUARTERDECK_STORE.'
+  }
   const named = /^[\w@%+=:,./-]+$/.test(dataDir) ? dataDir : JSON.stringify(dataDir)
   const command = `quarterdeck tokens create --role operator --data-dir ${named}`
   return (

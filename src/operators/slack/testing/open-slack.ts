@@ -33,7 +33,10 @@ export interface SlackOptions {
   desk?: Partial<SlackDeps['desk']>
   escalation?: SlackDeps['escalation']
   personOf?: (name: string) => string
+  alone?: SlackDeps['alone']
 }
+
+type OutboxParts = Parameters<typeof createOutbox>[0]
 
 export interface LogLine {
   level: 'info' | 'warn' | 'error'
@@ -90,6 +93,7 @@ export async function openSlackDesk() {
       ],
       escalation: options.escalation ?? [],
       ...(options.personOf === undefined ? {} : { personOf: options.personOf }),
+      ...(options.alone === undefined ? {} : { alone: options.alone }),
       desk: {
         find,
         session: (id) => store.sessions.get(id),
@@ -129,15 +133,16 @@ export async function openSlackDesk() {
     return {
       ...{ ...answering, chat, channels, channel, close },
       /** Begins to deliver what the feed says. */
-      deliver() {
+      deliver(more: Partial<Pick<OutboxParts, 'log' | 'jobs' | 'changes'>> = {}) {
         const session = (id: string) => store.sessions.get(id)
         const shownFrom = createShownFrom({ channels, ownRoom: OPS, find, session })
-        outbox = createOutbox({ channels, shownFrom, feed, store: store.outbox, log, clock, logger: recording(lines) })
+        const parts = { channels, shownFrom, feed, store: store.outbox, log, clock, logger: recording(lines) }
+        outbox = createOutbox({ ...parts, ...more })
       },
       /** Begins to deliver, and connects. */
       async start() {
         this.deliver()
-        chat.start()
+        void chat.serve()
         await slack.whenConnected()
       },
     }

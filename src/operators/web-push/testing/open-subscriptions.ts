@@ -1,4 +1,5 @@
 import { createSystemClock } from '../../../domain/clock.ts'
+import { silentLogger } from '../../../domain/logger.ts'
 import { testOperator } from '../../../domain/testing/test-operator.ts'
 import { openLog } from '../../../log/testing/open-log.ts'
 import { openPushSubscriptions } from '../subscriptions.ts'
@@ -13,7 +14,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = () =>
+  const reopen = (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) =>
     openPushSubscriptions({
       store: store.outbox,
       log,
@@ -25,6 +26,8 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
       },
       isLocalServer,
       onSubscribed: (channel) => void subscribed.push(channel),
+      logger: silentLogger,
+      ...(changes === undefined ? {} : { changes }),
     })
   return {
     subscriptions: await reopen(),

@@ -16,12 +16,15 @@ interface WebhookStandIn {
   messages(): unknown[]
   /** Every message that was taken. */
   readonly received: Received[]
+  /** The traces that the messages named. */
+  readonly traces: (string | undefined)[]
   /** How the next requests end; those after them work. */
   behave(...next: Behaviour[]): void
 }
 
 export async function openReceiver(secret: string): Promise<WebhookStandIn> {
   const received: Received[] = []
+  const traces: (string | undefined)[] = []
   const behaviours: Behaviour[] = []
   const service = await openService((response) => {
     if (misbehave(behaviours.shift() ?? 'works', response)) return
@@ -29,6 +32,7 @@ export async function openReceiver(secret: string): Promise<WebhookStandIn> {
     const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
     try {
       received.push({ id: texts['webhook-id'] ?? '', payload: new Webhook(secret).verify(body, texts) })
+      traces.push(texts.traceparent)
       response.writeHead(204).end()
     } catch {
       response.writeHead(401).end()
@@ -39,6 +43,7 @@ export async function openReceiver(secret: string): Promise<WebhookStandIn> {
     url: `${service.url}/hook?team=1`,
     messages: () => [...new Map(received.map(({ id, payload }) => [id, payload])).values()],
     received,
+    traces,
     behave: (...next) => void behaviours.push(...next),
   }
 }

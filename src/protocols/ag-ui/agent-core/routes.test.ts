@@ -165,6 +165,8 @@ describe('GET /ping', () => {
       runsStarted: 0,
       runsFinished: {},
       tokens: { input: 0, output: 0 },
+      takenOver: {},
+      replica: 'one',
       draining: false,
     }
     const ping = createPing({ stats: () => stats }, { now: () => now })

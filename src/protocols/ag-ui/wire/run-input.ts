@@ -9,6 +9,7 @@ import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts
 import type { Approval } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs, StartRequest } from '../../../engine/ports/runs.ts'
+import { scopeMissing } from '../../../http/auth/tokens/scopes.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { entryAt, parseEventId } from '../../shared/events/event-id.ts'
@@ -16,7 +17,7 @@ import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { releaseBody } from '../../shared/request/body-with-files.ts'
-import { callerOf } from '../../shared/request/caller.ts'
+import { callerOf, starterOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
 import { onBusyOf } from '../../shared/request/start-headers.ts'
 import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
@@ -54,6 +55,8 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
   const { engine, clock } = deps
   const { request, reply, input, sessionName, idempotency } = call
   const onBusy = onBusyOf(request)
+  // The route is for talking, but an answer in the input decides.
+  if (input.answers.length > 0 && request.principal.scopes?.includes('decide') === false) throw scopeMissing('decide')
   const session = await engine.sessions.findForStart(request.principal.owner, sessionName)
   if (session !== null) reply.note({ session_id: session.id })
 
@@ -114,7 +117,7 @@ async function start(
   releaseBody(request, [body, input, asked])
   const starting = engine.runs.start({
     correlationId: request.correlationId,
-    owner,
+    ...starterOf(request.principal),
     agent,
     session: session === null ? { create: { alias: sessionName } } : { existing: session },
     // A run id is unique in its thread. If it is taken, the run gets an id of its own.

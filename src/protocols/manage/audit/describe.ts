@@ -7,7 +7,10 @@ const tag = 'Audit'
 
 export const AuditEntrySchema = z
   .strictObject({
-    seq: z.int().min(1).describe('1, 2, 3, … without gaps.'),
+    seq: z
+      .int()
+      .min(1)
+      .describe('Grows from entry to entry. 1, 2, 3, … without gaps where one process owns the store.'),
     at: z.iso.datetime().nullable(),
     kind: z
       .string()
@@ -86,9 +89,29 @@ export const describeChain: RouteDescription = {
               status: z.enum(['whole', 'broken', 'checking']),
               checked: z.int().min(0).describe('So many entries from the first one on are whole.'),
               entries: z.int().min(0),
-              head: z.strictObject({ seq: z.int(), hash: z.string() }).nullable().describe('The last entry.'),
-              broken_at: z.int().nullable().describe('The first entry that does not follow from the one before it.'),
+              head: z
+                .strictObject({ seq: z.int(), hash: z.string() })
+                .nullable()
+                .describe('The last entry. Null in an empty trail, and where the trail has several chains.'),
+              broken_at: z.int().nullable().describe('The first entry of its chain that is wrong or missing.'),
+              problem: z.string().nullable().describe('What is wrong, in a sentence.'),
               checked_at: z.iso.datetime().nullable(),
+              chains: z
+                .array(
+                  z.strictObject({
+                    chain: z.string(),
+                    entries: z.int().min(1),
+                    head: z.string().describe('Hash of the last entry.'),
+                    is_whole: z.boolean().describe('Checked to its end, and nothing is wrong.'),
+                  }),
+                )
+                .describe('Each process that shares the store writes a chain of its own.'),
+              last_tie: z
+                .strictObject({ chain: z.string(), seq: z.int(), hash: z.string(), at: z.iso.datetime() })
+                .nullable()
+                .describe(
+                  'The newest entry that names the heads of all chains. Null where one process owns the store.',
+                ),
             })
             .meta({ id: 'AuditChain' }),
           example: {
@@ -97,7 +120,10 @@ export const describeChain: RouteDescription = {
             entries: 1203,
             head: { seq: 1203, hash: HASH },
             broken_at: null,
+            problem: null,
             checked_at: '2026-11-15T09:00:00.000Z',
+            chains: [{ chain: 'main', entries: 1203, head: HASH, is_whole: true }],
+            last_tie: null,
           },
         },
       },

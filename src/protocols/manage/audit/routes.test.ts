@@ -109,6 +109,9 @@ test('GET /audit/chain says that the trail is whole', async () => {
     entries: 2,
     head: { seq: 2, hash: head?.hash },
     broken_at: null,
+    problem: null,
     checked_at: expect.any(String),
+    chains: [{ chain: 'main', entries: 2, head: head?.hash, is_whole: true }],
+    last_tie: null,
   })
 })

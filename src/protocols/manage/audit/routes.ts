@@ -22,7 +22,10 @@ export interface AuditChainState {
   entries: number
   head: { seq: number; hash: string } | null
   brokenAt: number | null
+  problem: string | null
   checkedAt: number | null
+  chains: readonly { chain: string; entries: number; head: string; isWhole: boolean }[]
+  lastTie: { chain: string; n: number; hash: string; at: number } | null
 }
 
 const PAGE = { max: 500, fallback: 100 }
@@ -36,11 +39,14 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
   }
 
   async function showChain(_request: Request, reply: Reply): Promise<void> {
-    const { brokenAt, checkedAt, ...state } = await chain(WAIT_MS)
-    reply.json(200, {
+    const { brokenAt, checkedAt, chains, lastTie, ...state } = await chain(WAIT_MS)
+    await reply.jsonPieces(200, {
       ...state,
       broken_at: brokenAt,
       checked_at: checkedAt === null ? null : isoTime(checkedAt),
+      last_tie:
+        lastTie === null ? null : { chain: lastTie.chain, seq: lastTie.n, hash: lastTie.hash, at: isoTime(lastTie.at) },
+      chains: chains.map(({ isWhole, ...one }) => ({ ...one, is_whole: isWhole })),
     })
   }
 

@@ -13,6 +13,7 @@ import {
   PasskeysSchema,
   SignedInSchema,
   SignInSchema,
+  WhoSchema,
 } from './schema.ts'
 
 const tag = 'Console sign-in'
@@ -84,6 +85,16 @@ export const describeSignIn: RouteDescription = {
   ],
 }
 
+export const describeWho: RouteDescription = {
+  tag,
+  description:
+    'For pages that do not know yet whether somebody is signed in, for example by a proxy in front of this server. It needs no token and refuses nobody.',
+  responses: {
+    200: answer('Who asks.', WhoSchema, { user: 'corp:ada', role: 'operator', signed_in_by: 'proxy' }),
+  },
+  errors: [],
+}
+
 export const describeSignOut: RouteDescription = {
   tag,
   description: 'Revokes the console token that is sent. Its open streams end within 5 seconds.',
@@ -100,6 +111,9 @@ export const describeMe: RouteDescription = {
       owner: 'local_user',
       role: 'operator',
       admin: true,
+      signed_in_by: 'device',
+      groups: [],
+      email: null,
       device: exampleDevice,
       passkeys: { registered: 1, mine: 1, possible: true, why_not: null },
       version: '1.0.0',
@@ -165,7 +179,7 @@ export const describePasskeyOptions: RouteDescription = {
 export const describeAddPasskey: RouteDescription = {
   tag,
   description:
-    'From the first passkey on, some things need one: to approve what is critical, to allow something always, new devices, new tokens of operators, new and removed passkeys. So the second one needs a proof (`{"kind": "passkey"}`), except the first of a person on a device that was added with a code of somebody who has one.',
+    'From the first passkey on, some things need one: to approve what is critical, to allow something always, new devices, new tokens of operators, new and removed passkeys. So the second one needs a proof (`{"kind": "passkey"}`), except the first of a person on a device that was added with a code of somebody who has one, or with such a code as `code`.',
   headers: proofHeader,
   body: {
     schema: NewPasskeySchema,
@@ -183,7 +197,7 @@ export const describeAddPasskey: RouteDescription = {
     },
   },
   responses: { 201: answer('The passkey.', PasskeySchema, examplePasskey) },
-  errors: ['invalid_request', 'conflict', 'limit', 'passkey_required', ...stored],
+  errors: ['invalid_request', 'code_invalid', 'conflict', 'limit', 'passkey_required', ...stored],
 }
 
 export const describeRemovePasskey: RouteDescription = {

@@ -1,4 +1,5 @@
 import { isoTime } from '../../../domain/clock.ts'
+import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import { consolePlace } from '../../../http/auth/console/own-origin.ts'
@@ -6,7 +7,7 @@ import type { Reply, Request } from '../../../http/route.ts'
 import { isSamePerson, refuseForOthers, refuseUnknownOwner, viaOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
-import { deviceRecord, deviceView, shownUser } from './encode.ts'
+import { deviceRecord, deviceView, shownUser, signedInBy } from './encode.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
 import { NewCodeSchema, NothingSchema } from './schema.ts'
 
@@ -14,37 +15,50 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, base, publicUrl, about, clock } = deps
 
   /** Their own, and all of them for an admin. */
-  const visible = (user: string) =>
-    devices.list().filter((one) => operators.isAdmin(user) || isSamePerson(operators, shownUser(one.user), user))
+  const visible = async (by: Caller) =>
+    (await devices.list()).filter(
+      (one) => operators.isAdmin(by.user, by) || isSamePerson(operators, shownUser(one.user), by.user),
+    )
 
   async function signOut(request: Request, reply: Reply): Promise<void> {
     await decodeBody(request, NothingSchema)
     const { isConsole, tokenId } = request.principal
     if (!isConsole || tokenId === undefined) {
-      throw new ServerError(
-        'invalid_request',
-        'Only a device signs out. Other tokens are revoked with DELETE /tokens/{id}.',
-      )
+      const how = isConsole
+        ? 'The proxy has signed you in: sign out there.'
+        : 'Other tokens are revoked with DELETE /tokens/{id}.'
+      throw new ServerError('invalid_request', `Only a device signs out. ${how}`)
     }
-    devices.remove(tokenId)
+    await devices.remove(tokenId)
     const { user } = callerOf(request.principal)
     await audit(deviceRecord(clock.now(), 'signed_out', user, { device: tokenId, channel: 'console' }))
     reply.empty(204)
   }
 
+  async function who(request: Request, reply: Reply): Promise<void> {
+    const { principal } = request
+    const by = signedInBy(principal)
+    const user = by === null ? null : callerOf(principal).user
+    reply.json(200, { user, role: by === null ? 'public' : principal.role, signed_in_by: by })
+  }
+
   async function me(request: Request, reply: Reply): Promise<void> {
-    const { user } = callerOf(request.principal)
-    const device = devices.list().find(({ id }) => id === request.principal.tokenId)
+    const by = callerOf(request.principal)
+    const { user } = by
+    const device = (await devices.list()).find(({ id }) => id === request.principal.tokenId)
     const { whyNot } = consolePlace(request.raw, publicUrl)
     reply.json(200, {
       user,
       owner: request.principal.owner,
       role: 'operator',
-      admin: operators.isAdmin(user),
-      device: device === undefined ? null : deviceView(device, devices, request.principal),
+      admin: operators.isAdmin(user, by),
+      signed_in_by: signedInBy(request.principal) ?? 'token',
+      groups: request.principal.groups ?? [],
+      email: request.principal.email ?? null,
+      device: device === undefined ? null : deviceView(device, request.principal),
       passkeys: {
-        registered: passkeys.list().length,
-        mine: proofs.own(user).length,
+        registered: (await passkeys.list()).length,
+        mine: (await proofs.own(user)).length,
         possible: whyNot === null,
         why_not: whyNot,
       },
@@ -55,15 +69,15 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const { user } = callerOf(request.principal)
-    reply.json(200, { devices: visible(user).map((one) => deviceView(one, devices, request.principal)) })
+    const found = await visible(callerOf(request.principal))
+    reply.json(200, { devices: found.map((one) => deviceView(one, request.principal)) })
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
     const by = callerOf(request.principal, request.channel)
-    const device = visible(by.user).find((one) => one.id === id)
-    if (device === undefined || !devices.remove(id)) {
+    const device = (await visible(by)).find((one) => one.id === id)
+    if (device === undefined || !(await devices.remove(id))) {
       throw new ServerError('record_not_found', `There is no device ${JSON.stringify(id.slice(0, 128))}.`)
     }
     const details = { device: id, user: shownUser(device.user), ...viaOf(by) }
@@ -77,14 +91,14 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const owner = user === undefined ? request.principal.owner : user === 'operator' ? LOCAL_USER : user
     refuseUnknownOwner(operators, owner)
     refuseForOthers(operators, by, owner)
-    const isVouched = proofs.isOn()
+    const isVouched = await proofs.isOn()
     const proof = await proofs.require(by, { kind: 'device_code' })
     // First, so that no code works that is not in the trail.
     const details = { user: shownUser(owner), ...viaOf(by), ...proof }
     await audit(deviceRecord(clock.now(), 'device_code_made', by.user, details))
-    const { text, expiresAt } = codes.make({ user: owner, isVouched })
+    const { text, expiresAt } = await codes.make({ user: owner, isVouched })
     reply.json(201, { code: text, url: `${base}/console#code=${text}`, expires_at: isoTime(expiresAt) })
   }
 
-  return { signOut, me, list, revoke, makeCode }
+  return { signOut, who, me, list, revoke, makeCode }
 }

@@ -1,18 +1,14 @@
 import type { AuditRecord } from '../../../domain/audit.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
-import type { Device, Devices } from '../../../http/auth/console/devices.ts'
+import { type Device, expiresAt } from '../../../http/auth/console/devices.ts'
 import type { Passkey } from '../../../http/auth/console/passkeys.ts'
 import type { Principal } from '../../../http/route.ts'
 
 /** The tokens of a first start name no user: their operator is on record as `operator`. */
 export const shownUser = (owner: string): string => (owner === LOCAL_USER ? 'operator' : owner)
 
-export const deviceView = (
-  device: Device,
-  { expiresAt }: Pick<Devices, 'expiresAt'>,
-  { tokenId }: Pick<Principal, 'tokenId'>,
-) => ({
+export const deviceView = (device: Device, { tokenId }: Pick<Principal, 'tokenId'>) => ({
   device_id: device.id,
   user: shownUser(device.user),
   label: device.label,
@@ -30,6 +26,12 @@ export const passkeyView = ({ id, user, label, createdAt, lastUsedAt }: Passkey)
   created_at: isoTime(createdAt),
   last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
 })
+
+/** Null: nobody has said who the caller is. */
+export function signedInBy({ hasToken, source, isConsole }: Principal): 'token' | 'device' | 'oidc' | 'proxy' | null {
+  if (!hasToken) return null
+  return source ?? (isConsole ? 'device' : 'token')
+}
 
 /** For the audit trail. */
 export const deviceRecord = (

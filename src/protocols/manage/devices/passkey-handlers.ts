@@ -1,25 +1,26 @@
 import type { AuditRecord } from '../../../domain/audit.ts'
+import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { ProofPurpose } from '../../../domain/step-up.ts'
 import { consolePlace, refuseForeignPage } from '../../../http/auth/console/own-origin.ts'
 import type { Reply, Request } from '../../../http/route.ts'
-import { personOf, viaOf } from '../../../supervision/sessions/may-command.ts'
+import { isSamePerson, personOf, viaOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
-import { deviceRecord, passkeyView } from './encode.ts'
+import { deviceRecord, passkeyView, shownUser } from './encode.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
 import { NewChallengeSchema, NewPasskeySchema, NothingSchema } from './schema.ts'
 
 export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
-  const { devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps
+  const { codes, devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps
 
   /** Their own, and all of them for an admin. */
-  const visible = (user: string) =>
-    passkeys.list().filter((one) => operators.isAdmin(user) || one.user === personOf(operators, user))
+  const visible = async (by: Caller) =>
+    (await passkeys.list()).filter((one) => operators.isAdmin(by.user, by) || one.user === personOf(operators, by.user))
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { whyNot } = consolePlace(request.raw, publicUrl)
-    const found = visible(callerOf(request.principal).user)
+    const found = await visible(callerOf(request.principal))
     reply.json(200, { passkeys: found.map(passkeyView), possible: whyNot === null, why_not: whyNot })
   }
 
@@ -30,16 +31,32 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   }
 
   /** Somebody with a passkey has let this device in, and its person cannot prove anything here yet. */
-  function mayAddFirst({ principal, raw }: Request, user: string): boolean {
+  async function mayAddFirst({ principal, raw }: Request, user: string): Promise<boolean> {
     const { rpId } = consolePlace(raw, publicUrl)
-    const isVouched = devices.list().some(({ id, isVouched }) => id === principal.tokenId && isVouched)
-    return isVouched && proofs.own(user).every((one) => one.rpId !== rpId)
+    const isVouched = (await devices.list()).some(({ id, isVouched }) => id === principal.tokenId && isVouched)
+    return isVouched && (await proofs.own(user)).every((one) => one.rpId !== rpId)
+  }
+
+  /** The same for somebody who has no device here: an identity provider signs them in. Uses the code up. Throws `code_invalid`. */
+  async function isLetIn({ raw }: Request, user: string, code: string): Promise<boolean> {
+    const found = await codes.find(code)
+    const isTheirs = found !== null && isSamePerson(operators, shownUser(found.user), user)
+    if (!isTheirs || !found.isVouched || (await codes.take(code)) === null) {
+      throw new ServerError(
+        'code_invalid',
+        'This code is wrong, was used already, is older than five minutes, or nobody with a passkey has made it for you.',
+      )
+    }
+    const { rpId } = consolePlace(raw, publicUrl)
+    return (await proofs.own(user)).every((one) => one.rpId !== rpId)
   }
 
   async function add(request: Request, reply: Reply): Promise<void> {
-    const { challenge_id, label = '', response } = await decodeBody(request, NewPasskeySchema)
+    const { challenge_id, label = '', response, code } = await decodeBody(request, NewPasskeySchema)
     const by = callerOf(request.principal, request.channel)
-    const proof = mayAddFirst(request, by.user) ? {} : await proofs.require(by, { kind: 'passkey' })
+    const isFirst =
+      (await mayAddFirst(request, by.user)) || (code !== undefined && (await isLetIn(request, by.user, code)))
+    const proof = isFirst ? {} : await proofs.require(by, { kind: 'passkey' })
     const made = await proofs.register(by.user, { challengeId: challenge_id, label, response })
     await audit(
       deviceRecord(clock.now(), 'passkey_added', by.user, { ...about(made), ...viaOf(by), ...proofOf(proof) }),
@@ -51,9 +68,9 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   async function remove(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
     const by = callerOf(request.principal, request.channel)
-    if (!visible(by.user).some((one) => one.id === id)) throw notFound(id)
+    if (!(await visible(by)).some((one) => one.id === id)) throw notFound(id)
     const proof = await proofs.require(by, { kind: 'passkey' })
-    const removed = passkeys.remove(id)
+    const removed = await passkeys.remove(id)
     if (removed === null) throw notFound(id)
     const details = { ...about(removed), ...viaOf(by), ...proofOf(proof) }
     await audit(deviceRecord(clock.now(), 'passkey_removed', by.user, details))
@@ -65,7 +82,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
     const { for: wanted } = await decodeBody(request, NewChallengeSchema)
     refuseForeignPage(request.raw, publicUrl)
     const { proof: _, ...by } = callerOf(request.principal, request.channel)
-    if (!proofs.isOn()) {
+    if (!(await proofs.isOn())) {
       throw new ServerError('invalid_request', 'Nobody has a passkey yet, so nothing needs a proof.')
     }
     const purpose: ProofPurpose =

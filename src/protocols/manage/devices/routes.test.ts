@@ -13,7 +13,7 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } | nu
 describe('a one-time code', () => {
   test('signs a browser in, once', async () => {
     await using door = await openSignIn()
-    const { text: code } = door.codes.make({ user: 'local_user', isVouched: false })
+    const { text: code } = await door.codes.make({ user: 'local_user', isVouched: false })
 
     const { status, body } = await door.post('/sign-in', { code, label: 'Firefox' })
 
@@ -30,6 +30,7 @@ describe('a one-time code', () => {
     expect([status, body]).toEqual([200, { token: expect.stringMatching(/^qd_[\w-]{43}$/), user: 'operator', device }])
     expect((await door.get('/me', { token: body.token })).body).toEqual({
       user: 'operator',
+      ...{ signed_in_by: 'device', groups: [], email: null },
       owner: 'local_user',
       role: 'operator',
       admin: true,
@@ -54,17 +55,17 @@ describe('a one-time code', () => {
 
   test('that two browsers send at once signs one of them in', async () => {
     await using door = await openSignIn()
-    const { text: code } = door.codes.make({ user: 'local_user', isVouched: false })
+    const { text: code } = await door.codes.make({ user: 'local_user', isVouched: false })
 
     const all = await Promise.all(Array.from({ length: 5 }, () => door.post('/sign-in', { code })))
 
     expect(all.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401])
-    expect(door.devices.list()).toHaveLength(1)
+    expect(await door.devices.list()).toHaveLength(1)
   })
 
   test('is too old after five minutes', async () => {
     await using door = await openSignIn()
-    const { text: code } = door.codes.make({ user: 'local_user', isVouched: false })
+    const { text: code } = await door.codes.make({ user: 'local_user', isVouched: false })
     door.clock.advance(300_000)
 
     expect(codeOf(await door.post('/sign-in', { code }))).toBe('401 code_invalid')
@@ -127,7 +128,7 @@ describe('POST /sign-in', () => {
     await using door = await openSignIn()
 
     expect((await door.post('/sign-in', body, headers)).status).toBe(status)
-    expect(door.devices.list()).toHaveLength(status === 200 ? 1 : 0)
+    expect(await door.devices.list()).toHaveLength(status === 200 ? 1 : 0)
   })
 
   test('does not make a second device of a first one', async () => {
@@ -182,7 +183,7 @@ describe('a device', () => {
     expect(await statuses()).toEqual([401, 200])
     door.clock.advance(30 * 24 * HOUR)
     expect(await statuses()).toEqual([401, 401])
-    expect(door.devices.list()).toEqual([])
+    expect(await door.devices.list()).toEqual([])
   })
 
   test('signs itself out', async () => {
@@ -229,7 +230,7 @@ describe('once somebody has a passkey', () => {
     await using door = await openSignIn()
     const token = await door.signedIn()
     const { key } = await door.addPasskey(token)
-    const { text: code } = door.codes.make({ user: 'local_user', isVouched: false })
+    const { text: code } = await door.codes.make({ user: 'local_user', isVouched: false })
 
     const asked = await door.post('/sign-in', { code })
 
@@ -258,7 +259,7 @@ describe('once somebody has a passkey', () => {
     expect((await door.post('/sign-in', { code }, right)).status).toBe(200)
     expect(door.trail.at(-1)).toMatchObject({
       kind: 'signed_in',
-      details: { with: 'code', passkey: door.passkeys.list()[0]?.id },
+      details: { with: 'code', passkey: (await door.passkeys.list())[0]?.id },
     })
     expect(codeOf(await door.post('/sign-in', {}, { ...operator, ...right }))).toBe('403 passkey_required')
   })
@@ -358,4 +359,69 @@ test.each([
   await using door = await openSignIn()
 
   expect(codeOf(await door.post(path, body, operator))).toBe('400 invalid_request')
+})
+
+describe('somebody whom a proxy has signed in', () => {
+  const bob = { 'X-Forwarded-User': 'bob', 'X-Forwarded-Groups': 'sre' }
+
+  test('is known without a token, and needs no device', async () => {
+    await using door = await openSignIn()
+
+    expect((await door.get('/sign-in')).body).toEqual({ user: null, role: 'public', signed_in_by: null })
+    expect((await door.get('/sign-in', operator)).body).toEqual({
+      user: 'operator',
+      role: 'operator',
+      signed_in_by: 'token',
+    })
+    expect((await door.get('/sign-in', { token: await door.signedIn() })).body).toMatchObject({
+      signed_in_by: 'device',
+    })
+    expect((await door.get('/sign-in', bob)).body).toEqual({
+      user: 'corp:bob',
+      role: 'operator',
+      signed_in_by: 'proxy',
+    })
+    expect((await door.get('/me', bob)).body).toMatchObject({
+      user: 'corp:bob',
+      admin: false,
+      groups: ['sre'],
+      device: null,
+    })
+    expect(codeOf(await door.post('/sign-in', {}, bob))).toBe('403 forbidden')
+    const { text: code } = await door.codes.make({ user: 'local_user', isVouched: false })
+    expect(codeOf(await door.post('/sign-in', { code }, bob))).toBe('403 forbidden')
+    expect(codeOf(await door.post('/sign-out', {}, bob))).toBe('400 invalid_request')
+  })
+
+  test('adds a first passkey with a code of somebody who has one, and is one person for a proof', async () => {
+    await using door = await openSignIn()
+    const admin = await door.signedIn()
+    const { key } = await door.addPasskey(admin)
+    const makeCode = async (user: string) => {
+      const proof = await door.proofFor(admin, { kind: 'device_code' }, key)
+      return (await door.post('/devices/codes', { user }, { token: admin, ...proof })).body.code
+    }
+    const add = async (more: object, who: Record<string, string> = bob) => {
+      const { body } = await door.post('/passkeys/options', {}, who)
+      const made = createSoftwareAuthenticator()
+      const response = made.create(body.options, door.place)
+      return { made, answer: await door.post('/passkeys', { challenge_id: body.challenge_id, response, ...more }, who) }
+    }
+
+    expect(codeOf((await add({})).answer)).toBe('403 passkey_required')
+    expect(codeOf((await add({ code: 'wrong' })).answer)).toBe('401 code_invalid')
+    expect(codeOf((await add({ code: await makeCode('corp:cy') })).answer)).toBe('401 code_invalid')
+    const { text: unvouched } = await door.codes.make({ user: 'corp:bob', isVouched: false })
+    expect(codeOf((await add({ code: unvouched })).answer)).toBe('401 code_invalid')
+    const code = await makeCode('corp:bob')
+    // It signs nobody in, whoever finds it.
+    expect(codeOf(await door.post('/sign-in', { code }))).toBe('403 forbidden')
+    const { made, answer } = await add({ code })
+    expect([answer.status, answer.body.user]).toEqual([201, 'corp:bob'])
+    expect(codeOf((await add({ code })).answer)).toBe('401 code_invalid')
+    // From now on a proof is theirs to give.
+    const challenge = await door.post('/passkeys/challenges', { for: { kind: 'passkey' } }, bob)
+    const proof = { 'X-Passkey': proofText(challenge.body.challenge_id, made.get(challenge.body.options, door.place)) }
+    expect((await add({}, { ...bob, ...proof })).answer.status).toBe(201)
+  })
 })

@@ -6,6 +6,7 @@ import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
 import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import type { CountTogether } from '../../../http/auth/usage-limits.ts'
 import type { Route } from '../../../http/route.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import {
@@ -20,6 +21,7 @@ import {
   describeRevokeDevice,
   describeSignIn,
   describeSignOut,
+  describeWho,
 } from './describe.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
@@ -47,6 +49,8 @@ export interface DeviceRoutesDeps extends ConsoleSignIn {
     operators: readonly string[]
   }
   clock: Clock
+  /** Counts wrong codes with the other processes on the same store. Left out: there are none. */
+  together?: Pick<CountTogether, 'windows'>
 }
 
 export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
@@ -65,6 +69,14 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       summary: 'Sign a browser in to the console',
       describe: describeSignIn,
       handle: createSignIn(deps),
+    },
+    {
+      ...read,
+      path: '/sign-in',
+      role: 'public',
+      summary: 'Whether somebody is signed in',
+      describe: describeWho,
+      handle: devices.who,
     },
     {
       ...change,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
 import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
 
 const time = z.iso.datetime()
@@ -36,12 +37,30 @@ export const SignedInSchema = z.strictObject({
   device: DeviceSchema,
 })
 
+/** Who or what said who the caller is. */
+const signedInBy = ['token', 'device', 'oidc', 'proxy'] as const
+
+export const WhoSchema = z
+  .strictObject({
+    user: z.string().nullable().describe('null: nobody is signed in.'),
+    role: z.enum(['public', 'user', 'operator']).describe('What they may do: nothing, talk, or decide too.'),
+    signed_in_by: z.enum(signedInBy).nullable(),
+  })
+  .meta({ id: 'Who' })
+
 export const MeSchema = z
   .strictObject({
     user: z.string(),
     owner: z.string().describe('Whose sessions this caller begins.'),
     role: z.literal('operator'),
     admin: z.boolean().describe('May decide for every owner.'),
+    signed_in_by: z
+      .enum(signedInBy)
+      .describe(
+        'A token or a device of this server, a token of an identity provider, or a proxy that has signed you in.',
+      ),
+    groups: z.array(z.string()).describe('Groups that the identity provider or the proxy puts you into.'),
+    email: z.string().nullable().describe('As the identity provider or the proxy says.'),
     device: DeviceSchema.nullable().describe('null: the token is not of a device.'),
     passkeys: z.strictObject({
       registered: z.int().min(0).describe('Of all people. From one on, some things need a proof.'),
@@ -58,9 +77,11 @@ export const MeSchema = z
 export const NewCodeSchema = z.strictObject({
   user: z
     .string()
-    .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
+    .regex(USER_NAME, `Send ${USER_NAME_TEXT}.`)
     .exactOptional()
-    .describe('Who signs in with it. Default: you.'),
+    .describe(
+      'Who signs in with it. Default: you. Somebody whom an identity provider signs in uses it to add a first passkey.',
+    ),
 })
 
 export const CodeSchema = z.strictObject({
@@ -100,6 +121,11 @@ export const NewPasskeySchema = z.strictObject({
   challenge_id: z.string().max(64),
   label: label.describe('Your name for this passkey.'),
   response: AttestationSchema.describe('What `navigator.credentials.create` gave, as JSON.'),
+  code: z
+    .string()
+    .max(200)
+    .exactOptional()
+    .describe('For your first passkey, in place of a proof: a code that somebody with a passkey has made for you.'),
 })
 
 export const NewChallengeSchema = z.strictObject({

@@ -2,6 +2,7 @@ import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { ProofPurpose } from '../../../domain/step-up.ts'
+import { isRemoteUser } from '../../../domain/user-name.ts'
 import { consolePlace, refuseForeignPage } from '../../../http/auth/console/own-origin.ts'
 import { PROOF_HEADER } from '../../../http/auth/console/proofs.ts'
 import { createWindowCounter } from '../../../http/auth/usage-limits.ts'
@@ -24,8 +25,11 @@ interface Shown {
 const purpose: ProofPurpose = { kind: 'sign_in' }
 
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
-  const { codes, devices, proofs, audit, clock, publicUrl } = deps
-  const failures = createWindowCounter({ limit: WRONG_PER_MINUTE, windowMs: 60_000, clock })
+  const { codes, devices, proofs, audit, clock, publicUrl, together } = deps
+  const failures = createWindowCounter({
+    ...{ limit: WRONG_PER_MINUTE, windowMs: 60_000, clock },
+    ...together?.windows('failed sign-ins'),
+  })
 
   /** A right code or token passes although others wait: nobody can guess it. */
   function refuse(request: Request, error: ServerError): ServerError {
@@ -40,12 +44,27 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
     })
   }
 
-  function find(request: Request, code: string | undefined): Shown {
-    const { role, owner, hasToken, isConsole, tokenId } = request.principal
+  async function find(request: Request, code: string | undefined): Promise<Shown> {
+    const { role, owner, hasToken, isConsole, tokenId, source } = request.principal
+    if (source === 'proxy') {
+      throw new ServerError('forbidden', `The proxy has signed you in as ${owner} already. The console needs no more.`)
+    }
     if (code !== undefined) {
-      const found = codes.find(code)
+      const found = await codes.find(code)
       if (found === null) throw refuse(request, wrongCode())
+      if (isRemoteUser(found.user)) {
+        throw new ServerError(
+          'forbidden',
+          `This code is for ${found.user}, whom an identity provider signs in. With it they add a first passkey.`,
+        )
+      }
       return { user: found.user, isVouched: found.isVouched, how: { with: 'code' } }
+    }
+    if (source === 'oidc') {
+      throw new ServerError(
+        'forbidden',
+        'A token of an identity provider ends soon, so it does not sign a browser in. Put a proxy that signs people in before this server: docs/identity.md.',
+      )
     }
     if (isConsole) {
       throw new ServerError(
@@ -78,7 +97,7 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
       if (!(error instanceof ServerError) || error.code !== 'passkey_required') throw error
       const place = consolePlace(request.raw, publicUrl)
       const passkey = await proofs.ask(by.user, purpose, place)
-      const others = proofs.own(by.user).map(({ rpId }) => rpId)
+      const others = (await proofs.own(by.user)).map(({ rpId }) => rpId)
       const isElsewhere = passkey === null && others.length > 0
       const message = isElsewhere
         ? `Signing in needs a passkey, and yours work only at ${[...new Set(others)].join(', ')}. ${place.whyNot ?? 'Sign in there, and make a code for this device.'}`
@@ -90,24 +109,24 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
   return async (request, reply) => {
     refuseForeignPage(request.raw, publicUrl)
     const { code, label = '', keep = false } = await decodeBody(request, SignInSchema)
-    const { user, isVouched, how } = find(request, code)
+    const { user, isVouched, how } = await find(request, code)
     const proof = request.header(PROOF_HEADER)
     const by: Caller = { user: shownUser(user), role: 'operator', ...(proof === undefined ? {} : { proof }) }
     const proved = isVouched ? {} : await prove(request, by)
     // Only now, so that a passkey that fails does not use it up. Somebody may have been faster.
-    if (code !== undefined && codes.take(code) === null) throw wrongCode()
+    if (code !== undefined && (await codes.take(code)) === null) throw wrongCode()
     const hasProof = isVouched || 'passkey' in proved
-    const { device, token } = devices.add({ user, label, isKept: keep, isVouched: hasProof })
+    const { device, token } = await devices.add({ user, label, isKept: keep, isVouched: hasProof })
     try {
       const details = { device: device.id, channel: 'console', ...how, ...proved }
       await audit(deviceRecord(clock.now(), 'signed_in', by.user, details))
     } catch (error) {
       // No token works that is not in the trail.
-      devices.remove(device.id)
+      await devices.remove(device.id)
       throw error
     }
     request.log.info('a browser signed in', { device_id: device.id, user: by.user })
-    const view = deviceView(device, devices, { tokenId: device.id })
+    const view = deviceView(device, { tokenId: device.id })
     reply.json(200, { token, user: by.user, device: view })
   }
 }

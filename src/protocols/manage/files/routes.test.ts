@@ -224,7 +224,8 @@ describe('GET /files/{id}', () => {
   test('is not found when its bytes are gone', async () => {
     await using opened = await openFiles()
     const { body } = await post(opened.url, formOf(['a.txt', 'x']))
-    await rm(opened.files.pathOf(await opened.files.find('local_user', body.file_id)))
+    const kept = await opened.files.open(await opened.files.find('local_user', body.file_id))
+    await rm(kept.path)
 
     const response = await fetch(`${opened.url}/files/${body.file_id}`)
 

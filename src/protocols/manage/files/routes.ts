@@ -10,7 +10,7 @@ import { describeDownload, describeUpload } from './describe.ts'
 import { disposition, fileView } from './encode.ts'
 
 export interface FileRoutesDeps {
-  files: Pick<FileKeeper, 'add' | 'find' | 'pathOf'>
+  files: Pick<FileKeeper, 'add' | 'find' | 'open'>
   keys: Pick<FileKeys, 'ownerOf'>
 }
 
@@ -35,7 +35,8 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
 
   async function download(request: Request, reply: Reply): Promise<void> {
     const file = await files.find(request.principal.owner, request.params.id ?? '')
-    const handle = await openBytes(files.pathOf(file), file)
+    using bytes = await files.open(file)
+    const handle = await openBytes(bytes.path, file)
     try {
       const stream = reply.stream(file.mimeType, {
         'Content-Length': String(file.bytes),

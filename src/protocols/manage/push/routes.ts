@@ -16,7 +16,7 @@ import { decodeBody } from '../supervision/decode.ts'
 interface PushRoutesDeps {
   push: {
     publicKey(): string
-    list(by: Caller): readonly PushSubscription[]
+    list(by: Caller): Promise<readonly PushSubscription[]>
     subscribe(by: Caller, wanted: NewPushSubscription): Promise<PushSubscription>
     unsubscribe(by: Caller, id: string): Promise<void>
   }
@@ -129,7 +129,8 @@ export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    reply.json(200, { subscriptions: push.list(callerOf(request.principal)).map(subscriptionView) })
+    const subscriptions = await push.list(callerOf(request.principal))
+    reply.json(200, { subscriptions: subscriptions.map(subscriptionView) })
   }
 
   async function subscribe(request: Request, reply: Reply): Promise<void> {

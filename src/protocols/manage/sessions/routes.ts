@@ -13,7 +13,7 @@ import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun, streamSession } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
-import { viewerOf } from '../../shared/request/caller.ts'
+import { starterOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { idempotencyOf, onBusyOf } from '../../shared/request/start-headers.ts'
 import { decodeNewMessage } from './decode.ts'
@@ -63,7 +63,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     await attachments.check(files, model.input, request.signal)
     const { run } = await engine.runs.start({
       correlationId: request.correlationId,
-      owner,
+      ...starterOf(request.principal),
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
       input: {
@@ -192,7 +192,7 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
     // 204 tells an EventSource to stop. After an empty 200 it would reconnect forever.
     if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
     const reader = await openEventStream(request, reply, '1.x')
-    await streamRun(deps, run, Math.max(seq, beforeFirst(run)), reader)
+    await streamRun({ ...deps, comesBack: true }, run, Math.max(seq, beforeFirst(run)), reader)
     reader.stream.end()
   }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import { type ServerStateName, serverStates } from '../../../http/server-state.ts'
 
 export interface StatsRoutesDeps {
   clock: Pick<Clock, 'now'>
@@ -21,6 +22,27 @@ export interface ServerStats {
   store: { bytes: number; walBytes: number }
   /** What waits for a person. */
   inbox: number
+  /** The servers that share the store, this one first. Empty: it has the store for itself. */
+  replicas: readonly ReplicaStats[]
+}
+
+/** What a server says about itself to those that share its store. */
+export interface ReplicaStats {
+  /** Name of the process, new with every start. */
+  id: string
+  /** The server that was asked. */
+  isThis: boolean
+  machine: string
+  /** Null: it listens on no port of its own. */
+  port: number | null
+  version: string
+  state: ServerStateName
+  uptimeSeconds: number
+  runs: { active: number; queued: number }
+  streams: number
+  connections: number
+  /** Resident memory in bytes. */
+  rss: number
 }
 
 const count = z.int().min(0)
@@ -42,6 +64,26 @@ const StatsSchema = z
       .describe('How late the event loop was since the last request for these figures. Zeros the first time.'),
     store: z.strictObject({ bytes: count, wal_bytes: count }),
     inbox: count.describe('What waits for a person.'),
+    replicas: z
+      .array(
+        z.strictObject({
+          id: z.string().describe('Name of the process, new with every start.'),
+          is_this: z.boolean().describe('The server that answered. The figures outside of this list are its own.'),
+          machine: z.string(),
+          port: count.nullable().describe('Null: it listens on no port of its own.'),
+          version: z.string(),
+          state: z.enum(serverStates),
+          uptime_seconds: count,
+          runs: z.strictObject({ active: count, queued: count }),
+          streams: count,
+          connections: count,
+          memory: z.strictObject({ rss: count }),
+        }),
+      )
+      .describe(
+        'The servers that share the store, the one that answered first. The others are as they were a few seconds ago. ' +
+          'Empty: this server has its store for itself.',
+      ),
   })
   .meta({ id: 'Stats' })
 
@@ -65,6 +107,7 @@ const describe: RouteDescription = {
             loop_delay_ms: { p50: 0.1, p99: 2.3, max: 11.8 },
             store: { bytes: 1_048_576, wal_bytes: 32_768 },
             inbox: 1,
+            replicas: [],
           },
         },
       },
@@ -75,7 +118,7 @@ const describe: RouteDescription = {
 
 export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[] {
   async function show(_request: Request, reply: Reply): Promise<void> {
-    const { uptimeSeconds, runs, streams, connections, memory, loopDelayMs, store, inbox } = await readStats()
+    const { uptimeSeconds, runs, streams, connections, memory, loopDelayMs, store, inbox, replicas } = await readStats()
     reply.json(200, {
       at: isoTime(clock.now()),
       uptime_seconds: uptimeSeconds,
@@ -86,6 +129,9 @@ export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[
       loop_delay_ms: loopDelayMs,
       store: { bytes: store.bytes, wal_bytes: store.walBytes },
       inbox,
+      replicas: replicas.map(({ isThis, uptimeSeconds, rss, id, ...rest }) => ({
+        ...{ id, is_this: isThis, ...rest, uptime_seconds: uptimeSeconds, memory: { rss } },
+      })),
     })
   }
 

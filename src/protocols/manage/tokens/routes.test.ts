@@ -79,6 +79,61 @@ describe('the tokens of a running server', () => {
     await expect(createClient({ url, token }).tokens()).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
+  test('that are limited do what their scopes say, and make none that may do more', async () => {
+    const { ask, json } = await open()
+    const make = async (wanted: object, token?: string) => {
+      const answer = await ask('POST', '/tokens', { role: 'operator', ...wanted }, token)
+      return { status: answer.status, body: await json(answer) }
+    }
+    const reader = await make({ scopes: ['read'], expires_in: 3600 })
+    expect(reader).toMatchObject({ status: 201, body: { scopes: ['read'], expires_at: expect.any(String) } })
+    const { token } = reader.body
+
+    expect((await ask('GET', '/audit', undefined, token)).status).toBe(200)
+    const refused = await ask('POST', '/tokens', { role: 'user' }, token)
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      403,
+      'Bearer realm="quarterdeck", error="insufficient_scope", scope="manage"',
+    ])
+    expect(await json(refused)).toMatchObject({ code: 'forbidden', scope: 'manage' })
+    expect((await ask('POST', '/sign-in', {}, token)).status).toBe(403)
+
+    const { token: manager } = (await make({ scopes: ['manage', 'read'], agent: 'test', expires_in: 3600 })).body
+    const limits = { agent: 'test', expires_in: 600 }
+    expect((await make({}, manager)).status).toBe(403)
+    expect((await make({ ...limits, scopes: ['decide'] }, manager)).status).toBe(403)
+    expect((await make({ ...limits, scopes: ['read'], agent: 'other' }, manager)).status).toBe(403)
+    expect((await make({ ...limits, scopes: ['read'], expires_in: 7200 }, manager)).status).toBe(403)
+    expect((await make({ agent: 'test', scopes: ['read'] }, manager)).status).toBe(403)
+    expect((await make({ ...limits, scopes: ['read'] }, manager)).status).toBe(201)
+  })
+
+  test('that decide nothing do not decide by talking either', async () => {
+    const { ask, json } = await open()
+    const { token } = await json(await ask('POST', '/tokens', { role: 'operator', scopes: ['talk'] }))
+    const input = {
+      threadId: 't',
+      runId: 'r',
+      ...{ state: null, messages: [], tools: [], context: [], forwardedProps: {} },
+      resume: [
+        { interruptId: '0192f3a1-7b2c-7def-8abc-0123456789ab', status: 'resolved', payload: { approved: true } },
+      ],
+    }
+    expect(await json(await ask('POST', '/', input, token))).toMatchObject({ code: 'forbidden', scope: 'decide' })
+  })
+
+  test.each([
+    [{ role: 'user', scopes: [] }, '/scopes'],
+    [{ role: 'user', scopes: ['fly'] }, '/scopes/0'],
+    [{ role: 'user', expires_in: 5 }, '/expires_in'],
+    [{ role: 'user', expires_in: 1e9 }, '/expires_in'],
+    [{ role: 'user', user: 'Corp:ada' }, '/user'],
+    [{ role: 'agent', workspace: '/srv/shop', scopes: ['read'] }, '/scopes'],
+  ])('cannot be %j', async (wanted, pointer) => {
+    const { ask, json } = await open()
+    expect(await json(await ask('POST', '/tokens', wanted))).toMatchObject({ errors: [{ pointer }] })
+  })
+
   test('are nobody else’s', async () => {
     const { ask, made } = await open()
 

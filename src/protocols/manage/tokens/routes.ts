@@ -2,23 +2,29 @@
 
 import { realpathSync } from 'node:fs'
 import { z } from 'zod'
+import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import type { StepUp } from '../../../domain/step-up.ts'
+import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
+import { scopes } from '../../../http/auth/tokens/scopes.ts'
 import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
-import type { Tokens } from '../../../http/auth/tokens/tokens.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { NewToken, Tokens } from '../../../http/auth/tokens/tokens.ts'
+import type { Principal, Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { type Operators, refuseForOthers } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
+
+/** Five years. */
+const LONGEST_SECONDS = 5 * 365 * 86_400
 
 const NewTokenSchema = z
   .strictObject({
     role: z.enum(tokenRoles),
     user: z
       .string()
-      .regex(/^\w{1,64}$/, 'Send 1 to 64 letters, digits or _.')
+      .regex(USER_NAME, `Send ${USER_NAME_TEXT}.`)
       .default(LOCAL_USER)
       .describe('Owner of the sessions that the token begins. Default: `local_user`.'),
     name: z
@@ -36,14 +42,39 @@ const NewTokenSchema = z
       .regex(/^[^\p{C}]{1,200}$/u, 'Send 1 to 200 printable characters.')
       .exactOptional()
       .describe('Only for the role `agent`: the channel that its sessions report to.'),
+    scopes: z
+      .array(z.enum(scopes))
+      .min(1)
+      .max(scopes.length)
+      .exactOptional()
+      .describe('All that it may do of what its role may. Left out: everything. Not for the role `agent`.'),
+    agent: z
+      .string()
+      .regex(/^[^\p{C}]{1,128}$/u, 'Send the name of an agent.')
+      .exactOptional()
+      .describe('The only agent that it may talk to. Not for the role `agent`.'),
+    expires_in: z
+      .int()
+      .min(60)
+      .max(LONGEST_SECONDS)
+      .exactOptional()
+      .describe('In how many seconds it ends. Left out: never.'),
   })
-  .superRefine(({ role, workspace, channel }, context) => {
+  .superRefine(({ role, workspace, channel, scopes: limited, agent }, context) => {
     if (role === 'agent' && workspace === undefined) {
       context.addIssue({ code: 'custom', path: ['workspace'], message: 'An agent’s token needs a workspace.' })
     }
     for (const [key, value] of Object.entries({ workspace, channel })) {
       if (role === 'agent' || value === undefined) continue
       context.addIssue({ code: 'custom', path: [key], message: `Only the role agent has a ${key}.` })
+    }
+    for (const [key, value] of Object.entries({ scopes: limited, agent })) {
+      if (role !== 'agent' || value === undefined) continue
+      context.addIssue({
+        code: 'custom',
+        path: [key],
+        message: `The role agent may only ask and report, so it has no ${key}.`,
+      })
     }
   })
 
@@ -54,6 +85,12 @@ const shown = {
   role: z.enum(tokenRoles),
   workspace: z.string().optional().describe('Real path of the folder of an agent’s token.'),
   channel: z.string().optional().describe('Channel of an agent’s token.'),
+  scopes: z
+    .array(z.enum(scopes))
+    .optional()
+    .describe('What it is limited to. Left out: everything that its role may do.'),
+  agent: z.string().optional().describe('The only agent that it may talk to.'),
+  expires_at: z.string().optional().describe('When it ends. It is listed for another 30 days.'),
   created_at: z.string(),
 }
 const TokenSchema = z.strictObject(shown).meta({ id: 'Token' })
@@ -87,7 +124,7 @@ const describeList: RouteDescription = {
 const describeCreate: RouteDescription = {
   tag,
   description:
-    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`). Only an admin makes a token of another operator.',
+    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`). Only an admin makes a token of another operator. A token that is limited, or that ends, makes none that may do more or lasts longer.',
   headers: {
     'X-Passkey': z.string().optional().describe('A proof with a passkey: base64url of {"challenge_id", "response"}.'),
   },
@@ -97,6 +134,7 @@ const describeCreate: RouteDescription = {
       user: { role: 'user', user: 'ada', name: 'Ada’s laptop' },
       operator: { role: 'operator' },
       agent: { role: 'agent', user: 'ada', workspace: '/home/ada/shop' },
+      'for a dashboard': { role: 'operator', user: 'grafana', scopes: ['read'], expires_in: 7_776_000 },
     },
   },
   responses: {
@@ -126,11 +164,13 @@ interface TokenRoutesDeps {
   stepUp: StepUp
   operators: Operators
   dataDir: string
+  clock: Pick<Clock, 'now'>
 }
 
-export function createTokenRoutes({ tokens, stepUp, operators, dataDir }: TokenRoutesDeps): Route[] {
+export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }: TokenRoutesDeps): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {
     // So that the CLI can check that this server uses the data directory it means.
+    await tokens.refresh()
     reply.json(200, { data_dir: realpathSync(dataDir), tokens: tokens.list().map(view) })
   }
 
@@ -142,6 +182,7 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir }: TokenR
       })
     }
     const by = callerOf(request.principal, request.channel)
+    refuseMore(request.principal, parsed.data, clock.now())
     // Whoever has one can do what needs a passkey only with a passkey, but everything else.
     if (parsed.data.role === 'operator') {
       refuseForOthers(operators, by, parsed.data.user)
@@ -173,6 +214,26 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir }: TokenR
       handle: revoke,
     },
   ]
+}
+
+/** Throws `forbidden`: otherwise the limits of a token would mean nothing. */
+function refuseMore({ scopes: own, agent: only, expiresAt }: Principal, wanted: NewToken, now: number): void {
+  if (wanted.role !== 'agent') {
+    if (own !== undefined && !wanted.scopes?.every((scope) => own.includes(scope))) {
+      throw new ServerError('forbidden', `Your token is limited to ${own.join(', ')}. Name some of these as scopes.`)
+    }
+    if (only !== undefined && wanted.agent !== only) {
+      throw new ServerError('forbidden', `Your token is limited to the agent ${only}. Name it as agent.`)
+    }
+  }
+  if (expiresAt === undefined) return
+  const left = Math.floor((expiresAt - now) / 1000)
+  if (wanted.expires_in === undefined || wanted.expires_in > left) {
+    throw new ServerError(
+      'forbidden',
+      `Your token ends in ${left} s, so it makes only tokens that end before. Send expires_in.`,
+    )
+  }
 }
 
 const view = ({ sha256: _, ...record }: TokenRecord) => record

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { silentLogger } from '../../../domain/logger.ts'
+import { createLocalShared } from '../../../store/local-shared.ts'
+import { createDayLimits } from '../../../supervision/oversight/day-limits.ts'
 import { createReadUsage } from '../../../supervision/oversight/usage-report.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { createUsageRoutes } from './routes.ts'
@@ -16,6 +19,10 @@ async function openUsage(models: Record<string, { input: number; output: number;
         models: [{ provider: 'openai', name: 'new' }],
       }),
       oversight,
+      dayLimits: createDayLimits({
+        ...{ limits: { default: { runs: 10 }, groups: {}, users: {} }, prices: { currency: 'EUR', models } },
+        ...{ usage: store.usage, shared: createLocalShared(clock), clock, logger: silentLogger },
+      }),
       clock,
     }),
   )
@@ -24,6 +31,18 @@ async function openUsage(models: Record<string, { input: number; output: number;
 }
 
 const counts = { input_tokens: 2_000, output_tokens: 400, cached_input_tokens: 800, reasoning_tokens: 0 }
+
+test('GET /me/limits says what a user has left, to themselves', async () => {
+  await using doors = await openUsage({ 'scripted/*': { input: 10, output: 100, cachedInput: 1 } })
+  const mine = await (await doors.get('/me/limits', asAda)).json()
+  expect(mine).toEqual({
+    day: today(),
+    resets_at: expect.stringMatching(/T00:00:00\.000Z$/),
+    runs: { used: 1, allowed: 10 },
+    tokens: { used: 1_200, allowed: null },
+    cost: { used: 0.0264, allowed: null, currency: 'EUR' },
+  })
+})
 
 describe('GET /usage', () => {
   test('adds up tokens and cost by day', async () => {
@@ -98,6 +117,9 @@ describe('GET /usage', () => {
       createUsageRoutes({
         readUsage: createReadUsage({ ...store, prices: { currency: 'USD', models: {} }, models: [] }),
         oversight,
+        dayLimits: {
+          show: () => Promise.reject(new Error('nobody asks for it')),
+        },
         clock,
       }),
     )

@@ -1,18 +1,20 @@
-// Tokens and cost, for operators.
+// Tokens and cost, for operators, and for users what they have left.
 
 import { z } from 'zod'
-import type { Clock } from '../../../domain/clock.ts'
+import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
-import { viewerOf } from '../../shared/request/caller.ts'
+import { starterOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, queryProblem, wordIn } from '../../shared/request/page.ts'
 
 export interface UsageRoutesDeps {
   readUsage: ReadUsage
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
+  dayLimits: Pick<DayLimits, 'show'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -109,7 +111,58 @@ const describe: RouteDescription = {
   errors: ['invalid_request', 'storage_full', 'storage_failed'],
 }
 
-export function createUsageRoutes({ readUsage, oversight, clock }: UsageRoutesDeps): Route[] {
+const limited = (used: z.ZodType) =>
+  z.strictObject({ used, allowed: z.number().min(0).nullable().describe('null: no limit.') })
+
+const MyLimitsSchema = z
+  .strictObject({
+    day: z.iso.date().describe('In UTC.'),
+    resets_at: z.iso.datetime().describe('When it starts again.'),
+    runs: limited(z.int().min(0)).describe('Runs that were started.'),
+    tokens: limited(z.int().min(0)).describe('Of runs that have ended, input and output.'),
+    cost: limited(z.number().min(0).nullable().describe('null: a model without a price was used.')).extend({
+      currency: z.string(),
+    }),
+  })
+  .meta({ id: 'MyLimits' })
+
+const describeMine: RouteDescription = {
+  tag: 'Usage',
+  description:
+    'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
+  responses: {
+    200: {
+      description: 'Your limits.',
+      content: {
+        'application/json': {
+          schema: MyLimitsSchema,
+          example: {
+            day: '2026-11-15',
+            resets_at: '2026-11-16T00:00:00.000Z',
+            runs: { used: 12, allowed: 200 },
+            tokens: { used: 49_000, allowed: null },
+            cost: { used: 0.0253, allowed: 5, currency: 'USD' },
+          },
+        },
+      },
+    },
+  },
+  errors: ['storage_failed'],
+}
+
+export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: UsageRoutesDeps): Route[] {
+  async function showMine({ principal }: Request, reply: Reply): Promise<void> {
+    const { allowed, used, resetsAt, currency } = await dayLimits.show(starterOf(principal))
+    const { runs, tokens, cost } = used
+    reply.json(200, {
+      day: dateOf(Math.floor(clock.now() / DAY_MS)),
+      resets_at: isoTime(resetsAt),
+      runs: { used: runs, allowed: allowed.runs },
+      tokens: { used: tokens, allowed: allowed.tokens },
+      cost: { used: cost === null ? null : Number(cost.toFixed(9)), allowed: allowed.cost, currency },
+    })
+  }
+
   async function show(request: Request, reply: Reply): Promise<void> {
     const { from, to } = rangeIn(request.query, clock.now())
     const by = wordIn(request.query, 'by', groups) ?? 'day'
@@ -143,6 +196,16 @@ export function createUsageRoutes({ readUsage, oversight, clock }: UsageRoutesDe
       summary: 'Tokens and cost by day, agent, model, session or owner',
       describe,
       handle: show,
+    },
+    {
+      method: 'GET',
+      path: '/me/limits',
+      door: null,
+      role: 'user',
+      body: 'none',
+      summary: 'What you may use in a day, and what you have used',
+      describe: describeMine,
+      handle: showMine,
     },
   ]
 }

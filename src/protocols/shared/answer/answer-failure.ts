@@ -1,6 +1,6 @@
 // Turns a run that did not complete into an error.
 
-import { type ErrorCode, errorCodes, ServerError } from '../../../domain/errors.ts'
+import { type ErrorCode, isErrorCode, ServerError } from '../../../domain/errors.ts'
 import type { RunError } from '../../../domain/run.ts'
 import type { RunAnswer } from '../../../domain/run-answer.ts'
 import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
@@ -42,7 +42,3 @@ function withStatus(problem: Problem, overrides: StatusOverrides): Problem {
   const status = isErrorCode(problem.code) ? overrides[problem.code] : undefined
   return status === undefined ? problem : { ...problem, status }
 }
-
-const codes: ReadonlySet<string> = new Set(errorCodes)
-
-export const isErrorCode = (code: string): code is ErrorCode => codes.has(code)

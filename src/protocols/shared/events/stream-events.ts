@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
-import { ServerError } from '../../../domain/errors.ts'
+import { runNotFound, ServerError } from '../../../domain/errors.ts'
 import { isTerminalText, type RunEvent, type RunEventOf } from '../../../domain/event.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
@@ -14,8 +14,13 @@ import { type EventId, formatEventId } from './event-id.ts'
 import type { EventReader } from './open-event-stream.ts'
 
 export interface StreamDeps {
-  engine: { runs: Pick<Runs, 'follow' | 'get'> }
+  engine: { runs: Pick<Runs, 'follow' | 'get' | 'handsOver'> }
   clock: Pick<Clock, 'now'>
+}
+
+interface RunStreamDeps extends StreamDeps {
+  /** The reader comes back with its last id when the stream ends without a terminal event, as an EventSource does. */
+  comesBack?: boolean
 }
 
 /**
@@ -23,7 +28,7 @@ export interface StreamDeps {
  * the events, if not as they are stored.
  */
 export async function streamRun(
-  { engine, clock }: StreamDeps,
+  { engine, clock, comesBack = false }: RunStreamDeps,
   run: RunRecord,
   after: number,
   reader: EventReader,
@@ -40,6 +45,8 @@ export async function streamRun(
       inRun: true,
     })
     if (!reading || signal.aborted || !inRun) return
+    // Another process shows the rest, so there is nothing to tell.
+    if (comesBack && engine.runs.handsOver && !(await isDeleted(engine, run.owner, run.id))) return
     // The engine ends the stream of an active run only when the server stops.
     if (isOver(await engine.runs.get(run.owner, run.id), lastSeq)) return
     last = suspensionEvent(`/runs/${run.id}/events`, { sessionId: run.sessionId, seq: lastSeq }, clock.now())
@@ -71,6 +78,8 @@ interface Streamed {
   /** Whether the last event that was sent is inside a run. */
   inRun: boolean
   lastSeq: number
+  /** The run of the last event that was sent; null if none was. */
+  lastRun: string | null
 }
 
 /** Sends entries at the reader's pace, with one write for what was committed together. Throws only what `source` throws. */
@@ -82,6 +91,7 @@ async function streamEntries(
 ): Promise<Streamed> {
   const session = ulidOf(sessionId)
   let { lastSeq, inRun } = from
+  let lastRun: string | null = null
 
   /** A function of its own, so that the text of a large batch does not stay in memory while the loop waits for the next one. */
   function send(batch: readonly Entry[]): Promise<void> | undefined {
@@ -90,6 +100,7 @@ async function streamEntries(
     const last = batch.findLast(({ kind }) => kind === 'event')
     if (last !== undefined) {
       lastSeq = last.seq
+      lastRun = last.runId
       inRun = !isTerminalText(last.data)
     }
     return stream.write(chunk)
@@ -97,10 +108,20 @@ async function streamEntries(
 
   for await (const batch of source) {
     const blocked = send(batch)
-    if (blocked !== undefined && !(await drained(blocked))) return { reading: false, inRun, lastSeq }
+    if (blocked !== undefined && !(await drained(blocked))) return { reading: false, inRun, lastSeq, lastRun }
   }
-  return { reading: true, inRun, lastSeq }
+  return { reading: true, inRun, lastSeq, lastRun }
 }
+
+/**
+ * Whether somebody has deleted the run's session at another server. Its last events were gone before they could be shown here. A store
+ * that is away tells nothing.
+ */
+const isDeleted = (engine: StreamDeps['engine'], owner: string, runId: string): Promise<boolean> =>
+  engine.runs.get(owner, runId).then(
+    () => false,
+    (error: unknown) => error instanceof ServerError && error.code === 'run_not_found',
+  )
 
 const drained = (blocked: Promise<void>): Promise<boolean> =>
   blocked.then(
@@ -123,8 +144,12 @@ export async function streamSession(
   try {
     const holder = { owner: session.owner, onOverdue: () => stream.drop() }
     const source = engine.runs.follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
-    const { reading, inRun, lastSeq } = await streamEntries(source, session.id, reader, from)
+    const { reading, inRun, lastSeq, lastRun } = await streamEntries(source, session.id, reader, from)
     if (!reading || signal.aborted || !inRun) return
+    if (engine.runs.handsOver) {
+      if (lastRun === null || !(await isDeleted(engine, session.owner, lastRun))) return
+      throw runNotFound(lastRun)
+    }
     last = suspensionEvent(`/sessions/${session.id}/events`, { sessionId: session.id, seq: lastSeq }, clock.now())
   } catch (error) {
     if (signal.aborted) return

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../domain/entry.ts'
-import { ServerError } from '../../../domain/errors.ts'
+import { runNotFound, ServerError } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { RunRecord, RunStatus } from '../../../domain/run.ts'
 import { collectLines, type LogLine } from '../../../http/testing/server-fixture.ts'
@@ -43,21 +43,31 @@ async function streamed(
     status = 'running',
     write = () => undefined,
     signal = new AbortController().signal,
+    handsOver = false,
+    comesBack = false,
+    isDeleted = false,
   }: {
     atEnd?: () => void
     status?: RunStatus
     write?: () => Promise<void> | undefined
     signal?: AbortSignal
+    handsOver?: boolean
+    comesBack?: boolean
+    isDeleted?: boolean
   } = {},
 ) {
   const written: string[] = []
   const lines: LogLine[] = []
   const runs = {
+    handsOver,
     async *follow() {
       yield* batches
       atEnd()
     },
-    get: async () => runOf(status, batches.flat().at(-1)?.seq ?? null),
+    async get() {
+      if (isDeleted) throw runNotFound('run')
+      return runOf(status, batches.flat().at(-1)?.seq ?? null)
+    },
   }
   const stream = {
     write(chunk: string | Uint8Array) {
@@ -68,7 +78,7 @@ async function streamed(
     drop() {},
   }
   const reader = { stream, encoder: createSseEncoder('1.x'), signal, log: collectLines(lines) }
-  await streamRun({ engine: { runs }, clock: { now: () => 5 } }, runOf('running', null), 1, reader)
+  await streamRun({ engine: { runs }, clock: { now: () => 5 }, comesBack }, runOf('running', null), 1, reader)
   return { written, lines }
 }
 
@@ -93,6 +103,18 @@ describe('streaming a run', () => {
         timestamp: 5,
       })}\n\n`,
     ])
+  })
+
+  test('ends without a word when another process goes on with the run and the reader comes back by itself', async () => {
+    expect((await streamed([[started]], { handsOver: true, comesBack: true })).written).toEqual([frame(started)])
+    expect((await streamed([[started]], { handsOver: true })).written).toHaveLength(2)
+  })
+
+  test('ends with an error when another process has deleted the run before its end could be shown', async () => {
+    const { written } = await streamed([[started]], { handsOver: true, comesBack: true, isDeleted: true })
+
+    expect(written[0]).toBe(frame(started))
+    expect(written.slice(1).join()).toContain('"type":"RUN_ERROR","message":"There is no run')
   })
 
   test('adds nothing when the reader has seen all of a run that is over', async () => {

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../domain/decision.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import type { Starter } from '../../../engine/ports/runs.ts'
 import type { Channel, Principal } from '../../../http/route.ts'
 import type { Viewer } from '../../../supervision/oversight/oversight.ts'
 
@@ -8,14 +9,23 @@ import type { Viewer } from '../../../supervision/oversight/oversight.ts'
  * user. Without a token a caller can be anyone, even a tool of the agent.
  */
 export function callerOf(principal: Principal, channel: Channel = 'http'): Caller {
-  const { owner, role, hasToken, tokenId, isConsole = false, proof } = principal
+  const { owner, role, hasToken, tokenId, isConsole = false, proof, groups, isAdmin } = principal
   const via = {
     ...(channel === 'http' ? (isConsole ? { channel: 'console' } : {}) : { channel }),
     ...(tokenId === undefined ? {} : { credential: tokenId }),
     ...(proof === undefined ? {} : { proof }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(isAdmin === undefined ? {} : { isAdmin }),
   }
   if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...via }
   return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...via }
 }
+
+/** Who starts a run, and what limits them. */
+export const starterOf = ({ owner, groups, agent }: Principal): Starter => ({
+  owner,
+  ...(groups === undefined ? {} : { groups }),
+  ...(agent === undefined ? {} : { onlyAgent: agent }),
+})
 
 export const viewerOf = (principal: Principal): Viewer => ({ by: callerOf(principal), owner: principal.owner })

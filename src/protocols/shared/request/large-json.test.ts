@@ -46,7 +46,7 @@ async function openAll(options: TestEngineOptions = {}) {
     tempFiles: server.tempFiles,
     lines: server.lines,
     /** What was kept, by the hash of its bytes. */
-    kept: () => Promise.all(taken.map(async (file) => sha256(await readFile(opened.keeper.pathOf(file))))),
+    kept: () => Promise.all(taken.map(async (file) => sha256(await readFile((await opened.keeper.open(file)).path)))),
     post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
       fetch(server.url + path, {
         method: 'POST',

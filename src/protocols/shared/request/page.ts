@@ -53,7 +53,7 @@ export function agentIn(query: URLSearchParams): string | undefined {
 /** The owner whose sessions are asked for, `*` for all; null: the caller's own. Throws `invalid_request`. */
 export function ownerIn(query: URLSearchParams): string | null {
   const owner = query.get('owner')
-  if (owner === null || (owner !== '' && owner.length <= 128 && !query.has('user_id'))) return owner
+  if (owner === null || (owner !== '' && owner.length <= 200 && !query.has('user_id'))) return owner
   throw queryProblem({ pointer: 'owner', detail: 'Send a name or *, without user_id.' })
 }
 

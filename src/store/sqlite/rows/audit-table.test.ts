@@ -8,7 +8,7 @@ import { createAuditReads, createAuditTable } from './audit-table.ts'
 test('a transaction that is rolled back leaves no gap and no hash in the trail', async () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  const add = createAuditTable(db)
+  const { add } = createAuditTable(db)
   const reads = createAuditReads(db)
   add([newAudit('first')])
 

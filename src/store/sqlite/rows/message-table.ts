@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredMessage } from '../../../domain/message.ts'
+import { packMessage } from '../../packing/stored-fields.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
-import { isPlainText, messageExtra, type Row, toMark, toMessage } from './rows.ts'
+import { type Row, toMark, toMessage } from './rows.ts'
 import type { SessionIds } from './session-table.ts'
 
 /** Writes the rows of messages. */
@@ -27,9 +28,9 @@ export function createMessageRows(db: DatabaseSync): MessageRows {
   return {
     insert(sid, messages) {
       for (const message of messages) {
-        const { id, role, content, runId, createdAt, lane = null, supersededBy = null } = message
-        const stored = isPlainText(content) ? content : JSON.stringify(content)
-        insert.run(sid, id, role, stored, runId, createdAt, messageExtra(message), lane, supersededBy)
+        const { id, role, runId, createdAt, lane = null, supersededBy = null } = message
+        const { content, extra } = packMessage(message)
+        insert.run(sid, id, role, content, runId, createdAt, extra, lane, supersededBy)
       }
     },
     supersede(sid, after, byRun) {

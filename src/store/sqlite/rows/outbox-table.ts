@@ -13,6 +13,8 @@ export interface OutboxTable {
   note(channel: string, key: string): ChannelNote | null
   /** In the order of their keys. */
   notes(channel: string): ChannelNote[]
+  /** Of all channels, about this session. */
+  notesOf(sessionId: string): ChannelNote[]
   putNote(note: ChannelNote): void
   removeNote(channel: string, key: string): void
   /** Removes the notes about this session. */
@@ -30,6 +32,7 @@ export function createOutboxTable(db: DatabaseSync): OutboxTable {
     remove: db.prepare('DELETE FROM outbox WHERE channel = ? AND n = ?'),
     note: db.prepare('SELECT * FROM channel_notes WHERE channel = ? AND key = ?'),
     notes: db.prepare('SELECT * FROM channel_notes WHERE channel = ? ORDER BY key'),
+    notesOf: db.prepare('SELECT * FROM channel_notes WHERE session = ? ORDER BY channel, key'),
     putNote: db.prepare(
       'INSERT OR REPLACE INTO channel_notes (channel, key, session, value, at) VALUES (?, ?, ?, ?, ?)',
     ),
@@ -52,6 +55,7 @@ export function createOutboxTable(db: DatabaseSync): OutboxTable {
       return row === undefined ? null : toNote(row)
     },
     notes: (channel) => sql.notes.all(channel).map(toNote),
+    notesOf: (sessionId) => sql.notesOf.all(sessionId).map(toNote),
     putNote: ({ channel, key, session, value, at }) => void sql.putNote.run(channel, key, session, value, at),
     removeNote: (channel, key) => void sql.removeNote.run(channel, key),
     forgetSession: (sessionId) => void sql.forgetSession.run(sessionId),

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { packRows, replaceEntries, unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
-import { packLayout, packLines, unpackRow } from './rows.ts'
 
 /** Writes a session's whole log, for imports and compaction. `entry-writer.ts` appends to it. */
 export interface PackedEntries {
@@ -8,8 +8,6 @@ export interface PackedEntries {
   /** Each entry replaces the entries that its spans name. */
   replace(sid: number, entries: readonly StoredEntry[]): void
 }
-
-const ROW_CHARS = 65_536
 
 export function createPackedEntries(db: DatabaseSync): PackedEntries {
   const insert = db.prepare(
@@ -31,33 +29,17 @@ export function createPackedEntries(db: DatabaseSync): PackedEntries {
       )
 
   function insertAll(sid: number, entries: readonly StoredEntry[]): void {
-    let from = 0
-    while (from < entries.length) {
-      const first = entries[from]
-      if (first === undefined) return
-      let to = from
-      let size = 0
-      while (to < entries.length && entries[to]?.runId === first.runId && size < ROW_CHARS) {
-        size += entries[to]?.data.length ?? 0
-        to += 1
-      }
-      const rows = entries.slice(from, to)
-      const last = rows.at(-1)?.seq ?? first.seq
-      insert.run(sid, first.seq, last, first.runId, packLines(rows), packLayout(rows))
-      from = to
+    for (const { firstSeq, lastSeq, runId, data, layout } of packRows(entries)) {
+      insert.run(sid, firstSeq, lastSeq, runId, data, layout)
     }
   }
 
   return {
     insert: insertAll,
     replace(sid, entries) {
-      const replaced = new Set(entries.flatMap(({ seq, spans = [] }) => [seq, ...spans.map(([one]) => one)]))
-      const kept = allOf(sid).filter(({ seq }) => !replaced.has(seq))
+      const log = replaceEntries(allOf(sid), entries)
       remove.run(sid)
-      insertAll(
-        sid,
-        [...kept, ...entries].sort((a, b) => a.seq - b.seq),
-      )
+      insertAll(sid, log)
     },
   }
 }

@@ -30,6 +30,9 @@ test('no statement of a request scans a table, and housekeeping scans only an in
   })
 
   expect(Object.fromEntries(walked)).toEqual({
+    // Used only by an export of everything. The second one reads a page, in the order of the primary key.
+    'SELECT * FROM policy_pins ORDER BY workspace': ['SCAN policy_pins USING INDEX sqlite_autoindex_policy_pins_1'],
+    'SELECT * FROM usage ORDER BY day, session_id, owner, agent, ': ['SCAN usage'],
     // Used only if the number of sessions is limited.
     [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
     // One row for each process.
@@ -42,6 +45,7 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     // In the order of the list, so it stops at its limit.
     'SELECT checkpoints.*, sessions.id AS session_id FROM checkpo': ['SCAN checkpoints USING INDEX checkpoints_newest'],
     'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
+    'SELECT runs.id, sessions.id AS session_id, fence, cancel_req': ['SCAN runs USING INDEX runs_open'],
     'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
     // The sums of a range of days, which is found by the primary key.
     ...Object.fromEntries(

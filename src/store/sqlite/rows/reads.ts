@@ -1,6 +1,7 @@
 // All reads of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import type { FileReads } from '../../ports/files.ts'
 import type { Journal } from '../../ports/journal.ts'
@@ -10,7 +11,7 @@ import { createAuditReads } from './audit-table.ts'
 import { createFeedReads } from './feed-table.ts'
 import { createMessageReads } from './message-table.ts'
 import { createOutboxTable } from './outbox-table.ts'
-import { FILE_COLUMNS, toFile, unpackRow } from './rows.ts'
+import { FILE_COLUMNS, toFile } from './rows.ts'
 import { createRunReads } from './run-table.ts'
 import { createSearchReads } from './search-table.ts'
 import { createSessionIds, createSessionReads, type SessionIds } from './session-table.ts'
@@ -37,6 +38,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
       deliveries: async (channel) => outbox.deliveries(channel),
       note: async (channel, key) => outbox.note(channel, key),
       notes: async (channel) => outbox.notes(channel),
+      notesOf: async (sessionId) => outbox.notesOf(sessionId),
     },
     audit: createAuditReads(db),
     search: createSearchReads(db),
@@ -44,7 +46,7 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   }
 }
 
-type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head'>
+type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head' | 'news'>
 type EntryRow = [firstSeq: number, runId: string | null, data: string, layout: string | null, lastSeq: number]
 
 function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): EntryReads {
@@ -61,6 +63,14 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
   )
   rowBefore.setReturnArrays(true)
   const head = db.prepare('SELECT max(last_seq) AS head FROM entries WHERE sid = ?')
+  const isThere = db.prepare("SELECT 1 FROM sessions WHERE id = ? AND status <> 'terminated'")
+
+  function headOf(sessionId: string): number {
+    const live = state.sessions.get(sessionId)
+    if (live !== undefined) return live.head
+    const id = sid(sessionId)
+    return id === null ? 0 : Number(head.get(id)?.head ?? 0)
+  }
 
   return {
     async entries(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
@@ -124,12 +134,14 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
       return found
     },
 
-    async head(sessionId) {
-      const live = state.sessions.get(sessionId)
-      if (live !== undefined) return live.head
-      const id = sid(sessionId)
-      return id === null ? 0 : Number(head.get(id)?.head ?? 0)
-    },
+    head: async (sessionId) => headOf(sessionId),
+    news: async (after) =>
+      // One process owns this store, and its log tells the readers what is new. So it is enough to say that there is something.
+      new Map(
+        [...after]
+          .filter(([id]) => isThere.get(id) !== undefined)
+          .map(([id, seq]) => [id, headOf(id) > seq ? null : []]),
+      ),
   }
 }
 

@@ -74,6 +74,11 @@ export function createRowReader(
       `SELECT id FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,
     ),
     grant: db.prepare('SELECT 1 FROM grants WHERE id = ?'),
+    checkpoint: db.prepare('SELECT 1 FROM checkpoints WHERE id = ?'),
+    usage: db.prepare(
+      `SELECT 1 FROM usage WHERE day = ? AND session_id = ? AND owner = ? AND agent = ? AND provider = ? AND model = ?`,
+    ),
+    auditEnd: db.prepare('SELECT n, hash FROM audit_imported WHERE chain = ? ORDER BY n DESC LIMIT 1'),
     file: db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`),
   }
 
@@ -162,6 +167,14 @@ export function createRowReader(
             limit: MOST_INSTRUCTIONS,
           }),
     hasGrant: (id) => sql.grant.get(id) !== undefined,
+    hasCheckpoint: (id) => sql.checkpoint.get(id) !== undefined,
+    hasNote: (channel, key) => outbox.note(channel, key) !== null,
+    hasUsage: ({ day, sessionId, owner, agent, provider, model }) =>
+      sql.usage.get(day, sessionId, owner, agent, provider, model) !== undefined,
+    auditEnd(chain) {
+      const row = sql.auditEnd.get(chain)
+      return row === undefined ? null : { n: Number(row.n), hash: String(row.hash), isOwn: false }
+    },
     file(id) {
       const row = sql.file.get(id)
       return row === undefined ? null : toFile(row)

@@ -6,6 +6,7 @@ import type { Grant } from '../../../domain/grant.ts'
 import { tokensOf } from '../../../domain/run.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Wait } from '../../../domain/wait.ts'
+import { EVERY_SESSION, grantData, waitData } from '../../packing/stored-fields.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { Change, IdempotencyKey } from '../../rules/rows.ts'
@@ -16,7 +17,6 @@ import { createFeedTable } from './feed-table.ts'
 import { createMessageRows } from './message-table.ts'
 import { createOutboxTable } from './outbox-table.ts'
 import { createPackedEntries } from './packed-entries.ts'
-import { EVERY_SESSION, grantData, waitData } from './rows.ts'
 import { createRunRows } from './run-table.ts'
 import type { CommandSession } from './session-table.ts'
 import { createSessionRows } from './session-table.ts'
@@ -33,7 +33,7 @@ export function createRowWriter(
   const runs = createRunRows(db, state, writer)
   const usage = createUsageRows(db)
   const messages = createMessageRows(db)
-  const addAudit = createAuditTable(db)
+  const audit = createAuditTable(db)
   const outbox = createOutboxTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
@@ -171,7 +171,10 @@ export function createRowWriter(
         return
 
       case 'add_audit':
-        addAudit(change.records)
+        audit.add(change.records)
+        return
+      case 'import_audit':
+        audit.import(change.entries)
         return
       case 'add_usage':
         usage.add(change.rows)

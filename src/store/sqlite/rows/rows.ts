@@ -1,15 +1,13 @@
 // Converts rows of the tables to the domain's records, and back.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Entry, EntryKind } from '../../../domain/entry.ts'
 import type { FileRecord } from '../../../domain/file.ts'
 import type { Grant } from '../../../domain/grant.ts'
 import type { MessageMark, StoredMessage } from '../../../domain/message.ts'
 import type { RunRecord, RunSummary } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Wait } from '../../../domain/wait.ts'
-import { jsonLimits } from '../../../json/json-limits.ts'
-import type { NewEntry, StoredEntry } from '../../ports/entry.ts'
+import { EVERY_SESSION, stateOf, unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 
 /** Exactly the condition of the partial index `runs_open`: otherwise SQLite does not use the index. */
 export const OPEN = `status IN ('queued', 'running', 'waiting')`
@@ -21,10 +19,6 @@ const text = (value: Value | undefined): string => String(value)
 const textOrNull = (value: Value | undefined): string | null => (value == null ? null : String(value))
 const numberOrNull = (value: Value | undefined): number | null => (value == null ? null : Number(value))
 const json = (value: Value | undefined) => (value == null ? undefined : JSON.parse(String(value)))
-
-/** Earlier versions stored states of any size. A state that is too large is ignored, because every run would have to send it. */
-const stateOf = (value: Value | undefined): unknown =>
-  typeof value === 'string' && value.length > jsonLimits.bytes ? undefined : json(value)
 
 const SESSION_COLUMNS =
   'sid, id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision'
@@ -143,28 +137,23 @@ export function toRunSummary(row: Row): RunSummary {
   return summary
 }
 
-export const toMark = (row: Row): MessageMark => ({
-  id: text(row.id),
-  ...(row.lane == null ? {} : { lane: text(row.lane) }),
-  ...(row.superseded_by == null ? {} : { supersededBy: text(row.superseded_by) }),
-})
+export const toMark = (row: Row): MessageMark => unpackMark(marksOf(row))
 
-export function toMessage(row: Row): StoredMessage {
-  const { structured, ...extra } = json(row.extra) ?? {}
-  const { id, ...mark } = toMark(row)
-  return {
-    id,
-    role: text(row.role) as StoredMessage['role'],
-    content: structured === true ? json(row.content) : text(row.content),
+export const toMessage = (row: Row): StoredMessage =>
+  unpackMessage({
+    ...marksOf(row),
+    role: text(row.role),
+    content: text(row.content),
     runId: text(row.run_id),
     createdAt: Number(row.created_at),
-    ...extra,
-    ...mark,
-  }
-}
+    extra: textOrNull(row.extra),
+  })
 
-/** The indexes of waits begin with the kind. */
-export const WAIT_KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+const marksOf = (row: Row) => ({
+  id: text(row.id),
+  lane: textOrNull(row.lane),
+  supersededBy: textOrNull(row.superseded_by),
+})
 
 export const WAIT_COLUMNS = 'waits.*, sessions.id AS session_id FROM waits JOIN sessions USING (sid)'
 
@@ -182,12 +171,6 @@ export function toWait(row: Row): Wait {
     expiresAt: numberOrNull(row.expires_at),
     ...json(row.data),
   }
-}
-
-/** The fields without a column of their own. */
-export function waitData(wait: Wait): string {
-  const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
-  return JSON.stringify(data)
 }
 
 export function toGrant(row: Row): Grant {
@@ -215,62 +198,4 @@ export function toFile(row: Row): FileRecord {
     sha256: text(row.sha256),
     createdAt: Number(row.created_at),
   }
-}
-
-/** The scope of a grant for all sessions. */
-export const EVERY_SESSION = ''
-
-export function grantData(grant: Grant): string {
-  const { id, agent, sessionId, createdAt, expiresAt, ...data } = grant
-  return JSON.stringify(data)
-}
-
-/** Whether SQLite's UTF-8 keeps the text as it is. It does not keep half a surrogate pair, which a model may send. */
-export const isPlainText = (content: StoredMessage['content']): content is string =>
-  typeof content === 'string' && content.isWellFormed()
-
-const MESSAGE_COLUMNS = new Set(['id', 'role', 'content', 'runId', 'createdAt', 'lane', 'supersededBy'])
-
-/** The fields without a column of their own; null for a plain message, as most are. */
-export function messageExtra(message: StoredMessage): string | null {
-  const structured = !isPlainText(message.content)
-  if (!structured && Object.keys(message).every((field) => MESSAGE_COLUMNS.has(field))) return null
-  const { id, role, content, runId, createdAt, lane, supersededBy, ...extra } = message
-  return JSON.stringify(structured ? { ...extra, structured } : extra)
-}
-
-/**
- * One line per entry. An event stays as it is; a fact gets an `f` in front (an event begins with a brace). JSON never contains a
- * raw newline, so lines need no escaping.
- */
-export function packLines(entries: readonly NewEntry[]): string {
-  const lines: string[] = []
-  for (const { kind, data } of entries) lines.push(kind === 'event' ? data : `f${data}`)
-  return lines.join('\n')
-}
-
-function unpackLine(line: string, seq: number, runId: string | null): Entry {
-  const kind: EntryKind = line.startsWith('f') ? 'fact' : 'event'
-  return { seq, runId, kind, data: kind === 'fact' ? line.slice(1) : line }
-}
-
-type Layout = (number | [number, [number, number][]])[]
-
-export function packLayout(entries: readonly StoredEntry[]): string {
-  const layout: Layout = entries.map((entry) =>
-    entry.spans === undefined ? entry.seq : [entry.seq, entry.spans.map(([seq, length]) => [seq, length])],
-  )
-  return JSON.stringify(layout)
-}
-
-/** The entries of one packed row. */
-export function unpackRow(firstSeq: number, runId: string | null, data: string, layout: string | null): StoredEntry[] {
-  const lines = data.split('\n')
-  if (layout === null) return lines.map((line, i) => unpackLine(line, firstSeq + i, runId))
-  const seqs: Layout = JSON.parse(layout)
-  return lines.map((line, i) => {
-    const at = seqs[i] ?? 0
-    if (typeof at === 'number') return unpackLine(line, at, runId)
-    return { ...unpackLine(line, at[0], runId), spans: at[1] }
-  })
 }

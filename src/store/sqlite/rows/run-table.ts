@@ -103,6 +103,10 @@ export function createRunReads(db: DatabaseSync): RunReads {
              SELECT 1 FROM runs AS before WHERE before.sid = runs.sid AND before.${OPEN} AND (before.rid < runs.rid OR before.status <> 'queued'))))
      ORDER BY +rid LIMIT ?2`,
   )
+  const owned = db.prepare(
+    `SELECT runs.id, sessions.id AS session_id, fence, cancel_requested FROM runs JOIN sessions USING (sid)
+     WHERE runs.${OPEN} AND runs.status = 'running' AND lease_owner = ?`,
+  )
 
   return {
     async get(id) {
@@ -131,6 +135,14 @@ export function createRunReads(db: DatabaseSync): RunReads {
     },
     async orphans(now, limit) {
       return orphans.all(now, limit).map(toRun)
+    },
+    async owned(leaseOwner) {
+      return owned.all(leaseOwner).map((row) => ({
+        id: String(row.id),
+        sessionId: String(row.session_id),
+        fence: Number(row.fence),
+        cancelRequested: row.cancel_requested === 1,
+      }))
     },
   }
 }

@@ -3,10 +3,11 @@ import { textOf } from '../../../domain/message.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { activityOf, type SessionActivity, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
 import type { SupervisedStatus } from '../../../domain/supervision.ts'
+import { WAIT_KINDS } from '../../packing/stored-fields.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
 import type { SessionPatch } from '../../rules/rows.ts'
 import type { LiveState } from '../live-sessions.ts'
-import { OPEN, prepareSessions, readSession, toMessage, WAIT_KINDS } from './rows.ts'
+import { OPEN, prepareSessions, readSession, toMessage } from './rows.ts'
 
 /** Writes the rows of sessions. */
 export interface SessionRows {

@@ -35,6 +35,14 @@ const toCheckpoint = (row: Row): Checkpoint => ({
   ...JSON.parse(String(row.data)),
 })
 
+const toPin = ({ workspace, sha256, text, at, by }: Row): PolicyPin => ({
+  workspaceRoot: String(workspace),
+  sha256: String(sha256),
+  text: String(text),
+  at: Number(at),
+  by: String(by),
+})
+
 /** Reads inside and outside of commands. */
 export function createSupervisedTable(db: DatabaseSync) {
   const instructionById = db.prepare(`SELECT ${INSTRUCTIONS} WHERE instructions.id = ?`)
@@ -96,6 +104,7 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
   )
   const newest = db.prepare(`SELECT ${CHECKPOINTS} ORDER BY checkpoints.created_at DESC LIMIT ?`)
   const pin = db.prepare('SELECT * FROM policy_pins WHERE workspace = ?')
+  const pins = db.prepare('SELECT * FROM policy_pins ORDER BY workspace')
 
   return {
     async sessions(query) {
@@ -126,10 +135,9 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
     },
     async pin(workspaceRoot) {
       const row = pin.get(workspaceRoot)
-      if (row === undefined) return null
-      const { sha256, text, at, by } = row
-      return { workspaceRoot, sha256: String(sha256), text: String(text), at: Number(at), by: String(by) }
+      return row === undefined ? null : toPin(row)
     },
+    pins: async () => pins.all().map(toPin),
   }
 }
 

@@ -1,5 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { dayOf, USAGE_DAYS, type UsageGroup, type UsageReads, type UsageRow, type UsageSum } from '../../ports/usage.ts'
+import {
+  dayOf,
+  USAGE_DAYS,
+  type UsageGroup,
+  type UsageKey,
+  type UsageReads,
+  type UsageRow,
+  type UsageSum,
+} from '../../ports/usage.ts'
 
 export function createUsageRows(db: DatabaseSync) {
   const add = db.prepare(
@@ -14,9 +22,8 @@ export function createUsageRows(db: DatabaseSync) {
   return {
     add(rows: readonly UsageRow[]): void {
       for (const row of rows) {
-        const place = [row.day, row.sessionId, row.owner, row.agent, row.provider, row.model] as const
         const { runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning } = row
-        add.run(...place, runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning)
+        add.run(...placeOf(row), runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning)
       }
     },
     removeOld: (now: number): void => void removeOld.run(dayOf(now) - USAGE_DAYS),
@@ -34,6 +41,8 @@ const KEYS: Readonly<Record<UsageGroup, string>> = {
 const SUMS = `sum(input) AS input, sum(output) AS output, sum(cached_input) AS cached_input, sum(cache_write) AS cache_write,
   sum(reasoning) AS reasoning`
 
+/** The primary key. */
+const PLACE = 'day, session_id, owner, agent, provider, model'
 const WITHIN = 'day BETWEEN ?1 AND ?2 AND (?3 IS NULL OR session_id = ?3)'
 
 export function createUsageReads(db: DatabaseSync): UsageReads {
@@ -53,6 +62,9 @@ export function createUsageReads(db: DatabaseSync): UsageReads {
        largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ?4)
        SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`,
     )
+  const first = db.prepare(`SELECT * FROM usage ORDER BY ${PLACE} LIMIT ?`)
+  const next = db.prepare(`SELECT * FROM usage WHERE (${PLACE}) > (?, ?, ?, ?, ?, ?) ORDER BY ${PLACE} LIMIT ?`)
+  const one = db.prepare(`SELECT * FROM usage WHERE (${PLACE}) = (?, ?, ?, ?, ?, ?)`)
   const byGroup = {
     agent: groups('agent'),
     model: groups('model'),
@@ -65,12 +77,30 @@ export function createUsageReads(db: DatabaseSync): UsageReads {
       const range = [from, to, sessionId] as const
       return (by === 'day' ? days.all(...range) : byGroup[by].all(...range, limit)).map(toSum)
     },
+    rows: async (after, limit) => (after === null ? first.all(limit) : next.all(...placeOf(after), limit)).map(toRow),
+    async row(key) {
+      const row = one.get(...placeOf(key))
+      return row === undefined ? null : toRow(row)
+    },
     totals: async ({ from, to, sessionId = null }) => totals.all(from, to, sessionId).map(toSum),
   }
 }
 
-const toSum = (row: Record<string, unknown>): UsageSum => ({
-  key: String(row.key),
+const placeOf = ({ day, sessionId, owner, agent, provider, model }: UsageKey) =>
+  [day, sessionId, owner, agent, provider, model] as const
+
+const toRow = (row: Record<string, unknown>): UsageRow => ({
+  day: Number(row.day),
+  sessionId: String(row.session_id),
+  owner: String(row.owner),
+  agent: String(row.agent),
+  modelRuns: Number(row.model_runs),
+  ...tokensIn(row),
+})
+
+const toSum = (row: Record<string, unknown>): UsageSum => ({ key: String(row.key), ...tokensIn(row) })
+
+const tokensIn = (row: Record<string, unknown>) => ({
   provider: String(row.provider),
   model: String(row.model),
   runs: Number(row.runs),

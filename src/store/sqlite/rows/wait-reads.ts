@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Wait } from '../../../domain/wait.ts'
+import { EVERY_SESSION, WAIT_KINDS } from '../../packing/stored-fields.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
-import { EVERY_SESSION, keepPrepared, toGrant, toWait, WAIT_COLUMNS, WAIT_KINDS } from './rows.ts'
+import { keepPrepared, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
 
 const WAITING_ALERTS = ['pending', 'nudged', 'escalated'] as const
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import { traceHeaders } from '../../../domain/telemetry.ts'
 import type { Effect } from '../../../domain/tool-settings.ts'
 import type { ToolCallRequest, ToolOutcome } from '../../tool.ts'
 import type { ServiceAnswer, ServiceHttp, ServiceRequest } from './service-http.ts'
@@ -36,7 +37,8 @@ export async function callService(
   // A repeated call keeps its id, so a service that knows this header does the work only once.
   const key = tool.effect === 'idempotent' ? { 'idempotency-key': encodeURIComponent(call.callId.toWellFormed()) } : {}
   try {
-    const answer = await http.send({ ...request, headers: { ...HEADERS, ...key, ...request.headers } }, signal)
+    const headers = { ...HEADERS, ...key, ...traceHeaders(call.trace), ...request.headers }
+    const answer = await http.send({ ...request, headers }, signal)
     log.debug('a service answered a tool', { ...fields(), status: answer.status })
     return answerOutcome(answer)
   } catch (error) {

@@ -38,6 +38,7 @@ let tools: unknown[] = [
   'input',
   'form',
   'freeze',
+  'meta',
 ].map(tool)
 let cancelled = 0
 let frozen = false
@@ -67,11 +68,13 @@ const elicitation = (message: string, name: string) => ({
 async function call(
   name: string,
   progressToken: unknown,
-  { inputResponses, requestState }: NonNullable<Message['params']>,
+  { inputResponses, requestState, _meta: meta }: NonNullable<Message['params']>,
 ): Promise<object | null> {
   switch (name) {
     case 'pid':
       return text(String(process.pid))
+    case 'meta':
+      return text(JSON.stringify(meta))
     case 'exit':
       process.exit(9)
       break

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
 import type { ToolQuestion } from '../../../domain/question.ts'
+import { traceHeaders } from '../../../domain/telemetry.ts'
 import type { McpServerSettings, ToolRules } from '../../../domain/tool-settings.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
@@ -71,7 +72,7 @@ async function callMcp(
     let params = input
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const result: CallToolResult | InputRequiredResult = await client.callTool(
-        { name: listed.name, arguments: call.arguments, ...params },
+        { name: listed.name, arguments: call.arguments, ...traceMeta(call), ...params },
         {
           signal,
           timeout: NO_TIMEOUT_MS,
@@ -97,6 +98,10 @@ async function callMcp(
     return { content: bounded(said, MAX_ERROR_CHARS), isError: true }
   }
 }
+
+/** MCP has no headers of its own for traces: `_meta` carries the same names, over every transport. */
+const traceMeta = ({ trace }: ToolCallRequest): { _meta?: Record<string, unknown> } =>
+  trace === undefined ? {} : { _meta: traceHeaders(trace) }
 
 /** The folder that the program starts in, and those that its arguments name. File servers resolve relative paths from there. */
 function rootsOf({ connection }: McpServerSettings): Pick<ServerTool, 'roots'> {

@@ -38,6 +38,7 @@ export const SpanRow = memo(function SpanRow({ span, axis, window, end, prices, 
           {span.kind === 'run' && span.text !== null && (
             <bdi className={styles.text}>{span.status === 'failed' ? `failed: ${span.text}` : span.text}</bdi>
           )}
+          {span.kind === 'model' && span.status === 'stopped' && <span className={styles.text}>broken off</span>}
         </span>
       </span>
       <span className={styles.lane} aria-hidden="true">

@@ -37,6 +37,34 @@ test('a run has its model calls and tool calls, and a tool runs from the end of 
   expect(tokensIn(list[0]?.usage ?? [])).toBe(7)
 })
 
+test('an answer that broke off is marked, and the next one begins anew', () => {
+  const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
+  const { list } = spansOf(
+    log(
+      [0, started('r')],
+      [10, { type: 'STEP_STARTED', stepName: 'step_1' }],
+      [20, { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' }],
+      [9_000, { type: 'TEXT_MESSAGE_END', messageId: 'm', ...brokenOff }],
+      [9_000, { type: 'STEP_FINISHED', stepName: 'step_1' }],
+      [9_010, { type: 'STEP_STARTED', stepName: 'step_1' }],
+      [9_020, { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'send' }],
+      [20_000, { type: 'TOOL_CALL_END', toolCallId: 'c', ...brokenOff }],
+      [20_000, { type: 'STEP_FINISHED', stepName: 'step_1' }],
+      [20_010, { type: 'STEP_STARTED', stepName: 'step_1' }],
+      [20_500, { type: 'STEP_FINISHED', stepName: 'step_1' }],
+      [20_510, { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }],
+    ),
+  )
+
+  expect(list.map(row)).toEqual([
+    ['run', 'Run', 0, 20_510, 'done', 0],
+    ['model', 'Model call 1', 10, 9_000, 'stopped', 1],
+    ['model', 'Model call 1', 9_010, 20_000, 'stopped', 1],
+    ['tool', 'send', 9_020, 20_000, 'stopped', 1],
+    ['model', 'Model call 1', 20_010, 20_500, 'done', 1],
+  ])
+})
+
 test('a wait lasts until the next run, in which the call runs', () => {
   const { list } = spansOf(
     log(

@@ -85,6 +85,13 @@ class SpanFold {
     this.open.delete(span.id)
   }
 
+  /** Whoever took the run over closed what was open. When the last word was said is not among the events that are read here. */
+  private breakOff(span: Span | undefined, seq: number): void {
+    if (span === undefined) return
+    this.end(span, seq, 'stopped')
+    span.text = 'Broken off. The time goes on until the run did, at this server or another one.'
+  }
+
   private depthOf(event: RunEvent): number {
     const inside = 'subagentRunId' in event ? event.subagentRunId : undefined
     return inside === undefined ? 1 : (this.depths.get(inside) ?? 1) + 1
@@ -162,9 +169,18 @@ class SpanFold {
         span.callId = event.toolCallId
         return
       }
+      case 'TEXT_MESSAGE_END':
+      case 'REASONING_MESSAGE_END':
+        if (isBrokenOff(event.metadata)) this.breakOff(this.open.get(this.modelId(event)), seq)
+        return
       case 'TOOL_CALL_END': {
-        // Until here the model wrote the arguments. The tool runs from now on.
         const span = this.open.get(`tool:${event.toolCallId}`)
+        if (isBrokenOff(event.metadata)) {
+          this.breakOff(this.open.get(this.modelId(event)), seq)
+          this.breakOff(span, seq)
+          return
+        }
+        // Until here the model wrote the arguments. The tool runs from now on.
         if (span !== undefined) span.start = this.now
         return
       }
@@ -240,6 +256,9 @@ function quarterdeckFacts(metadata: unknown): { status: string | null; durationM
     durationMs: typeof facts.durationMs === 'number' ? facts.durationMs : null,
   }
 }
+
+const isBrokenOff = (metadata: unknown): boolean =>
+  isRecord(metadata) && isRecord(metadata.quarterdeck) && metadata.quarterdeck.brokenOff === true
 
 /** What one model call used, if the server says it. */
 function usageIn(metadata: unknown): EventUsage[] {

@@ -7,7 +7,7 @@ import { useIsLive } from '../../../data/use-live.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
-import { Select } from '../../../parts/Field.tsx'
+import { Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { withProof } from '../../../sign-in/step-up.ts'
 import { ActionError } from '../ActionError.tsx'
@@ -84,8 +84,10 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
 /** People decide under their own name, so a device belongs to one of them. */
 function Whose({ me, value, onChange }: { me: Me; value: string; onChange: (user: string) => void }) {
   const names = [...new Set([me.user, ...me.operators])]
-  if (names.length < 2) return null
-  return (
+  // Members of a group are not on the list.
+  const hasGroups = me.admin && (me.signed_in_by === 'proxy' || me.signed_in_by === 'oidc')
+  if (names.length < 2 && !hasGroups) return null
+  const list = (
     <Select label="Whose device is it?" value={value} onChange={({ target }) => onChange(target.value)}>
       {names.map((name) => (
         <option key={name} value={name}>
@@ -93,6 +95,19 @@ function Whose({ me, value, onChange }: { me: Me; value: string; onChange: (user
         </option>
       ))}
     </Select>
+  )
+  if (!hasGroups) return list
+  return (
+    <>
+      {list}
+      <TextField
+        label="Or somebody else’s"
+        help="Their name at your identity provider, such as corp:ada. With the link they add their first passkey."
+        maxLength={200}
+        value={names.includes(value) ? '' : value}
+        onChange={({ target }) => onChange(target.value.trim() === '' ? me.user : target.value.trim())}
+      />
+    </>
   )
 }
 

@@ -32,7 +32,7 @@ export function DevicesPart() {
       <Loaded query={devices}>
         {(list) =>
           list.length === 0 ? (
-            <None>No browser is signed in. This page uses a token.</None>
+            <None>No browser is signed in with a device of its own.</None>
           ) : (
             <Rows items={sorted(list)} keyOf={({ device_id }) => device_id} label="Devices">
               {(device) => <DeviceRow device={device} isLive={isLive} onRevoke={() => setRevoked(device)} />}

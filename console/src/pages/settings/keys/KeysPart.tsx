@@ -62,7 +62,7 @@ export function KeysPart() {
 }
 
 function KeyRow({ token, isLive, onRevoke }: { token: Token; isLive: boolean; onRevoke: () => void }) {
-  const { user, role, workspace, channel, created_at } = token
+  const { user, role, workspace, channel, scopes, agent, expires_at, created_at } = token
   return (
     <Row
       icon={<KeyIcon aria-hidden="true" />}
@@ -86,9 +86,20 @@ function KeyRow({ token, isLive, onRevoke }: { token: Token; isLive: boolean; on
             reports to <code>{channel}</code>
           </span>
         )}{' '}
+        {scopes !== undefined && <span>only {scopes.join(', ')}</span>}{' '}
+        {agent !== undefined && (
+          <span>
+            only with <bdi>{agent}</bdi>
+          </span>
+        )}{' '}
         <span>
           Made <Time at={created_at} />
-        </span>
+        </span>{' '}
+        {expires_at !== undefined && (
+          <span>
+            {Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Ends'} <Time at={expires_at} />
+          </span>
+        )}
       </Facts>
     </Row>
   )

@@ -1,11 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
+import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
+import { codeIn } from '../../../sign-in/code-in-address.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
 import { makePasskey } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
@@ -14,11 +16,18 @@ import { useAction } from '../use-action.ts'
 
 const LONGEST = 100
 
+/** People have it as a link. */
+const codeOf = (text: string): string => codeIn(text.slice(text.indexOf('#')))?.code ?? text
+
 export function AddPasskey({ onClose }: { onClose: () => void }) {
   const client = useClient()
   const queries = useQueryClient()
   const isLive = useIsLive()
   const [label, setLabel] = useState(() => deviceName())
+  const [code, setCode] = useState('')
+  const { data: me } = useMe()
+  // They have no device that somebody could have let in.
+  const needsCode = me !== undefined && me.device === null && me.passkeys.registered > 0 && me.passkeys.mine === 0
   const { isBusy, error, run } = useAction()
   const form = useId()
 
@@ -27,7 +36,10 @@ export function AddPasskey({ onClose }: { onClose: () => void }) {
     if (!isLive) return
     const isAdded = await run(async () => {
       const challenge = await client.passkeys.options()
-      const made = { challenge_id: challenge.challenge_id, response: await makePasskey(challenge), label: label.trim() }
+      const made = {
+        ...{ challenge_id: challenge.challenge_id, response: await makePasskey(challenge), label: label.trim() },
+        ...(needsCode && code.trim() !== '' ? { code: codeOf(code.trim()) } : {}),
+      }
       await withProof({ kind: 'passkey' }, (passkey) =>
         client.passkeys.add(made, passkey === undefined ? {} : { passkey }),
       )
@@ -59,6 +71,16 @@ export function AddPasskey({ onClose }: { onClose: () => void }) {
           value={label}
           onChange={({ target }) => setLabel(target.value)}
         />
+        {needsCode && (
+          <TextField
+            label="Code"
+            help="Others have passkeys, so your first one needs a code: ask somebody who has one to add a device for you, and paste the link here."
+            maxLength={500}
+            autoComplete="off"
+            value={code}
+            onChange={({ target }) => setCode(target.value)}
+          />
+        )}
       </form>
       <ActionError error={error} />
     </Dialog>

@@ -3,6 +3,7 @@
 import { createIds } from '../../../../domain/ids.ts'
 import { silentLogger } from '../../../../domain/logger.ts'
 import type { ProofPurpose } from '../../../../domain/step-up.ts'
+import { createLocalShared } from '../../../../store/local-shared.ts'
 import { createManualClock } from '../../../testing/server-fixture.ts'
 import { createChallenges } from '../challenges.ts'
 import { openPasskeys } from '../passkeys.ts'
@@ -21,7 +22,7 @@ export function openProofs(clock = createManualClock()) {
   const ids = createIds(clock.now)
   const proofs = createProofs({
     passkeys,
-    challenges: createChallenges(clock, ids),
+    challenges: createChallenges(createLocalShared(clock), clock, ids),
     personOf: (user) => (user === 'operator' ? 'local_user' : user),
     link: (id) => `http://localhost:8000/console/${id === null ? 'settings' : `inbox/${id}`}`,
     clock,

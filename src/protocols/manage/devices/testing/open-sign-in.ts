@@ -6,32 +6,46 @@ import { silentLogger } from '../../../../domain/logger.ts'
 import { testOperator } from '../../../../domain/testing/test-operator.ts'
 import { createChallenges } from '../../../../http/auth/console/challenges.ts'
 import { createCodes } from '../../../../http/auth/console/codes.ts'
-import { openDevices } from '../../../../http/auth/console/devices.ts'
+import { type Devices, openDevices } from '../../../../http/auth/console/devices.ts'
 import { openPasskeys } from '../../../../http/auth/console/passkeys.ts'
 import { createProofs } from '../../../../http/auth/console/proofs.ts'
+import { openSharedDevices, type SharedDevices } from '../../../../http/auth/console/shared-devices.ts'
+import { createSharedPasskeys } from '../../../../http/auth/console/shared-passkeys.ts'
 import { proofText } from '../../../../http/auth/console/testing/open-proofs.ts'
 import {
   createSoftwareAuthenticator,
   type SoftwareAuthenticator,
 } from '../../../../http/auth/console/testing/software-authenticator.ts'
-import { createManualClock, startServer } from '../../../../http/testing/server-fixture.ts'
+import { createProxyAuth } from '../../../../http/auth/identity/proxy-auth.ts'
+import { createManualClock, type ManualClock, startServer } from '../../../../http/testing/server-fixture.ts'
+import { createSharedChanges } from '../../../../replicas/shared-changes.ts'
+import { createLocalShared } from '../../../../store/local-shared.ts'
+import type { Shared } from '../../../../store/ports/shared.ts'
 import { configuredOperators } from '../../../../supervision/sessions/configured-operators.ts'
 import { personOf } from '../../../../supervision/sessions/may-command.ts'
 import { createDeviceRoutes } from '../routes.ts'
 
 type Headers = Record<string, string>
 
-export async function openSignIn(publicUrl: string | null = null) {
-  const clock = createManualClock()
+/** `replica`: what it shares with others. Left out: it is the only one. */
+export async function openSignIn(publicUrl: string | null = null, replica?: { clock: ManualClock; shared: Shared }) {
+  const clock = replica?.clock ?? createManualClock()
   const ids = createIds(clock.now)
   const trail: AuditRecord[] = []
   const named = [testOperator({ name: 'local_user', local: true, admin: true }), testOperator({ name: 'eve' })]
-  const operators = configuredOperators(named)
-  const [codes, passkeys] = [createCodes(clock), openPasskeys(null)]
-  const devices = openDevices({ kept: null, clock, ids, log: silentLogger })
+  const operatorGroups = [{ group: 'sre', admin: false }]
+  const operators = configuredOperators(named, [], operatorGroups)
+  const shared = replica?.shared ?? createLocalShared(clock)
+  const changes = createSharedChanges({ shared, clock, logger: silentLogger })
+  const codes = createCodes(shared, clock)
+  const passkeys = replica === undefined ? openPasskeys(null) : createSharedPasskeys(shared)
+  const devices: Devices & Partial<SharedDevices> =
+    replica === undefined
+      ? openDevices({ kept: null, clock, ids, log: silentLogger })
+      : await openSharedDevices({ shared, changes, clock, ids, log: silentLogger })
   const base = publicUrl ?? 'http://localhost:8000'
   const proofs = createProofs({
-    ...{ passkeys, challenges: createChallenges(clock, ids), clock, ids, log: silentLogger },
+    ...{ passkeys, challenges: createChallenges(shared, clock, ids), clock, ids, log: silentLogger },
     personOf: (name) => personOf(operators, name),
     link: (id) => `${base}/console/${id === null ? 'settings' : `inbox/${id}`}`,
   })
@@ -43,7 +57,16 @@ export async function openSignIn(publicUrl: string | null = null) {
   const server = await startServer({
     routes,
     clock,
-    auth: { devices },
+    auth: { devices, ...(devices.refresh === undefined ? {} : { lookAgain: devices.refresh }) },
+    proxyAuth: createProxyAuth(
+      {
+        name: 'corp',
+        trusted: ['127.0.0.1', '::1'],
+        headers: { user: 'x-forwarded-user', groups: 'x-forwarded-groups', email: 'x-forwarded-email' },
+        roles: { user: null, operator: [], admin: [] },
+      },
+      { operators: named, operatorGroups },
+    ),
     guard: { publicUrl, allowedHosts: ['agents.example.com'] },
   })
   const { port } = server
@@ -68,7 +91,7 @@ export async function openSignIn(publicUrl: string | null = null) {
   const remove = (path: string, headers: Headers = {}) => call('DELETE', path, undefined, headers)
   /** A browser that is signed in. */
   const signedIn = async (user = 'local_user', isVouched = false): Promise<string> =>
-    (await post('/sign-in', { code: codes.make({ user, isVouched }).text })).body.token
+    (await post('/sign-in', { code: (await codes.make({ user, isVouched })).text })).body.token
   /** Adds a passkey with this token. */
   async function addPasskey(token: string, headers: Headers = {}): Promise<{ key: SoftwareAuthenticator; id: string }> {
     const key = createSoftwareAuthenticator()
@@ -88,6 +111,9 @@ export async function openSignIn(publicUrl: string | null = null) {
   return {
     ...{ clock, codes, devices, passkeys, trail, origin, place, port, post, get, remove },
     ...{ signedIn, addPasskey, proofFor },
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      changes.close()
+      await server[Symbol.asyncDispose]()
+    },
   }
 }

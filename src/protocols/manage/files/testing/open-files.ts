@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import { createIds } from '../../../../domain/ids.ts'
 import { silentLogger } from '../../../../domain/logger.ts'
+import { createBlobFolder } from '../../../../files/keep/blob-folder.ts'
 import { createFileKeeper, type FileKeeperDeps } from '../../../../files/keep/create-file-keeper.ts'
 import { createFileKeys } from '../../../../http/auth/file-keys.ts'
 import { startServer } from '../../../../http/testing/server-fixture.ts'
@@ -28,7 +29,7 @@ export async function openFiles({
   const log = createSessionLog({ store, clock })
   const dir = join(folder, 'files')
   const files = createFileKeeper({
-    dir,
+    blobs: createBlobFolder(dir),
     store: store.files,
     commit: (command) => log.commit(command),
     clock,

@@ -1,0 +1,100 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { askOnce, openTestDatabase } from '../../../../test/postgres/test-database.ts'
+import { createSystemClock } from '../../../domain/clock.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { openDatabase } from '../../../store/postgres/connection/database.ts'
+import { migrate } from '../../../store/postgres/migrate.ts'
+import { type Migration, migrations } from '../../../store/postgres/schema.ts'
+import { main } from '../../main.ts'
+import { tempFolder } from '../../testing/temp-folder.ts'
+import { createTestIo } from '../../testing/test-io.ts'
+import { migrationLine } from './migrate.ts'
+
+const known = migrations.length
+const adds: Migration = { title: 'a table', since: '8.0.0', sql: 'CREATE TABLE later (a text)' }
+const takesAway: Migration = { title: 'no table', since: '9.0.0', sql: 'DROP TABLE blobs', needs: known + 1 }
+
+let url: string
+let drop: () => Promise<void>
+beforeEach(async () => {
+  ;({ url, drop } = await openTestDatabase())
+})
+afterEach(() => drop())
+
+/** What a newer program would do. */
+async function migrateTo(list: readonly Migration[]): Promise<void> {
+  const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger, readers: 1 })
+  await migrate(database, list).finally(() => database.close())
+}
+
+async function run(...args: string[]) {
+  const cwd = await tempFolder()
+  await writeFile(join(cwd, 'agent.yaml'), 'name: a\nmodel: { provider: demo }\ninstructions: Be brief.\n')
+  const io = createTestIo({ cwd, clock: createSystemClock(), env: { NO_COLOR: '1', QUARTERDECK_STORE: url } })
+  return { code: await main(args, io), out: io.printed(), err: io.complained() }
+}
+
+test('a dry run says what is missing and of which kind it is', async () => {
+  const { code, out, err } = await run('migrate', '--dry-run')
+
+  expect([code, out.split('\n').map((line) => line.slice(0, 12))]).toEqual([
+    0,
+    [...migrations.map((_, i) => `${i + 1}  expand    `.slice(0, 12)), ''],
+  ])
+  expect(err).toContain(`would be updated from version 0 to ${known}`)
+  expect(await askOnce(url, `SELECT to_regclass('migrations') AS t`)).toEqual([{ t: null }])
+})
+
+test('a line about a contract says who can no longer use the database', () => {
+  expect(migrationLine(known + 2, takesAway)).toBe(
+    `${known + 2}  contract  no table; servers that do not know version ${known + 1} can no longer use the database`,
+  )
+})
+
+test('commands work on a database to which a newer version has added, and say that it is newer', async () => {
+  await migrateTo([...migrations, adds])
+
+  expect(await run('migrate')).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(
+      `is at version ${known + 1}, from a newer Quarterdeck. This one knows version ${known} and can still use it.\n$`,
+    ),
+  })
+  const note =
+    'quarterdeck: A newer version has changed this database. What it has added is left out here: use that version.\n'
+  expect(await run('sessions', 'list', '--json')).toEqual({ code: 0, out: '', err: note })
+  const { checks } = JSON.parse((await run('doctor', '--json')).out) as { checks: { name: string }[] }
+  expect(checks.find(({ name }) => name === 'Store')).toMatchObject({
+    status: 'warn',
+    detail: expect.stringContaining(
+      `a newer Quarterdeck has changed it (version ${known + 1}, this one knows ${known})`,
+    ),
+  })
+})
+
+test('every command refuses a database that has lost what it uses, and names the release that can use it', async () => {
+  await migrateTo([...migrations, adds, takesAway])
+
+  for (const args of [['migrate'], ['migrate', '--dry-run'], ['sessions', 'list'], ['tokens', 'list']]) {
+    expect(await run(...args)).toMatchObject({
+      code: 73,
+      out: '',
+      err: expect.stringContaining('Use Quarterdeck 8.0.0 or a newer one.'),
+    })
+  }
+})
+
+test.each([['tokens'], ['passkeys']])('%s list changes nothing in a database of an older version', async (name) => {
+  await migrateTo(migrations.slice(0, -1))
+
+  expect(await run(name, 'list')).toMatchObject({
+    code: 73,
+    out: '',
+    err: expect.stringContaining(
+      `The database is at version ${known - 1}, and this Quarterdeck needs ${known}. Run quarterdeck migrate`,
+    ),
+  })
+  expect(await askOnce(url, 'SELECT max(n)::int AS n FROM migrations')).toEqual([{ n: known - 1 }])
+})

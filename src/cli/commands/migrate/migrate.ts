@@ -1,0 +1,57 @@
+import { Command } from 'commander'
+import { silentLogger } from '../../../domain/logger.ts'
+import { migrateSharedStore } from '../../../open-store.ts'
+import type { Migration } from '../../../store/postgres/schema.ts'
+import { CliError } from '../../cli-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { shownPlace, storePlace } from '../../store-place.ts'
+import type { Io, Settle } from '../../terminal/io.ts'
+
+export function createMigrateCommand(io: Io, settle: Settle): Command {
+  return new Command('migrate')
+    .summary('bring the tables of a Postgres database up to date')
+    .description(
+      'Brings the tables of a Postgres database to this version. A server does the same when it starts. Servers of an older version go on working and may start again, unless --dry-run lists a migration as contract: it says which of them cannot.',
+    )
+    .option('--store <url>', 'the Postgres database (env: QUARTERDECK_STORE)')
+    .option('--dry-run', 'change nothing, only list what is missing: expand only adds, contract takes something away')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ quarterdeck migrate --dry-run
+  $ quarterdeck migrate --store postgres://deck@localhost/quarterdeck`,
+    )
+    .action(async (options: { store?: string; dryRun?: boolean }) => {
+      const place = storePlace(options, io)
+      if (!('url' in place)) {
+        throw new CliError(exitCodes.usage.code, 'Name the database: --store postgres://user@host/database', [
+          'The SQLite database of a data directory is updated when the server starts.',
+        ])
+      }
+      const isTrial = options.dryRun === true
+      const { from, to, missing, unknown } = await migrateSharedStore({
+        url: place.url,
+        apply: !isTrial,
+        clock: io.clock,
+        log: silentLogger,
+      })
+      if (isTrial) for (const [i, one] of missing.entries()) io.stdout.write(`${migrationLine(from + i + 1, one)}\n`)
+      const shown = shownPlace(place)
+      const outcome = isTrial ? 'would be' : 'was'
+      if (missing.length > 0) io.stderr.write(`${shown} ${outcome} updated from version ${from} to ${to}.\n`)
+      else if (unknown === 0) io.stderr.write(`${shown} is up to date: version ${to}.\n`)
+      else {
+        io.stderr.write(
+          `${shown} is at version ${from}, from a newer Quarterdeck. This one knows version ${from - unknown} and can still use it.\n`,
+        )
+      }
+      settle(exitCodes.ok.code)
+    })
+}
+
+/** A line of `--dry-run`. */
+export function migrationLine(n: number, { title, needs }: Migration): string {
+  if (needs === undefined) return `${n}  expand    ${title}`
+  return `${n}  contract  ${title}; servers that do not know version ${needs} can no longer use the database`
+}

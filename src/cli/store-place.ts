@@ -1,0 +1,117 @@
+// Which store a command works on: SQLite in a data directory, or a Postgres database.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSourceFinder } from '../config/settings/setting-source.ts'
+import { findSettingsFile } from '../config/settings/settings-yaml.ts'
+import { diskFiles } from '../config/source/config-files.ts'
+import { readEnvironment } from '../config/source/env-file.ts'
+import { createIds } from '../domain/ids.ts'
+import { silentLogger } from '../domain/logger.ts'
+import type { SharedBlobs } from '../domain/shared-blobs.ts'
+import { shownStore } from '../domain/store-settings.ts'
+import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
+import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
+import { openSharedReads, openSharedStore } from '../open-store.ts'
+import type { Store } from '../store/store.ts'
+import type { ReadOnlyStore } from '../store/store-reads.ts'
+import { CliError } from './cli-error.ts'
+import { dataDirectory, withStore, withStoredData } from './data-directory.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Io } from './terminal/io.ts'
+
+export type StorePlace = { dataDir: string } | { url: string }
+
+/**
+ * A flag counts more than the environment, so that one store can be named by each: the source and the target of a move. Then counts what
+ * a server in this folder would read: `.env` and quarterdeck.yaml.
+ */
+export function storePlace(flags: { store?: string; dataDir?: string }, io: Io): StorePlace {
+  const named = flags.store ?? (flags.dataDir === undefined ? configuredStore(io) : undefined)
+  if (named === undefined || named === 'sqlite') return { dataDir: dataDirectory(flags.dataDir, io) }
+  if (!/^postgres(ql)?:\/\/\S+$/.test(named)) {
+    throw new CliError(exitCodes.usage.code, `The store ${JSON.stringify(shownStore(named))} cannot be opened.`, [
+      'Write sqlite, or postgres://user@host/database.',
+    ])
+  }
+  if (flags.store !== undefined && shownStore(named) !== named) {
+    throw new CliError(exitCodes.usage.code, 'Everybody on this machine can read a password in a flag.', [
+      'Set QUARTERDECK_STORE instead.',
+    ])
+  }
+  return { url: named }
+}
+
+function configuredStore({ cwd, env: given }: Io): string | undefined {
+  const { env } = readEnvironment(cwd, given, diskFiles)
+  const raw = createSourceFinder({ flags: {}, env, file: findSettingsFile(cwd) }).find('store')?.raw
+  return typeof raw === 'string' ? raw : undefined
+}
+
+/** For people. */
+export const shownPlace = (place: StorePlace): string => ('url' in place ? shownStore(place.url) : place.dataDir)
+
+/** Keeps copies of files only while a command works with them. */
+const CACHE_BYTES = 200_000_000
+
+async function withCache<T>(shared: SharedBlobs, work: (blobs: Blobs) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'quarterdeck-files-'))
+  try {
+    const newId = createIds(Date.now).uuid
+    return await work(createCachedBlobs({ shared, dir, maxBytes: CACHE_BYTES, newId, log: silentLogger }))
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+const filesIn = (dataDir: string): Blobs => createBlobFolder(join(dataDir, 'files'))
+
+/** Runs `work` on what is stored, whether servers run or not. */
+export async function withStoredIn<T>(
+  place: StorePlace,
+  io: Io,
+  work: (stored: Pick<ReadOnlyStore, 'read'>, blobs: Blobs) => Promise<T>,
+): Promise<T> {
+  if ('dataDir' in place) {
+    return await withStoredData(place.dataDir, io, (stored) => work(stored, filesIn(place.dataDir)))
+  }
+  return await withSharedReads(place, io, ({ stored, blobs }) => withCache(blobs, (cached) => work(stored, cached)))
+}
+
+/** Runs `work` on what is stored in a Postgres database, and changes nothing there. */
+export async function withSharedReads<T>(
+  { url }: { url: string },
+  io: Io,
+  work: (reads: Awaited<ReturnType<typeof openSharedReads>>) => Promise<T>,
+): Promise<T> {
+  const reads = await openSharedReads({ url, clock: io.clock, log: silentLogger })
+  try {
+    if (reads.unknown > 0) {
+      io.stderr.write(
+        'quarterdeck: A newer version has changed this database. What it has added is left out here: use that version.\n',
+      )
+    }
+    return await work(reads)
+  } finally {
+    await reads.close()
+  }
+}
+
+/** Runs `work` on the store: on SQLite while no server uses it, on Postgres beside the servers. */
+export async function withStoreIn<T>(
+  place: StorePlace,
+  options: { create: boolean },
+  io: Io,
+  work: (store: Store, blobs: Blobs) => Promise<T>,
+): Promise<T> {
+  if ('dataDir' in place) {
+    return await withStore(place.dataDir, options, io, (store) => work(store, filesIn(place.dataDir)))
+  }
+  const { store, blobs } = await openSharedStore({ url: place.url, clock: io.clock, log: silentLogger })
+  try {
+    return await withCache(blobs, (cached) => work(store, cached))
+  } finally {
+    await store.close()
+  }
+}

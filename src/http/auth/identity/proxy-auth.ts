@@ -1,0 +1,81 @@
+// A proxy in front of this server that has signed people in, and says in headers who they are. Only its own connections count: everybody
+// can send such headers.
+
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { ServerError } from '../../../domain/errors.ts'
+import type { ProxyAuthSettings } from '../../../domain/identity-settings.ts'
+import { remoteUser } from '../../../domain/user-name.ts'
+import { createRoleOf, type Identity, invalidToken, type ListedOperators } from './identity.ts'
+
+/**
+ * Whom the proxy names. Null: the request is not from the proxy, or it names nobody. Throws `invalid_request` where it is not clear who is
+ * meant, `unauthorized` for a name that cannot be used, and `forbidden` for people who have no role here.
+ */
+export type ProxyAuth = (request: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>) => Identity | null
+
+const MOST_GROUPS = 500
+const GROUP = /^[^\p{C}]{1,200}$/u
+
+export function createProxyAuth(
+  { name, trusted, headers, roles }: ProxyAuthSettings,
+  listed: ListedOperators,
+): ProxyAuth {
+  const isTrusted = createAddressCheck(trusted)
+  const roleOf = createRoleOf(roles, listed)
+
+  return (request) => {
+    if (!isTrusted(request.socket.remoteAddress)) return null
+    const sent = onlyValue(request, headers.user)
+    if (sent === null) return null
+    const user = remoteUser(name, sent)
+    if (user === null) {
+      throw invalidToken('unusable_name', `The proxy sent a name in ${headers.user} that this server cannot use.`)
+    }
+    const groups = groupsOf(onlyValue(request, headers.groups))
+    const email = onlyValue(request, headers.email)?.slice(0, 254) ?? null
+    // Only browsers send it, and no page can leave it out.
+    const isBrowser = request.headers['sec-fetch-site'] !== undefined
+    const endsAt = Number.POSITIVE_INFINITY
+    return { user, ...roleOf(user, groups), groups, email, source: 'proxy', isBrowser, endsAt }
+  }
+}
+
+/** A header that comes twice: the proxy set one of them, and a stranger the other. Nobody can say which. */
+function onlyValue(
+  { rawHeaders, headers }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  name: string,
+): string | null {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) count += 1
+  if (count > 1) {
+    throw new ServerError(
+      'invalid_request',
+      `The header ${name} came ${count} times. The proxy must replace it, not add to it.`,
+    )
+  }
+  const value = headers[name]
+  const text = typeof value === 'string' ? value.trim() : ''
+  return text === '' ? null : text
+}
+
+function groupsOf(text: string | null): string[] {
+  const groups = (text ?? '').split(',', MOST_GROUPS).map((group) => group.trim())
+  return [...new Set(groups.filter((group) => GROUP.test(group)))]
+}
+
+function createAddressCheck(trusted: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList()
+  for (const network of trusted) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (given) => {
+    // `fe80::1%eth0`, and `::ffff:10.0.0.1` for a connection over IPv4 to a socket of IPv6.
+    const address = (given ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+    const family = isIP(address)
+    return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  }
+}

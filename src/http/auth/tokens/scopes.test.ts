@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { routeTable } from '../../../../test/crash/support/route-table.ts'
+import { refuseWithoutScope, type Scope, scopeOf, scopes } from './scopes.ts'
+
+test('every route needs the scope that this table says', { timeout: 60_000 }, async () => {
+  const table = (await routeTable()).filter(({ role }) => role === 'user' || role === 'operator')
+  const byScope = Object.groupBy(table, (route) => scopeOf(route) ?? 'no scope is enough')
+  const lines = (scope: Scope | 'no scope is enough') =>
+    (byScope[scope] ?? []).map(({ method, path }) => `${method} ${path}`).sort()
+
+  expect(new Set(lines('read').map((line) => line.split(' ')[0]))).toEqual(new Set(['GET', 'POST']))
+  expect(lines('read').filter((line) => !line.startsWith('GET'))).toEqual(['POST /policy/try', 'POST /validate/agent'])
+  expect(lines('talk')).toEqual([
+    'DELETE /sessions/:id',
+    'DELETE /threads/:id',
+    'POST /',
+    'POST /agent/:name/chat',
+    'POST /agent/:name/chat/stream',
+    'POST /agents/:name',
+    'POST /agents/:name/tests/run',
+    'POST /awp',
+    'POST /chat',
+    'POST /copilotkit',
+    'POST /copilotkit/agent/:name/connect',
+    'POST /copilotkit/agent/:name/run',
+    'POST /copilotkit/agent/:name/stop/:threadId',
+    'POST /files',
+    'POST /invocations',
+    'POST /runs/:id/cancel',
+    'POST /sessions/:id/messages',
+    'POST /tool_result',
+    'POST /v1/chat/completions',
+    'POST /v1/responses',
+  ])
+  expect(lines('decide')).toEqual([
+    'DELETE /grants/:id',
+    'POST /alerts/:id/dismiss',
+    'POST /alerts/:id/nudge',
+    'POST /alerts/:id/stop',
+    'POST /approvals/:id',
+    'POST /approvals/:id/check',
+    'POST /approvals/:id/reveal',
+    'POST /checkpoints/:id/restore',
+    'POST /prompts/:id',
+    'POST /sessions',
+    'POST /sessions/:id/checkpoint',
+    'POST /sessions/:id/mode',
+    'POST /sessions/:id/nudge',
+    'POST /sessions/:id/pause',
+    'POST /sessions/:id/resume',
+    'POST /sessions/:id/run',
+    'POST /sessions/:id/steer',
+    'POST /sessions/:id/task',
+    'POST /sessions/:id/terminate',
+    'POST /waits/:id',
+  ])
+  expect(lines('manage')).toEqual([
+    'DELETE /devices/:id',
+    'DELETE /passkeys/:id',
+    'DELETE /push/subscriptions/:id',
+    'DELETE /tokens/:id',
+    'POST /channels/:name/replay',
+    'POST /push/subscriptions',
+    'POST /sessions/:id/handover',
+    'POST /sessions/purge',
+    'POST /sign-out',
+    'POST /tokens',
+  ])
+  expect(lines('no scope is enough')).toEqual([
+    'POST /devices/codes',
+    'POST /passkeys',
+    'POST /passkeys/challenges',
+    'POST /passkeys/options',
+  ])
+})
+
+test('a token does what its scopes say, and one without scopes everything', () => {
+  const refusal = (own: readonly Scope[] | undefined, line: string, role: 'public' | 'user' | 'operator' | 'agent') => {
+    const [method, path = ''] = line.split(' ')
+    if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') throw new Error(line)
+    try {
+      refuseWithoutScope(own === undefined ? {} : { scopes: own }, { method, path, role })
+      return null
+    } catch (error) {
+      return error
+    }
+  }
+  expect(refusal(['read'], 'GET /audit', 'operator')).toBe(null)
+  expect(refusal(['talk'], 'GET /audit', 'operator')).toMatchObject({ code: 'forbidden', details: { scope: 'read' } })
+  expect(refusal(['read'], 'POST /', 'user')).toMatchObject({ details: { scope: 'talk' } })
+  expect(refusal(['talk', 'read', 'manage'], 'POST /approvals/:id', 'user')).toMatchObject({
+    details: { scope: 'decide' },
+  })
+  expect(refusal(['talk', 'read', 'decide'], 'POST /something/new', 'operator')).toMatchObject({
+    details: { scope: 'manage' },
+  })
+  expect(refusal([...scopes], 'POST /devices/codes', 'operator')).toMatchObject({ code: 'forbidden' })
+  expect(refusal([...scopes], 'POST /sign-in', 'public')).toMatchObject({ code: 'forbidden' })
+  expect(refusal(undefined, 'POST /devices/codes', 'operator')).toBe(null)
+  expect(refusal(['talk'], 'GET /health', 'public')).toBe(null)
+})

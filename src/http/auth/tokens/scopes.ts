@@ -1,0 +1,56 @@
+// What a token may be limited to. A token without scopes may do everything that its role may.
+
+import { ServerError } from '../../../domain/errors.ts'
+import type { Principal, Route } from '../../route.ts'
+
+/**
+ * `read`: look at what the role may see. `talk`: start and stop runs, send files, delete own sessions. `decide`: answer what agents ask,
+ * and command sessions of agents elsewhere. `manage`: everything else that changes something, such as tokens.
+ */
+export const scopes = ['read', 'talk', 'decide', 'manage'] as const
+export type Scope = (typeof scopes)[number]
+
+const decisions =
+  /^(?:POST \/(?:approvals|prompts|waits|alerts|checkpoints)\/:id(?:\/\w+)?|POST \/sessions(?:\/:id\/(?!handover)\w+)?|DELETE \/grants\/:id)$/
+
+/** They change nothing, or no more than a message does. */
+const others: Readonly<Record<string, Scope>> = {
+  'POST /policy/try': 'read',
+  'POST /validate/agent': 'read',
+  'POST /agents/:name/tests/run': 'talk',
+  'POST /sessions/:id/messages': 'talk',
+}
+
+/** With these, somebody could get a credential that may do more. */
+const wholeTokenOnly = /^POST \/(?:sign-in|devices\/codes|passkeys(?:\/\w+)?)$/
+
+type Asked = Pick<Route, 'method' | 'path' | 'role'>
+
+/** The scope that a route needs. Null: a token with scopes cannot use it. A new route that changes something needs `manage`. */
+export function scopeOf({ method, path, role }: Asked): Scope | null {
+  const line = `${method} ${path}`
+  if (method === 'GET') return 'read'
+  if (wholeTokenOnly.test(line)) return null
+  const other = others[line]
+  if (other !== undefined) return other
+  if (decisions.test(line)) return 'decide'
+  return role === 'operator' ? 'manage' : 'talk'
+}
+
+/** Throws `forbidden`. */
+export function refuseWithoutScope({ scopes: own }: Pick<Principal, 'scopes'>, route: Asked): void {
+  if (own === undefined || route.role === 'agent') return
+  const needed = scopeOf(route)
+  if (needed !== null && own.includes(needed)) return
+  // Whoever shows a token on a public page is a stranger there, as without it.
+  if (route.role === 'public' && needed !== null) return
+  throw needed === null ? wholeToken() : scopeMissing(needed)
+}
+
+export const scopeMissing = (needed: Scope): ServerError =>
+  new ServerError('forbidden', `The token you sent may not do this: it lacks the scope ${needed}.`, {
+    details: { scope: needed },
+  })
+
+const wholeToken = (): ServerError =>
+  new ServerError('forbidden', 'A token that is limited to scopes cannot sign in to the console, or let others in.')

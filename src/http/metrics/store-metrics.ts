@@ -1,0 +1,162 @@
+// What the store does and holds. The counts come from the store, so every replica shows the same: take the maximum, never the sum.
+
+import { type Clock, sleep } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What a store counts. */
+interface Figures {
+  bytes: number
+  walBytes: number
+  runs: Readonly<Record<string, number>>
+  waits: Readonly<Partial<Record<string, { count: number; oldestAt: number }>>>
+  leases: readonly number[]
+  outbox: Readonly<Record<string, number>>
+  connections?: Readonly<Record<'open' | 'idle' | 'waiting' | 'most' | 'reconnects', number>>
+}
+
+/** A store that needs longer is in trouble, and the scrape must not be. */
+const READ_MS = 2_000
+const WAIT_KINDS = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+
+/** `read` may throw. Then the last numbers are left out, and `quarterdeck_store_up` is 0. */
+export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figures>, clock: Clock): void {
+  let figures: Figures | null = null
+  metrics.before(async () => {
+    const over = new AbortController()
+    const reading = read().catch(() => null)
+    figures = await Promise.race([reading, sleep(clock, READ_MS, over.signal).then(() => null)])
+    over.abort()
+  })
+  const each =
+    <T>(list: (found: Figures) => readonly T[], label: string, sample: (one: T) => [string, number]) =>
+    () =>
+      (figures === null ? [] : list(figures)).map((one) => {
+        const [name, value] = sample(one)
+        return { labels: { [label]: name }, value }
+      })
+  const single = (value: (found: Figures) => number) => () =>
+    figures === null ? [] : [{ labels: {}, value: value(figures) }]
+
+  metrics.gauge('quarterdeck_store_up', 'Whether the store answers.', () => (figures === null ? 0 : 1))
+  metrics.gauge(
+    'quarterdeck_store_bytes',
+    'Size of the database.',
+    single(({ bytes }) => bytes),
+  )
+  metrics.gauge(
+    'quarterdeck_store_wal_bytes',
+    'Size of the log of changes in front of the database file.',
+    single(({ walBytes }) => walBytes),
+  )
+  metrics.gauge(
+    'quarterdeck_runs',
+    'Runs in the store that have not ended, by status.',
+    each(
+      ({ runs }) => Object.entries(runs),
+      'status',
+      (one) => one,
+    ),
+  )
+  metrics.gauge(
+    'quarterdeck_waits_pending',
+    'What waits for a person or a client, by kind.',
+    each(
+      () => WAIT_KINDS,
+      'kind',
+      (kind) => [kind, figures?.waits[kind]?.count ?? 0],
+    ),
+  )
+  metrics.gauge(
+    'quarterdeck_waits_oldest_seconds',
+    'How long the oldest of them has waited.',
+    each(
+      () => WAIT_KINDS,
+      'kind',
+      (kind) => [kind, ageOf(figures?.waits[kind]?.oldestAt)],
+    ),
+  )
+  metrics.gauge(
+    'quarterdeck_leases',
+    'Processes that hold runs (live), and those that did not renew their lease (expired).',
+    each(
+      ({ leases }) => ['live', 'expired'].map((state) => ({ state, leases })),
+      'state',
+      ({ state, leases }) => [
+        state,
+        leases.filter((until) => (until > clock.now() ? 'live' : 'expired') === state).length,
+      ],
+    ),
+  )
+  metrics.gauge(
+    'quarterdeck_outbox_items',
+    'What a channel still has to show its operators.',
+    each(
+      ({ outbox }) => Object.entries(outbox),
+      'channel',
+      (one) => one,
+    ),
+  )
+  metrics.gauge(
+    'quarterdeck_store_connections',
+    'Connections to the database server: open, idle, the most there may be, and requests that wait for one.',
+    each(
+      ({ connections }) =>
+        CONNECTION_STATES.flatMap((state) => (connections === undefined ? [] : [[state, connections[state]] as const])),
+      'state',
+      ([state, n]) => [state, n],
+    ),
+  )
+  metrics.total('quarterdeck_store_reconnects_total', 'How often the database server was lost and found again.', () =>
+    figures?.connections === undefined ? [] : [{ labels: {}, value: figures.connections.reconnects }],
+  )
+
+  function ageOf(at: number | undefined): number {
+    return at === undefined ? 0 : Math.max(0, (clock.now() - at) / 1_000)
+  }
+}
+
+const CONNECTION_STATES = ['open', 'idle', 'waiting', 'most'] as const
+
+const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+
+interface Committed {
+  synced: Promise<void>
+}
+
+/** The same `commit`, which also measures. `isSynced` says whether it is to wait for the disk. */
+export function measureCommits<C, R extends Committed>(
+  commit: (commands: readonly C[]) => Promise<R>,
+  isSynced: (command: C) => boolean,
+  { metrics, clock }: { metrics: Metrics; clock: Pick<Clock, 'mono'> },
+): (commands: readonly C[]) => Promise<R> {
+  const observe = metrics.histogram(
+    'quarterdeck_store_commit_seconds',
+    'Time of commits: until they are written, and until those that must be are on disk.',
+    {
+      buckets: BUCKETS,
+      labels: ['until'],
+    },
+  )
+  let commands = 0
+  metrics.total(
+    'quarterdeck_store_commands_total',
+    'Commands that were committed. One commit holds many.',
+    () => commands,
+  )
+  const fail = metrics.counter('quarterdeck_store_commit_failures_total', 'Commits that failed as a whole.', ['code'])
+  return async (batch) => {
+    const began = clock.mono()
+    const seconds = (): number => (clock.mono() - began) / 1_000
+    try {
+      const committed = await commit(batch)
+      observe(seconds(), 'written')
+      commands += batch.length
+      if (batch.some(isSynced)) void committed.synced.then(() => observe(seconds(), 'synced'))
+      return committed
+    } catch (error) {
+      fail(error instanceof ServerError ? error.code : 'unknown')
+      throw error
+    }
+  }
+}

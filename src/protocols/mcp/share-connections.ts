@@ -1,0 +1,62 @@
+// Connections of MCP clients wherever they are open: in this process, or in another one on the same store.
+
+import { z } from 'zod'
+import type { McpDoor, McpPush } from './mcp-door.ts'
+
+export interface SharedConnections {
+  /** As `McpDoor.push`, also through another process. */
+  push(connectionId: string, push: McpPush): Promise<'stream' | 'call' | null>
+  /** As `McpDoor.isOpen`. What other processes say is a few seconds old. */
+  isOpen(connectionId: string): boolean
+}
+
+interface Together {
+  board: {
+    say(topic: string, what: () => unknown): void
+    heard(topic: string): readonly { replica: string; said: unknown }[]
+    listen(topic: string): Promise<readonly { replica: string; said: unknown }[]>
+  }
+  calls: {
+    serve(what: string, answer: (asked: unknown) => Promise<unknown>): void
+    ask(replica: string, what: string, asked: unknown, limitMs: number): Promise<{ answer: unknown } | null>
+  }
+}
+
+const OPEN = 'mcp connections'
+const PUSH = 'mcp push'
+const ASK_MS = 5_000
+
+const AskedSchema = z.object({
+  connectionId: z.string(),
+  push: z.object({ method: z.string(), params: z.record(z.string(), z.unknown()), message: z.string() }),
+})
+const WaySchema = z.enum(['stream', 'call']).nullable()
+
+/** Null: no other process uses the store. */
+export function shareConnections(
+  mcp: Pick<McpDoor, 'push' | 'isOpen' | 'openConnections'>,
+  together: Together | null,
+): SharedConnections {
+  together?.board.say(OPEN, mcp.openConnections)
+  together?.calls.serve(PUSH, async (asked) => {
+    const { connectionId, push } = AskedSchema.parse(asked)
+    return mcp.push(connectionId, push)
+  })
+  const has = ({ said }: { said: unknown }, connectionId: string): boolean =>
+    Array.isArray(said) && said.includes(connectionId)
+  return {
+    async push(connectionId, push) {
+      const here = mcp.push(connectionId, push)
+      if (here !== null || together === null) return here
+      for (const heard of await together.board.listen(OPEN)) {
+        if (!has(heard, connectionId)) continue
+        const answered = await together.calls.ask(heard.replica, PUSH, { connectionId, push }, ASK_MS)
+        const way = WaySchema.parse(answered?.answer ?? null)
+        if (way !== null) return way
+      }
+      return null
+    },
+    isOpen: (connectionId) =>
+      mcp.isOpen(connectionId) || (together?.board.heard(OPEN) ?? []).some((heard) => has(heard, connectionId)),
+  }
+}

@@ -1,0 +1,77 @@
+// What every store does to the fields of records that have no column of their own, or that columns do not hold as they are.
+
+import type { Grant } from '../../domain/grant.ts'
+import type { MessageMark, StoredMessage } from '../../domain/message.ts'
+import type { Wait } from '../../domain/wait.ts'
+import { jsonLimits } from '../../json/json-limits.ts'
+
+/** Earlier versions stored states of any size. A state that is too large is ignored, because every run would have to send it. */
+export const stateOf = (text: string | null): unknown =>
+  text === null || text.length > jsonLimits.bytes ? undefined : JSON.parse(text)
+
+/** The indexes of waits begin with the kind. */
+export const WAIT_KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+
+export function waitData(wait: Wait): string {
+  const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
+  return JSON.stringify(data)
+}
+
+/** The scope of a grant for all sessions. */
+export const EVERY_SESSION = ''
+
+export function grantData(grant: Grant): string {
+  const { id, agent, sessionId, createdAt, expiresAt, ...data } = grant
+  return JSON.stringify(data)
+}
+
+/** Whether a database's UTF-8 keeps the text as it is. It keeps neither half a surrogate pair, which a model may send, nor (Postgres) NUL. */
+const isPlainText = (content: StoredMessage['content']): content is string =>
+  typeof content === 'string' && content.isWellFormed() && !content.includes('\0')
+
+const MESSAGE_COLUMNS = new Set(['id', 'role', 'content', 'runId', 'createdAt', 'lane', 'supersededBy'])
+
+/** The columns of a message that hold its content and the rest; `extra` is null for a plain message, as most are. */
+export function packMessage(message: StoredMessage): { content: string; extra: string | null } {
+  const { id, role, content, runId, createdAt, lane, supersededBy, ...extra } = message
+  if (!isPlainText(content)) {
+    return { content: JSON.stringify(content), extra: JSON.stringify({ ...extra, structured: true }) }
+  }
+  const isPlain = Object.keys(message).every((field) => MESSAGE_COLUMNS.has(field))
+  return { content, extra: isPlain ? null : JSON.stringify(extra) }
+}
+
+interface MessageColumns {
+  id: string
+  role: string
+  content: string
+  runId: string
+  createdAt: number
+  extra: string | null
+  lane: string | null
+  supersededBy: string | null
+}
+
+export function unpackMessage({ role, content, runId, createdAt, extra, ...marks }: MessageColumns): StoredMessage {
+  const { structured, ...rest } = extra === null ? {} : JSON.parse(extra)
+  const { id, ...mark } = unpackMark(marks)
+  return {
+    id,
+    role: role as StoredMessage['role'],
+    content: structured === true ? JSON.parse(content) : content,
+    runId,
+    createdAt,
+    ...rest,
+    ...mark,
+  }
+}
+
+export const unpackMark = ({
+  id,
+  lane,
+  supersededBy,
+}: Pick<MessageColumns, 'id' | 'lane' | 'supersededBy'>): MessageMark => ({
+  id,
+  ...(lane === null ? {} : { lane }),
+  ...(supersededBy === null ? {} : { supersededBy }),
+})

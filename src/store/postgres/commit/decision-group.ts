@@ -1,0 +1,99 @@
+// A group of commands that need decisions, as one transaction: lock the sessions, ask the rules, write what they decide.
+
+import { ServerError } from '../../../domain/errors.ts'
+import type { ChainEnd } from '../../audit-chain.ts'
+import type { Command, Result } from '../../ports/command.ts'
+import { decide } from '../../rules/decide.ts'
+import { type Decision, decideLater } from '../../rules/rows.ts'
+import { fenced, isTextAlone } from '../../rules/run-rules.ts'
+import type { Connection } from '../connection/connect.ts'
+import type { Statement } from '../sql.ts'
+import { createAuditChain } from './audit-chain.ts'
+import { createHeads, type Head } from './heads.ts'
+import { createRowReader, type RowReader } from './row-reader.ts'
+import { createRowWriter } from './row-writer.ts'
+import { createSending } from './sending.ts'
+
+export interface DecisionGroup {
+  connection: Connection
+  commands: readonly Command[]
+  /** Begins the transaction with the durability that the group needs. */
+  begin: string
+  writerId: string
+  /** The number of this transaction. */
+  n: number
+  chainEnd: ChainEnd
+  /** Called right before COMMIT, with what stands once it is done. */
+  onCommit(decided: Decided): void
+}
+
+export interface Decided {
+  results: Result[]
+  chainEnd: ChainEnd
+  /** Heads that have changed. */
+  heads: readonly Head[]
+}
+
+/** Fails, because `n` is never null, if the process has given up this transaction meanwhile (`writer-connection.ts`). */
+export const NEXT_NUMBER = 'n = CASE WHEN writers.n < excluded.n THEN excluded.n END'
+
+export const countTransaction: Statement = {
+  name: 'count_transaction',
+  text: `INSERT INTO writers (id, n, answer) VALUES ($1, $2, '')
+    ON CONFLICT (id) DO UPDATE SET ${NEXT_NUMBER}, at = now(), answer = ''`,
+}
+
+/** Resolves when it is committed. Any error says that nothing was, except that of a connection that is lost after `onCommit`. */
+export async function decideGroup(group: DecisionGroup): Promise<Decided> {
+  const { connection, commands, writerId } = group
+  const sending = createSending(connection)
+  const heads = createHeads()
+  const chain = createAuditChain(group.chainEnd)
+  const seenKeys = new Map<string, string>()
+  const writer = createRowWriter({ sql: connection, sending, heads, chain, seenKeys, writerId })
+  const reader = createRowReader({ sql: connection, heads, flush: writer.flush, seenKeys })
+  try {
+    sending.run(connection.run(group.begin))
+    await reader.prepare(commands)
+    const results: Result[] = []
+    for (const command of commands) {
+      try {
+        const { result, changes } = await decideOne(command, reader)
+        for (const change of changes) {
+          reader.noteChange(change)
+          const reading = writer.write(change)
+          if (reading !== undefined) await reading
+        }
+        results.push(result)
+      } catch (error) {
+        if (!(error instanceof ServerError)) throw error
+        results.push({ ok: false, error })
+      }
+    }
+    writer.flush()
+    sending.send(countTransaction, [writerId, group.n])
+    const decided: Decided = { results, chainEnd: chain.end, heads: [...heads.changed()] }
+    group.onCommit(decided)
+    // After an error, this rolls back.
+    await connection.run('COMMIT')
+    sending.check()
+    return decided
+  } catch (error) {
+    sending.check()
+    throw error
+  }
+}
+
+function decideOne(command: Command, reader: RowReader): Promise<Decision> | Decision {
+  if (command.type === 'append' && isTextAlone(command)) {
+    const { sessionId, runId, fence, entries } = command
+    const head = reader.headOf(sessionId)
+    if (head?.run !== runId || head.fence !== fence) throw fenced(runId)
+    const firstSeq = head.head + 1
+    return {
+      result: { ok: true, firstSeq },
+      changes: [{ write: 'append_entries', sessionId, runId, firstSeq, entries, inFlight: true }],
+    }
+  }
+  return decideLater(decide(command), reader)
+}

@@ -1,0 +1,252 @@
+// Reads the rows that the rules ask for, inside the transaction of `decision-group.ts`. Most were read ahead (`read-ahead.ts`).
+
+import type { MessageRole } from '../../../domain/message.ts'
+import type { RunRecord } from '../../../domain/run.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import { isSupervised, type Wait } from '../../../domain/wait.ts'
+import type { Command } from '../../ports/command.ts'
+import type { Change, LaterRowReads } from '../../rules/rows.ts'
+import { endOfChain } from '../rows/audit-table.ts'
+import { lastSeq } from '../rows/entry-table.ts'
+import { type FileRow, fileById, toFile } from '../rows/file-table.ts'
+import { type MarkRow, messageMarks, toMark } from '../rows/message-table.ts'
+import { createOutboxReads } from '../rows/outbox-table.ts'
+import { aliasId } from '../rows/route.ts'
+import { type RunRow, runById, runByWireId, toRun } from '../rows/run-table.ts'
+import { type SessionRow, sessionByAlias, sessionById, toSession } from '../rows/session-table.ts'
+import { createInstructionReads } from '../rows/supervised-table.ts'
+import { toWait, type WaitRow, waitById } from '../rows/wait-table.ts'
+import type { Sql, Statement } from '../sql.ts'
+import type { Head, HeadRow, Heads } from './heads.ts'
+import { lockPurgeable } from './lock-purgeable.ts'
+import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
+import { createRowCache, type KeyRow } from './row-cache.ts'
+import { keyName } from './rows/key-rows.ts'
+
+const sessionCount: Statement = {
+  name: 'sessions_not_terminated',
+  text: `SELECT count(*) FROM sessions WHERE status <> 'terminated'`,
+}
+const lastUserMessage: Statement = {
+  name: 'last_user_message',
+  text: `SELECT id FROM messages WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL AND role = 'user'
+    ORDER BY ord DESC LIMIT 1`,
+}
+const rolesAfter: Statement = {
+  name: 'roles_after',
+  text: `SELECT role FROM messages WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL
+    AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
+}
+const openSupervised: Statement = {
+  name: 'open_supervised',
+  text: `SELECT id FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY ord`,
+}
+const checkpointExists: Statement = {
+  name: 'checkpoint_exists',
+  text: `SELECT 1 FROM routes WHERE kind = 'checkpoint' AND id = $1`,
+}
+const usageExists: Statement = {
+  name: 'usage_exists',
+  text: `SELECT 1 FROM usage WHERE session_id = $1 AND day = $2 AND owner = $3 AND agent = $4 AND provider = $5 AND model = $6`,
+}
+const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1' }
+
+/** More than ever wait in one place. */
+const MOST_INSTRUCTIONS = 1_000
+
+export interface RowReader extends LaterRowReads {
+  /** Locks what the commands name, and reads ahead. */
+  prepare(commands: readonly Command[]): Promise<void>
+  headOf(session: string): Head | undefined
+  /** Call it for each change, in order. */
+  noteChange(change: Change): void
+}
+
+export interface RowReaderDeps {
+  sql: Sql
+  heads: Heads
+  /** Sends the changes that were collected, so that reads see them. */
+  flush(): void
+  /** Fills in which runs the keys belong to. */
+  seenKeys: Map<string, string>
+}
+
+export function createRowReader({ sql: connection, heads, flush, seenKeys }: RowReaderDeps): RowReader {
+  const cache = createRowCache(seenKeys)
+  /** Sessions that were locked if they exist. */
+  const lockedIds = new Set<string>()
+  const sql: Sql = {
+    rows(statement, values) {
+      flush()
+      return connection.rows(statement, values)
+    },
+  }
+  const outbox = createOutboxReads(sql)
+  const { instruction, instructions } = createInstructionReads(sql)
+
+  async function one<Row extends readonly unknown[], T>(
+    statement: Statement,
+    values: readonly unknown[],
+    convert: (row: Row) => T,
+  ): Promise<T | null> {
+    const [row] = await sql.rows<Row>(statement, values)
+    return row === undefined ? null : convert(row)
+  }
+
+  async function lock(session: string): Promise<void> {
+    lockedIds.add(session)
+    heads.add(await sql.rows<HeadRow>(lockOne, [session]))
+  }
+
+  /** Reads a record, locks its session, and reads it again if somebody else may have changed it until then. */
+  async function locked<T>(read: () => Promise<T | null>, sessionOf: (found: T) => string): Promise<T | null> {
+    const found = await read()
+    if (found === null || heads.get(sessionOf(found)) !== undefined) return found
+    await lock(sessionOf(found))
+    return read()
+  }
+  const lockedSession = (statement: Statement, id: string) =>
+    locked(
+      () => one<SessionRow, SessionRecord>(statement, [id], toSession),
+      (session) => session.id,
+    )
+
+  const waitsOf = async (session: string): Promise<readonly Wait[]> => {
+    const known = cache.waits.get(session)
+    if (known !== undefined) return known
+    const waits = (await sql.rows<WaitRow>(openWaitsOf, [[session], [], [], []])).map(toWait)
+    cache.waits.set(session, waits)
+    return waits
+  }
+  /** Waits belong to the session of their run. */
+  async function waitsOfRun(runId: string): Promise<readonly Wait[]> {
+    const session = cache.sessionOfRun.get(runId) ?? (await reads.run(runId))?.sessionId
+    return session === undefined ? [] : waitsOf(session)
+  }
+
+  const reads: LaterRowReads = {
+    session(id) {
+      const known = cache.sessions.get(id)
+      if (known !== undefined) return known
+      return lockedSession(sessionById, id)
+    },
+    sessionByAlias(owner, alias) {
+      const known = cache.aliases.get(aliasId(owner, alias))
+      if (known !== undefined) return known === null ? null : reads.session(known)
+      return lockedSession(sessionByAlias, aliasId(owner, alias))
+    },
+    async sessionCount() {
+      const [row] = await sql.rows<[number]>(sessionCount)
+      return row?.[0] ?? 0
+    },
+    sessionsToPurge: (command) => lockPurgeable(sql, heads, command),
+
+    run(id) {
+      const known = cache.runs.get(id)
+      if (known !== undefined) return known
+      return locked(
+        () => one<RunRow, RunRecord>(runById, [id], toRun),
+        (run) => run.sessionId,
+      )
+    },
+    runByWireId(sessionId, wireId) {
+      const known = cache.wires.get(keyName(sessionId, wireId))
+      if (known !== undefined) return known
+      return one<RunRow, RunRecord>(runByWireId, [sessionId, wireId], toRun)
+    },
+    openRuns(sessionId) {
+      const known = cache.open.get(sessionId)
+      if (known !== undefined) return known
+      return sql.rows<RunRow>(openRunsOf, [[sessionId], [], [], []]).then((rows) => rows.map(toRun))
+    },
+    idempotencyKey(owner, key) {
+      const known = cache.keys.get(keyName(owner, key))
+      if (known !== undefined) return known
+      return sql.rows<KeyRow>(keysOf, [[owner], [key]]).then((rows) => {
+        cache.addKeys(rows)
+        return cache.keys.get(keyName(owner, key)) ?? null
+      })
+    },
+
+    async head(sessionId) {
+      const [row] = await sql.rows<[number]>(lastSeq, [sessionId])
+      return row?.[0] ?? 0
+    },
+    nextSeq(sessionId) {
+      const head = heads.get(sessionId)
+      if (head !== undefined || lockedIds.has(sessionId)) return (head?.head ?? 0) + 1
+      return lock(sessionId).then(() => (heads.get(sessionId)?.head ?? 0) + 1)
+    },
+
+    messageMarks(sessionId, ids) {
+      const known = cache.marks.get(sessionId)
+      const isKnown = known !== undefined && ids.every((id) => known.has(id))
+      if (isKnown) return ids.flatMap((id) => known.get(id) ?? [])
+      return sql.rows<MarkRow>(messageMarks, [sessionId, ids]).then((rows) => rows.map(toMark))
+    },
+    lastUserMessage: (sessionId) => one<[string], string>(lastUserMessage, [sessionId], ([id]) => id),
+    async rolesAfter(sessionId, messageId) {
+      return (await sql.rows<[MessageRole]>(rolesAfter, [sessionId, messageId])).map(([role]) => role)
+    },
+
+    wait(id) {
+      const known = cache.waitById(id)
+      if (known !== undefined) return known
+      return locked(
+        () => one<WaitRow, Wait>(waitById, [id], toWait),
+        (wait) => wait.sessionId,
+      )
+    },
+    async pendingWaits(runId) {
+      return (await waitsOfRun(runId)).filter((wait) => wait.runId === runId && wait.status === 'pending')
+    },
+    async unusedApprovals(runId) {
+      return (await waitsOfRun(runId)).filter(
+        (wait) => wait.wait === 'approval' && wait.continuationRunId === runId && wait.status === 'approved',
+      ) as Extract<Wait, { wait: 'approval' }>[]
+    },
+    async pendingRecords(sessionId) {
+      return (await waitsOf(sessionId)).filter(isSupervised).filter(({ status }) => status !== 'approved')
+    },
+    async openSupervised() {
+      return (await sql.rows<[string]>(openSupervised)).map(([id]) => id)
+    },
+    instruction: (id) => instruction(id),
+    waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>
+      instructions({
+        kind,
+        isWaiting: true,
+        limit: MOST_INSTRUCTIONS,
+        ...(kind === 'steering' && sessionId !== null ? { sessionId } : { workspace: { owner, root: workspaceRoot } }),
+      }),
+    async hasGrant(id) {
+      return (await sql.rows(grantExists, [id])).length > 0
+    },
+    async hasCheckpoint(id) {
+      return (await sql.rows(checkpointExists, [id])).length > 0
+    },
+    async hasNote(channel, key) {
+      return (await outbox.note(channel, key)) !== null
+    },
+    async hasUsage({ day, sessionId, owner, agent, provider, model }) {
+      return (await sql.rows(usageExists, [sessionId, day, owner, agent, provider, model])).length > 0
+    },
+    auditEnd: (chain) =>
+      one<[number, string, boolean], { n: number; hash: string; isOwn: boolean }>(
+        endOfChain,
+        [chain],
+        ([n, hash, isOwn]) => ({ n, hash, isOwn }),
+      ),
+    file: (id) => one<FileRow, ReturnType<typeof toFile>>(fileById, [id], toFile),
+    async outbox(channel) {
+      return { cursor: await outbox.cursor(channel), deliveries: await outbox.deliveries(channel) }
+    },
+  }
+
+  return {
+    ...reads,
+    headOf: heads.get,
+    noteChange: cache.noteChange,
+    prepare: (commands) => readAhead(commands, { connection, heads, lockedIds, cache }),
+  }
+}

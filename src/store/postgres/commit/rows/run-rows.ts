@@ -1,0 +1,61 @@
+// Rows of runs. A run changes its state and nothing else.
+
+import type { RunRecord } from '../../../../domain/run.ts'
+import { columnsOf, insertRows, setAll, updateRows } from '../batch.ts'
+import type { Sending } from '../sending.ts'
+import { createRecords } from './collected-rows.ts'
+
+const runColumns = {
+  session: 'text',
+  id: 'text',
+  owner: 'text',
+  agent: 'text',
+  wire_id: 'text',
+  parent_run_id: 'text',
+  origin: 'text',
+  input: 'text',
+  created_at: 'bigint',
+} as const
+const runState = {
+  status: 'text',
+  started_at: 'bigint',
+  finished_at: 'bigint',
+  usage: 'text',
+  error: 'text',
+  cancel_requested: 'boolean',
+  first_seq: 'bigint',
+  last_seq: 'bigint',
+  fence: 'bigint',
+  lease_owner: 'text',
+} as const
+const insertRuns = insertRows('insert_runs', 'runs', { ...runColumns, ...runState })
+const updateRuns = updateRows(
+  'update_runs',
+  'runs',
+  { session: 'text', id: 'text', ...runState },
+  ['session', 'id'],
+  setAll(Object.keys(runState)),
+)
+
+const runStateOf = (run: RunRecord): unknown[] => [
+  ...[run.status, run.startedAt, run.finishedAt, JSON.stringify(run.usage)],
+  ...[run.error === null ? null : JSON.stringify(run.error), run.cancelRequested],
+  ...[run.firstSeq, run.lastSeq, run.fence, run.leaseOwner],
+]
+
+export const createRunRows = (sending: Sending) =>
+  createRecords<RunRecord>(
+    (rows) =>
+      sending.send(
+        insertRuns,
+        columnsOf(
+          rows.map((run) => [
+            ...[run.sessionId, run.id, run.owner, run.agent, run.wireId, run.parentRunId, run.origin],
+            ...[JSON.stringify(run.input), run.createdAt],
+            ...runStateOf(run),
+          ]),
+        ),
+      ),
+    (rows) => sending.send(updateRuns, columnsOf(rows.map((run) => [run.sessionId, run.id, ...runStateOf(run)]))),
+    ({ id }) => id,
+  )

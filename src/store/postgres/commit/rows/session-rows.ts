@@ -1,0 +1,116 @@
+// Rows of sessions: new ones, and patches of those that are there.
+
+import type { SessionRecord } from '../../../../domain/session.ts'
+import type { SessionPatch } from '../../../rules/rows.ts'
+import { patched } from '../../../rules/run-rules.ts'
+import { columnsOf, insertRows, updateRows } from '../batch.ts'
+import type { Sending } from '../sending.ts'
+import { setSupervision, supervisionValues } from './rare-rows.ts'
+
+const sessionColumns = {
+  id: 'text',
+  owner: 'text',
+  agent: 'text',
+  active_agent: 'text',
+  status: 'text',
+  created_at: 'bigint',
+  last_activity: 'bigint',
+  terminated_at: 'bigint',
+  last_tool: 'text',
+  metadata: 'text',
+  alias: 'text',
+  label: 'text',
+  message_count: 'bigint',
+  tokens: 'bigint',
+  state: 'text',
+  unlisted: 'boolean',
+  compacted: 'boolean',
+} as const
+const insertSessions = insertRows('insert_sessions', 'sessions', sessionColumns)
+
+/** A null keeps what is there. `grown`: the log has grown, so it can be compacted again. */
+const updateSessions = updateRows(
+  'update_sessions',
+  'sessions',
+  {
+    id: 'text',
+    last_activity: 'bigint',
+    added: 'bigint',
+    tokens: 'bigint',
+    grown: 'boolean',
+    metadata: 'text',
+    state: 'text',
+    last_tool: 'text',
+    active_agent: 'text',
+    sets_agent: 'boolean',
+  },
+  ['id'],
+  `last_activity = greatest(sessions.last_activity, given.last_activity), message_count = sessions.message_count + given.added,
+   tokens = sessions.tokens + given.tokens, compacted = sessions.compacted AND NOT given.grown,
+   metadata = coalesce(given.metadata, sessions.metadata), state = coalesce(given.state, sessions.state),
+   last_tool = coalesce(given.last_tool, sessions.last_tool),
+   active_agent = CASE WHEN given.sets_agent THEN given.active_agent ELSE sessions.active_agent END`,
+)
+
+export function createSessionRows(sending: Sending) {
+  const made = new Map<string, { session: SessionRecord; tokens: number; grown: boolean }>()
+  const patches = new Map<string, { patch: SessionPatch; tokens: number }>()
+
+  const jsonOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+
+  return {
+    insert(session: SessionRecord): void {
+      made.set(session.id, { session, tokens: 0, grown: false })
+    },
+    update(id: string, patch: SessionPatch): void {
+      const fresh = made.get(id)
+      if (fresh !== undefined) {
+        fresh.session = patched(fresh.session, patch)
+        fresh.grown ||= patch.messagesAdded !== undefined
+        return
+      }
+      const known = patches.get(id)
+      if (known === undefined) patches.set(id, { patch, tokens: 0 })
+      else known.patch = merged(known.patch, patch)
+    },
+    addTokens(id: string, tokens: number): void {
+      if (tokens === 0) return
+      const known = made.get(id) ?? patches.get(id)
+      if (known === undefined) patches.set(id, { patch: {}, tokens })
+      else known.tokens += tokens
+    },
+    flush(): void {
+      if (made.size > 0) {
+        const rows = [...made.values()].map(({ session: one, tokens, grown }) => [
+          ...[one.id, one.owner, one.agent, one.activeAgent, one.status, one.createdAt, one.lastActivity],
+          ...[one.terminatedAt, one.lastTool, JSON.stringify(one.metadata), one.alias, one.label ?? null],
+          ...[one.messageCount, tokens, jsonOf(one.state), one.unlisted, !grown],
+        ])
+        sending.send(insertSessions, columnsOf(rows))
+        for (const { session } of made.values()) {
+          if (session.supervision !== undefined) sending.send(setSupervision, supervisionValues(session))
+        }
+        made.clear()
+      }
+      if (patches.size > 0) {
+        const rows = [...patches].map(([id, { patch, tokens }]) => [
+          ...[id, patch.lastActivity ?? null, patch.messagesAdded ?? 0, tokens, patch.messagesAdded !== undefined],
+          ...[jsonOf(patch.metadata), jsonOf(patch.state), patch.lastTool ?? null],
+          ...[patch.activeAgent ?? null, patch.activeAgent !== undefined],
+        ])
+        sending.send(updateSessions, columnsOf(rows))
+        patches.clear()
+      }
+    },
+  }
+}
+
+function merged(before: SessionPatch, patch: SessionPatch): SessionPatch {
+  const { lastActivity, messagesAdded } = before
+  return {
+    ...before,
+    ...patch,
+    ...(lastActivity === undefined ? {} : { lastActivity: Math.max(lastActivity, patch.lastActivity ?? 0) }),
+    ...(messagesAdded === undefined ? {} : { messagesAdded: messagesAdded + (patch.messagesAdded ?? 0) }),
+  }
+}

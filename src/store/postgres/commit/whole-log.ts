@@ -1,0 +1,78 @@
+// Writes the log of a session as a whole, for imports and compaction. It may have a hundred thousand entries, and Postgres ends a
+// transaction whose client is busy with something else for too long. So the log goes there in pieces, and the work on each is short.
+
+import { type PackedRow, packRows } from '../../packing/packed-rows.ts'
+import type { StoredEntry } from '../../ports/entry.ts'
+import { MOST_BYTES } from '../rows/bounded-rows.ts'
+import { type EntryRow, MOST_ROWS, rowsAfter, toEntries } from '../rows/entry-table.ts'
+import type { Sql, Statement } from '../sql.ts'
+import type { Sending } from './sending.ts'
+
+interface WholeLogDeps {
+  /** The connection of the transaction. */
+  sql: Sql
+  sending: Sending
+  /** Collects a row of `entries`. */
+  add(sessionId: string, row: PackedRow): void
+  /** Sends the rows that were collected. */
+  flush(): void
+}
+
+export interface WholeLog {
+  insert(sessionId: string, entries: readonly StoredEntry[]): Promise<void>
+  /** Each entry replaces those that its spans name. The entries are in order. */
+  replace(sessionId: string, entries: readonly StoredEntry[]): Promise<void>
+}
+
+/** Resolves when the server has got everything before it, and keeps the transaction awake. */
+const wait: Statement = { name: 'wait_for_rows', text: 'SELECT 1' }
+
+const removeRows: Statement = {
+  name: 'remove_entries',
+  text: 'DELETE FROM entries WHERE session = $1 AND last_seq > $2 AND last_seq <= $3',
+}
+
+export function createWholeLog({ sql, sending, add, flush }: WholeLogDeps): WholeLog {
+  async function insert(sessionId: string, entries: readonly StoredEntry[]): Promise<void> {
+    let chars = 0
+    for (const row of packRows(entries)) {
+      add(sessionId, row)
+      chars += row.data.length + row.layout.length
+      if (chars < MOST_BYTES) continue
+      flush()
+      await sql.rows(wait)
+      chars = 0
+    }
+  }
+
+  async function replace(sessionId: string, entries: readonly StoredEntry[]): Promise<void> {
+    const replaced = new Set<number>()
+    for (const { seq, spans = [] } of entries) {
+      replaced.add(seq)
+      for (const [one] of spans) replaced.add(one)
+    }
+    let [seq, next] = [0, 0]
+    for (;;) {
+      flush()
+      const rows = await sql.rows<EntryRow>(rowsAfter, [sessionId, seq, MOST_ROWS, MOST_BYTES])
+      const last = rows.at(-1)?.[4]
+      const end = last === undefined ? entries.length : nextAfter(entries, next, last)
+      const kept = rows.flatMap(toEntries).filter((entry) => !replaced.has(entry.seq))
+      const piece = [...kept, ...entries.slice(next, end)].sort((a, b) => a.seq - b.seq)
+      // First: a new row may have the last seq of an old one.
+      if (last !== undefined) sending.send(removeRows, [sessionId, seq, last])
+      await insert(sessionId, piece)
+      if (last === undefined) return
+      ;[seq, next] = [last, end]
+    }
+  }
+
+  return { insert, replace }
+}
+
+/** Where the entries behind this seq begin. */
+function nextAfter(entries: readonly StoredEntry[], from: number, seq: number): number {
+  let at = from
+  while (at < entries.length && (entries[at]?.seq ?? 0) <= seq) at += 1
+  return at
+}

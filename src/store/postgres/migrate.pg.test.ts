@@ -1,0 +1,187 @@
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { askOnce, openTestDatabase } from '../../../test/postgres/test-database.ts'
+import { createSystemClock } from '../../domain/clock.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import { collectLines, type LogLine } from '../../http/testing/server-fixture.ts'
+import { accept, create, done, newSession } from '../contract/samples.contract.ts'
+import { type Database, openDatabase } from './connection/database.ts'
+import { migrate, planMigration } from './migrate.ts'
+import { createPostgresStore } from './postgres-store.ts'
+import { type Migration, migrations } from './schema.ts'
+
+async function open(): Promise<{ url: string; connect: () => Database }> {
+  const { url, drop } = await openTestDatabase()
+  const opened: Database[] = []
+  onTestFinished(async () => {
+    for (const database of opened) await database.close()
+    await drop()
+  })
+  const connect = () => {
+    const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger })
+    opened.push(database)
+    return database
+  }
+  return { url, connect }
+}
+
+const to = migrations.length
+
+/** What later releases may bring. */
+const adds: Migration = { title: 'a column', since: '8.0.0', sql: 'ALTER TABLE sessions ADD COLUMN later text' }
+const takesAway: Migration = {
+  ...{ title: 'no column', since: '9.0.0', sql: 'ALTER TABLE sessions DROP COLUMN last_tool' },
+  needs: to + 1,
+}
+
+test('a plan names what is missing and changes nothing, and a migration does it once', async () => {
+  const { url, connect } = await open()
+  const database = connect()
+
+  expect(await planMigration(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0 })
+  expect(await askOnce(url, `SELECT to_regclass('sessions') AS t`)).toEqual([{ t: null }])
+  expect(await migrate(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0 })
+  expect(await migrate(database)).toEqual({ from: to, to, missing: [], unknown: 0 })
+  expect(await planMigration(database)).toEqual({ from: to, to, missing: [], unknown: 0 })
+  expect(await askOnce(url, 'SELECT n::int FROM migrations')).toEqual(migrations.map((_, i) => ({ n: i + 1 })))
+})
+
+test('several processes that start at once migrate once', async () => {
+  const { url, connect } = await open()
+
+  const plans = await Promise.all([connect(), connect(), connect(), connect()].map((one) => migrate(one)))
+
+  expect(plans.filter(({ from }) => from === 0).length).toBe(1)
+  expect(await askOnce(url, 'SELECT count(*)::int AS n FROM migrations')).toEqual([{ n: to }])
+})
+
+test('a change waits a minute for tables that servers use, and no longer', async () => {
+  const { url, connect } = await open()
+  const noted: Migration = {
+    ...{ title: 'its limit', since: '8.0.0' },
+    sql: `CREATE TABLE noted AS SELECT current_setting('lock_timeout') AS wait`,
+  }
+
+  await migrate(connect(), [...migrations, noted])
+
+  expect(await askOnce(url, 'SELECT wait FROM noted')).toEqual([{ wait: '1min' }])
+})
+
+test('an older program starts on a database to which newer ones have only added', async () => {
+  const { connect } = await open()
+  await migrate(connect(), [...migrations, adds])
+
+  const plan = { from: to + 1, to: to + 1, missing: [], unknown: 1 }
+  expect(await planMigration(connect())).toEqual(plan)
+  expect(await migrate(connect())).toEqual(plan)
+})
+
+test('a server goes on while a newer program adds to its tables, and starts again after it', async () => {
+  const { url, connect } = await open()
+  const lines: LogLine[] = []
+  const start = () => createPostgresStore({ url, clock: createSystemClock(), log: collectLines(lines) })
+  const running = await start()
+  await done(running, create(newSession({ id: 'before' })))
+  await migrate(connect(), [...migrations, adds])
+
+  await done(running, accept(newSession({ id: 'during' })))
+  await running.close()
+  const again = await start()
+  await done(again, accept(newSession({ id: 'after' })))
+  const ids = (await again.sessions.list({ limit: 10 })).map(({ id }) => id)
+  await again.close()
+
+  expect(ids.toSorted()).toEqual(['after', 'before', 'during'])
+  expect(lines).toEqual([
+    {
+      level: 'warn',
+      message: 'a newer version has changed the database; this one can still use it, and should be updated',
+      database_version: to + 1,
+      known_version: to,
+    },
+  ])
+})
+
+test('a program is refused if the database has lost something that it uses, and told which version it takes', async () => {
+  const { url, connect } = await open()
+  const database = connect()
+  await migrate(database, [...migrations, adds, takesAway])
+
+  for (const start of [migrate, planMigration]) {
+    await expect(start(database)).rejects.toMatchObject({
+      code: 'data_dir_newer',
+      message: `The database is at version ${to + 2}, and a program must know version ${to + 1} to use it. This Quarterdeck knows versions up to ${to}. Use Quarterdeck 8.0.0 or a newer one.`,
+      details: { found: to + 2, supported: to, needed: to + 1 },
+    })
+  }
+  // It has stopped using what is gone.
+  expect(await migrate(database, [...migrations, adds])).toMatchObject({ from: to + 2, unknown: 1 })
+  expect(await askOnce(url, 'SELECT since, needs::int FROM migrations ORDER BY n DESC LIMIT 2')).toEqual([
+    { since: '9.0.0', needs: to + 1 },
+    { since: '8.0.0', needs: null },
+  ])
+})
+
+test('programs of two versions that start at once on an empty database both come up', async () => {
+  const { url, connect } = await open()
+  const newer = [...migrations, adds]
+
+  await Promise.all([migrate(connect()), migrate(connect(), newer), migrate(connect()), migrate(connect(), newer)])
+
+  expect(await askOnce(url, 'SELECT max(n)::int AS n FROM migrations')).toEqual([{ n: to + 1 }])
+})
+
+test('a database from before migrations said who can use them learns it', async () => {
+  const { url, connect } = await open()
+  await migrate(connect(), migrations.slice(0, 1))
+  await askOnce(url, 'ALTER TABLE migrations DROP COLUMN since, DROP COLUMN needs')
+
+  expect(await migrate(connect())).toMatchObject({ from: 1, to })
+  expect(await askOnce(url, 'SELECT n::int, since, needs FROM migrations ORDER BY n LIMIT 2')).toEqual([
+    { n: 1, since: '0.1.0', needs: null },
+    { n: 2, since: '0.1.0', needs: null },
+  ])
+})
+
+test('a migration names a release that is not older than the one before, and needs no later migration', () => {
+  const numbers = migrations.map(({ since }) => since.split('.').reduce((sum, part) => sum * 1000 + Number(part), 0))
+
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+  for (const [i, { needs = 0 }] of migrations.entries()) expect(needs).toBeLessThanOrEqual(i + 1)
+})
+
+test('a database that is not in UTF8 is refused', async () => {
+  const server = inject('postgres')
+  const name = `test_latin_${crypto.randomUUID().replaceAll('-', '')}`
+  await askOnce(server, `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`)
+  const url = server.replace(/\/\w+$/, `/${name}`)
+  const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger })
+  onTestFinished(async () => {
+    await database.close()
+    await askOnce(server, `DROP DATABASE ${name} WITH (FORCE)`)
+  })
+
+  await expect(migrate(database)).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: expect.stringContaining('LATIN1'),
+  })
+})
+
+test('a role that may not make tables is told so', async () => {
+  const { url } = await open()
+  const role = `weak_${crypto.randomUUID().replaceAll('-', '')}`
+  await askOnce(url, `CREATE ROLE ${role} LOGIN`)
+  const database = openDatabase({
+    url: url.replace('//postgres@', `//${role}@`),
+    clock: createSystemClock(),
+    log: silentLogger,
+  })
+  onTestFinished(async () => {
+    await database.close()
+    await askOnce(inject('postgres'), `DROP ROLE ${role}`)
+  })
+
+  await expect(migrate(database)).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: expect.stringContaining('permission denied'),
+  })
+})

@@ -1,0 +1,133 @@
+// Brings the tables up to date. Several processes may start at once: one of them works, and the others wait for it.
+//
+// A program also starts on tables that a newer one has changed, as long as it can use them: in a rolling update, servers of the old
+// version may have to start again. The table `migrations` says who can.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { Connection } from './connection/connect.ts'
+import type { Database } from './connection/database.ts'
+import { databaseError, sqlState } from './connection/database-error.ts'
+import { type Migration, migrations } from './schema.ts'
+import type { Sql, Statement } from './sql.ts'
+
+export interface MigrationPlan {
+  /** How many migrations the database has, and how many it will have. */
+  from: number
+  to: number
+  missing: readonly Migration[]
+  /** How many migrations it has that this program does not know. It can use the tables all the same. */
+  unknown: number
+}
+
+/** A large table may take long to change. */
+const PATIENCE_MS = 60 * 60 * 1000
+const settings = { lock_timeout: 0, statement_timeout: PATIENCE_MS, client_min_messages: 'warning' }
+/** How long a migration waits for a table that servers use: they wait for it meanwhile. */
+const LOCK_MS = 60_000
+
+/**
+ * What `migrate` would do. Throws `data_dir_newer` if only newer programs can use the database, and `config_invalid` if it can never
+ * work. Changes nothing. `known` are the migrations of this program.
+ */
+export async function planMigration(database: Database, known = migrations): Promise<MigrationPlan> {
+  await refuseOtherEncoding(database.reads)
+  return planFor(known, database.reads)
+}
+
+/** Runs the missing migrations, each in a transaction of its own. Returns what it did. */
+export async function migrate(database: Database, known = migrations): Promise<MigrationPlan> {
+  const before = await planMigration(database, known)
+  if (before.missing.length === 0) return before
+  return within(database, async (connection) => {
+    // Whoever has it may change a large table.
+    await connection.run(`SELECT pg_advisory_lock(${LOCK}); SET lock_timeout = ${LOCK_MS}`)
+    // Another process may have done it while we waited.
+    const plan = await planFor(known, connection)
+    await connection.run(
+      `CREATE TABLE IF NOT EXISTS migrations (n bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(),
+        since text NOT NULL DEFAULT '0.1.0', needs bigint)`,
+    )
+    for (const [i, { sql, since, needs = null }] of plan.missing.entries()) {
+      const row = `${plan.from + i + 1}, '${since}', ${needs}`
+      // One message is one transaction.
+      await connection.run(`BEGIN; ${sql}; INSERT INTO migrations (n, since, needs) VALUES (${row}); COMMIT`)
+    }
+    return plan
+  })
+}
+
+/** "quarterdk" as a number. Any number that no other program is likely to take. */
+const LOCK = 0x7175_6172_746572n
+
+const NO_PERMISSION = '42501'
+const mayNotMakeTables = (error: unknown): ServerError =>
+  new ServerError(
+    'config_invalid',
+    `The role in the store's URL may not make tables: ${error instanceof Error ? error.message : ''}. Let it own the database: ALTER DATABASE … OWNER TO …`,
+    { cause: error },
+  )
+
+async function within<T>(database: Database, work: (connection: Connection) => Promise<T>): Promise<T> {
+  let connection: Connection | null = null
+  try {
+    connection = await database.connect(settings, PATIENCE_MS)
+    return await work(connection)
+  } catch (error) {
+    throw sqlState(error) === NO_PERMISSION ? mayNotMakeTables(error) : databaseError(error)
+  } finally {
+    // The lock ends with its connection.
+    await connection?.close().catch(() => {})
+  }
+}
+
+/** In another encoding, a message with a letter that it does not have could never be stored. */
+async function refuseOtherEncoding(sql: Sql): Promise<void> {
+  const [[encoding] = ['']] = await sql.rows<[string]>({
+    name: 'server_encoding',
+    text: `SELECT current_setting('server_encoding')`,
+  })
+  if (encoding === 'UTF8') return
+  throw new ServerError(
+    'config_invalid',
+    `The database has the encoding ${encoding}, and Quarterdeck needs UTF8. Make a new one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+  )
+}
+
+async function planFor(known: readonly Migration[], sql: Sql): Promise<MigrationPlan> {
+  const from = await versionOf(sql)
+  if (from <= known.length) return { from, to: known.length, missing: known.slice(from), unknown: 0 }
+  await refuseNewer(from, known.length, sql)
+  return { from, to: from, missing: [], unknown: from - known.length }
+}
+
+async function versionOf(sql: Sql): Promise<number> {
+  const [[table] = [null]] = await sql.rows<[string | null]>({
+    name: 'migrations_table',
+    text: `SELECT to_regclass('migrations')::text`,
+  })
+  if (table === null) return 0
+  const [[n] = [0]] = await sql.rows<[number]>({
+    name: 'migrations_done',
+    text: 'SELECT coalesce(max(n), 0) FROM migrations',
+  })
+  return n
+}
+
+/** The strictest of the migrations that this program does not know counts. */
+const strictest: Statement = {
+  name: 'migrations_needed',
+  text: `SELECT unknown.needs, needed.since FROM migrations AS unknown LEFT JOIN migrations AS needed ON needed.n = unknown.needs
+    WHERE unknown.n > $1 AND unknown.needs > $1 ORDER BY unknown.needs DESC LIMIT 1`,
+}
+
+async function refuseNewer(found: number, known: number, sql: Sql): Promise<void> {
+  const [row] = await sql.rows<[needs: number, since: string | null]>(strictest, [known])
+  if (row === undefined) return
+  const [needs, since] = row
+  const release = since === null ? 'a newer Quarterdeck' : `Quarterdeck ${since} or a newer one`
+  throw new ServerError(
+    'data_dir_newer',
+    `The database is at version ${found}, and a program must know version ${needs} to use it. This Quarterdeck knows versions up to ${known}. Use ${release}.`,
+    { details: { found, supported: known, needed: needs } },
+  )
+}

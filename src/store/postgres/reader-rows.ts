@@ -1,0 +1,60 @@
+import type { ReaderRow, ReaderRows } from '../ports/reader-rows.ts'
+import type { Sql } from './sql.ts'
+
+// The database's clock decides which leases live: the clocks of replicas differ.
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+/** A replica that was paused must find its rows again, so they stay for a while. */
+const LONG_AGO = `${NOW} - 3600000`
+const LIVE = `EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > ${NOW})`
+
+const statements = {
+  /** In the order of the key, so that two replicas do not wait for each other. */
+  add: {
+    name: 'readers_add',
+    text: `INSERT INTO readers (replica, session, run)
+      SELECT $1, t.session, t.run FROM unnest($2::text[], $3::text[]) AS t (session, run)
+      ORDER BY t.session COLLATE "C", t.run COLLATE "C" ON CONFLICT DO NOTHING`,
+  },
+  remove: {
+    name: 'readers_remove',
+    text: `DELETE FROM readers USING unnest($2::text[], $3::text[]) AS t (session, run)
+      WHERE readers.session = t.session AND readers.run = t.run AND readers.replica = $1`,
+  },
+  elsewhere: {
+    name: 'readers_elsewhere',
+    text: `SELECT DISTINCT session, run FROM readers WHERE session = ANY ($2::text[]) AND replica <> $1 AND ${LIVE}`,
+  },
+  others: { name: 'leases_others', text: `SELECT owner FROM leases WHERE owner <> $1 AND until > ${NOW}` },
+  tidyReaders: {
+    name: 'readers_tidy',
+    text: `DELETE FROM readers
+      WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > ${LONG_AGO})`,
+  },
+  tidyLeases: { name: 'leases_tidy', text: `DELETE FROM leases WHERE until <= ${LONG_AGO}` },
+}
+
+/** Readers of a whole session have no run. */
+const ALL_RUNS = ''
+
+export function createReaderRows(sql: Sql): ReaderRows {
+  const columns = (rows: readonly ReaderRow[]) => [
+    rows.map(({ sessionId }) => sessionId),
+    rows.map(({ runId }) => runId ?? ALL_RUNS),
+  ]
+
+  return {
+    async change(replica, added, removed) {
+      if (removed.length > 0) await sql.rows(statements.remove, [replica, ...columns(removed)])
+      if (added.length > 0) await sql.rows(statements.add, [replica, ...columns(added)])
+    },
+    async readElsewhere(replica, sessionIds) {
+      const found = await sql.rows<[string, string]>(statements.elsewhere, [replica, sessionIds])
+      return found.map(([sessionId, run]) => ({ sessionId, runId: run === ALL_RUNS ? null : run }))
+    },
+    others: async (replica) => (await sql.rows<[string]>(statements.others, [replica])).map(([owner]) => owner),
+    async tidy() {
+      await sql.rows(statements.tidyReaders)
+      await sql.rows(statements.tidyLeases)
+    },
+  }
+}

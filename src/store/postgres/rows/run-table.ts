@@ -1,0 +1,179 @@
+import type { RunRecord, RunSummary } from '../../../domain/run.ts'
+import type { RunReads } from '../../ports/runs.ts'
+import type { Sql, Statement } from '../sql.ts'
+import { sessionOfRoute, wireIds } from './route.ts'
+
+/** Exactly the condition of the partial index `runs_open`. */
+export const OPEN = `status IN ('queued', 'running', 'waiting')`
+
+const SUMMARY_COLUMNS =
+  'runs.id, runs.session, runs.owner, runs.agent, wire_id, parent_run_id, runs.status, origin, runs.created_at, started_at, finished_at, usage, error, cancel_requested, first_seq, last_seq, fence, lease_owner'
+export const RUN_COLUMNS = `${SUMMARY_COLUMNS}, input`
+
+type RunSummaryRow = [
+  id: string,
+  session: string,
+  owner: string,
+  agent: string,
+  wireId: string,
+  parentRunId: string | null,
+  status: RunRecord['status'],
+  origin: RunRecord['origin'],
+  createdAt: number,
+  startedAt: number | null,
+  finishedAt: number | null,
+  usage: string,
+  error: string | null,
+  cancelRequested: boolean,
+  firstSeq: number | null,
+  lastSeq: number | null,
+  fence: number,
+  leaseOwner: string | null,
+]
+export type RunRow = [...RunSummaryRow, input: string]
+
+/** Exports write the keys in this order. */
+export function toRun(row: RunRow): RunRecord {
+  const [id, sessionId, owner, agent, wireId, parentRunId, status, origin, createdAt, startedAt, finishedAt] = row
+  const [, , , , , , , , , , , usage, error, cancelRequested, firstSeq, lastSeq, fence, leaseOwner, input] = row
+  return {
+    id,
+    sessionId,
+    owner,
+    agent,
+    wireId,
+    parentRunId,
+    status,
+    origin,
+    input: JSON.parse(input),
+    createdAt,
+    startedAt,
+    finishedAt,
+    usage: JSON.parse(usage),
+    error: error === null ? null : JSON.parse(error),
+    cancelRequested,
+    firstSeq,
+    lastSeq,
+    fence,
+    leaseOwner,
+  }
+}
+
+function toRunSummary(row: RunSummaryRow): RunSummary {
+  const { input, ...summary } = toRun([...row, 'null'])
+  return summary
+}
+
+export const runById: Statement = {
+  name: 'run_by_id',
+  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = ${sessionOfRoute('run', '$1')} AND id = $1`,
+}
+
+export const runByWireId: Statement = {
+  name: 'run_by_wire_id',
+  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 AND wire_id = $2`,
+}
+
+const runOfOwner: Statement = {
+  name: 'run_of_owner',
+  text: `SELECT ${RUN_COLUMNS} FROM (
+      SELECT session FROM routes WHERE kind = 'run' AND id = $2
+      UNION ALL SELECT session FROM routes WHERE kind = 'wire' AND id >= $3 AND id < $4) AS found
+    JOIN runs ON runs.session = found.session AND runs.wire_id = $2
+    WHERE runs.owner = $1 ORDER BY runs.ord DESC LIMIT 1`,
+}
+
+const runsOfSession: Statement = {
+  name: 'runs_of_session',
+  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 ORDER BY ord`,
+}
+
+const newestRuns: Statement = {
+  name: 'runs_newest',
+  text: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE session = $1 ORDER BY ord DESC LIMIT $2`,
+}
+
+const olderRuns: Statement = {
+  name: 'runs_older',
+  text: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE session = $1
+    AND ord < (SELECT ord FROM runs WHERE session = ${sessionOfRoute('run', '$3')} AND id = $3) ORDER BY ord DESC LIMIT $2`,
+}
+
+const openRuns: Statement = {
+  name: 'runs_open',
+  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 AND ${OPEN} ORDER BY status = 'queued', ord`,
+}
+
+/**
+ * Owners of running runs that have no lease. Replicas look for them every two seconds, so this must not go through the runs of those that
+ * live: it jumps from owner to owner in the index `runs_owned`.
+ */
+const deadOwners: Statement = {
+  name: 'runs_dead_owners',
+  text: `WITH RECURSIVE owners AS (
+      SELECT min(lease_owner) AS owner FROM runs WHERE status = 'running'
+      UNION ALL
+      SELECT (SELECT min(lease_owner) FROM runs WHERE status = 'running' AND lease_owner > owners.owner)
+        FROM owners WHERE owner IS NOT NULL)
+    SELECT owner FROM owners WHERE owner IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = owners.owner AND until > $1)`,
+}
+
+/** A continuation runs before runs that were queued earlier. */
+const WITHOUT_OWNER = `SELECT ${RUN_COLUMNS}, ord FROM runs WHERE status = 'running' AND lease_owner IS NULL
+  UNION ALL
+  SELECT ${RUN_COLUMNS}, ord FROM runs WHERE status = 'queued' AND NOT EXISTS (
+    SELECT 1 FROM runs AS before WHERE before.session = runs.session AND before.${OPEN}
+      AND (before.ord < runs.ord OR before.status <> 'queued'))`
+const FOUND_COLUMNS = RUN_COLUMNS.replaceAll('runs.', '')
+
+const withoutOwner: Statement = {
+  name: 'runs_without_owner',
+  text: `SELECT ${FOUND_COLUMNS} FROM (${WITHOUT_OWNER}) AS found ORDER BY ord LIMIT $1`,
+}
+
+/** The same, and the runs of these owners. */
+const orphans: Statement = {
+  name: 'runs_orphans',
+  text: `SELECT ${FOUND_COLUMNS} FROM (
+      SELECT theirs.* FROM unnest($2::text[]) AS dead (owner) CROSS JOIN LATERAL (SELECT ${RUN_COLUMNS}, ord FROM runs
+        WHERE status = 'running' AND lease_owner = dead.owner ORDER BY ord LIMIT $1) AS theirs
+      UNION ALL ${WITHOUT_OWNER}) AS found ORDER BY ord LIMIT $1`,
+}
+
+const ownedRuns: Statement = {
+  name: 'runs_owned',
+  text: `SELECT id, session, fence, cancel_requested FROM runs WHERE status = 'running' AND lease_owner = $1`,
+}
+
+export function createRunReads(sql: Sql): RunReads {
+  const many = async (statement: Statement, values: readonly unknown[]): Promise<RunRecord[]> =>
+    (await sql.rows<RunRow>(statement, values)).map(toRun)
+  const one = async (statement: Statement, values: readonly unknown[]): Promise<RunRecord | null> =>
+    (await many(statement, values))[0] ?? null
+
+  return {
+    get: (id) => one(runById, [id]),
+    byWireId: (sessionId, wireId) => one(runByWireId, [sessionId, wireId]),
+    ofOwner: (owner, wireId) => one(runOfOwner, [owner, wireId, ...wireIds(owner, wireId)]),
+    open: (sessionId) => many(openRuns, [sessionId]),
+    async orphans(now, limit) {
+      const dead = (await sql.rows<[string]>(deadOwners, [now])).map(([owner]) => owner)
+      return dead.length === 0 ? many(withoutOwner, [limit]) : many(orphans, [limit, dead])
+    },
+    async owned(leaseOwner) {
+      const rows = await sql.rows<[id: string, session: string, fence: number, cancelRequested: boolean]>(ownedRuns, [
+        leaseOwner,
+      ])
+      return rows.map(([id, sessionId, fence, cancelRequested]) => ({ id, sessionId, fence, cancelRequested }))
+    },
+    list: (sessionId) => many(runsOfSession, [sessionId]),
+    async latest(sessionId, limit, before) {
+      const found =
+        before === undefined
+          ? sql.rows<RunSummaryRow>(newestRuns, [sessionId, limit])
+          : sql.rows<RunSummaryRow>(olderRuns, [sessionId, limit, before])
+      return (await found).map(toRunSummary)
+    },
+  }
+}

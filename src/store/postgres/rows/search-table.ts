@@ -1,0 +1,250 @@
+// Full-text search with tsvectors of our own words: no dictionary of Postgres changes them. The index knows which words a text has, not
+// where. Texts are read from their own tables: to show them, and to check phrases.
+
+import { createHash } from 'node:crypto'
+import {
+  excerptOf,
+  hasTerms,
+  indexedText,
+  type SearchTerm,
+  searchedSupervision,
+  searchedText,
+} from '../../../domain/search-words.ts'
+import type { Supervision } from '../../../domain/supervision.ts'
+import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery } from '../../ports/search.ts'
+import { createNaming, type Sql, type Statement } from '../sql.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
+import { LISTED_COLUMNS, type SessionRow, toSession } from './session-table.ts'
+
+/** Titles of agents elsewhere, and messages. Each kind is numbered for itself, newest last. */
+export type Source = 't' | 'm'
+
+/**
+ * Texts are indexed with the numbers of their buckets, as words that no text has. Without a bucket in the query, Postgres would collect all
+ * rows that have the words, however many. So no look is long, whatever is asked.
+ */
+const SMALL_BUCKET = 1_024
+const LARGE_BUCKET = 65_536
+/** A look covers this many buckets at most. */
+const MOST_BUCKETS = 64
+
+/** Rows from this number on, up to but without that one. */
+export interface Range {
+  above: number
+  below: number
+}
+
+/** The range below this number with about so many rows. It begins with a bucket. */
+export function rangeBelow(below: number, rows: number): Range {
+  const size = bucketSize(rows)
+  const last = Math.floor((below - 1) / size)
+  return { above: Math.max(1, (last - Math.floor(rows / size) + 1) * size), below }
+}
+
+export const MOST_ROWS_OF_RANGE = LARGE_BUCKET * MOST_BUCKETS
+
+const bucketSize = (rows: number): number => (rows > SMALL_BUCKET * MOST_BUCKETS ? LARGE_BUCKET : SMALL_BUCKET)
+
+function bucketsIn(source: Source, { above, below }: Range): string[] {
+  const size = bucketSize(below - above)
+  const [first, last] = [Math.floor(above / size), Math.floor((below - 1) / size)]
+  return Array.from({ length: last - first + 1 }, (_, i) => bucketWord(source, size, first + i))
+}
+
+// A word of a text never begins with a slash.
+const bucketWord = (source: Source, size: number, bucket: number): string =>
+  `/${source}${size === SMALL_BUCKET ? 's' : 'l'}${bucket}`
+const ownerWord = (owner: string): string => `/o${createHash('sha256').update(owner).digest('hex').slice(0, 16)}`
+
+/** The words of a row of the index, with blanks between them. A tsvector has at most a megabyte, so only the beginning of a very long text is found. */
+export function wordsOf(row: { source: Source; ord: number; owner: string; text: string }): string {
+  const { source, ord, owner, text } = row
+  const words = new Set(
+    [SMALL_BUCKET, LARGE_BUCKET].map((size) => bucketWord(source, size, Math.floor(ord / size))),
+  ).add(ownerWord(owner))
+  let length = 0
+  for (const word of indexedText(text).split(' ')) {
+    if (word === '' || words.has(word)) continue
+    length += word.length
+    if (length > MOST_WORD_CHARS) break
+    words.add(word)
+  }
+  return [...words].join(' ')
+}
+
+const MOST_WORD_CHARS = 250_000
+
+/** The query in Postgres's words. Words are letters, digits and slashes, so nothing in them can be its syntax. */
+function matching(terms: readonly SearchTerm[], owner: string | undefined, buckets: readonly string[]): string {
+  const body = terms.flatMap(({ words, isPrefix }) =>
+    words.map((word, i) => (isPrefix && i === words.length - 1 ? `'${word}':*` : `'${word}'`)),
+  )
+  const places = buckets.length === 0 ? [] : [`(${buckets.map((word) => `'${word}'`).join(' | ')})`]
+  return [...places, ...(owner === undefined ? [] : [`'${ownerWord(owner)}'`]), ...body].join(' & ')
+}
+
+/** The index does not know the order of words, so texts with phrases are read. */
+const hasPhrase = (terms: readonly SearchTerm[]): boolean => terms.some(({ words }) => words.length > 1)
+
+/** A text that was found. */
+export interface Found {
+  session: string
+  ord: number
+  isElsewhere: boolean
+}
+
+export interface FoundRows {
+  /** The highest number that a row has. */
+  last(source: Source): Promise<number>
+  /** At most `limit` rows that may match, newest first. `found` are those that do; `next` is the last that was looked at, null: all were. */
+  look(
+    query: SearchQuery,
+    source: Source,
+    range: Range,
+    limit: number,
+  ): Promise<{ found: Found[]; next: number | null }>
+  /** Whether the session has a matching text with this number or a higher one. */
+  has(query: SearchQuery, source: Source, session: string, from: number): Promise<boolean>
+  /** The session and its title and newest messages that match; null: it is gone. */
+  show(query: SearchQuery, session: string): Promise<{ session: SessionRow; hits: SearchHit[] } | null>
+}
+
+type FoundRow = [session: string, ord: number, isElsewhere: boolean, ...text: unknown[]]
+const TITLE_TEXT = 'sessions.supervision, sessions.created_at'
+const MESSAGE_TEXT = MESSAGE_COLUMNS.split(', ')
+  .map((column) => `messages.${column}`)
+  .join(', ')
+
+const lastNumbers: Readonly<Record<Source, Statement>> = {
+  t: { name: 'search_last_title', text: 'SELECT last_value FROM sessions_ord_seq' },
+  m: { name: 'search_last_message', text: 'SELECT last_value FROM messages_ord_seq' },
+}
+
+const listedSession: Statement = {
+  name: 'search_session',
+  text: `SELECT ${LISTED_COLUMNS} FROM sessions WHERE id = $1`,
+}
+
+/** Candidates of a session that are read at once, to check phrases. */
+const CANDIDATES = 50
+
+export function createFoundRows(sql: Sql): FoundRows {
+  const named = createNaming('search')
+
+  /** One text for each combination of conditions. */
+  function candidates(
+    query: SearchQuery,
+    source: Source,
+    where: { words: string; range: Range; session?: string; withText: boolean; limit: number },
+  ): Promise<FoundRow[]> {
+    const { owner, agent, since, until } = query
+    const { words, range, session, withText, limit } = where
+    const values: unknown[] = []
+    const bind = (value: unknown): string => `$${values.push(value)}`
+    const conditions = [
+      `found.words @@ ${bind(words)}::tsquery`,
+      `found.source = '${source}'`,
+      `found.ord >= ${bind(range.above)} AND found.ord < ${bind(range.below)}`,
+      `NOT sessions.unlisted AND sessions.status <> 'terminated'`,
+    ]
+    if (session !== undefined) conditions.push(`found.session = ${bind(session)}`)
+    if (owner !== undefined) conditions.push(`sessions.owner = ${bind(owner)}`)
+    if (agent !== undefined) conditions.push(`sessions.agent = ${bind(agent)}`)
+    const at = source === 't' ? 'sessions.created_at' : 'messages.created_at'
+    if (since !== undefined) conditions.push(`${at} >= ${bind(since)}`)
+    if (until !== undefined) conditions.push(`${at} <= ${bind(until)}`)
+    const messages =
+      source === 't'
+        ? ''
+        : 'JOIN messages ON messages.session = found.session AND messages.id = found.message_id AND messages.superseded_by IS NULL'
+    const text = withText ? `, ${source === 't' ? TITLE_TEXT : MESSAGE_TEXT}` : ''
+    return sql.rows<FoundRow>(
+      named(`SELECT found.session, found.ord, sessions.supervised_status IS NOT NULL${text}
+        FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}
+        WHERE ${conditions.join(' AND ')} ORDER BY found.ord DESC LIMIT ${bind(limit)}`),
+      values,
+    )
+  }
+
+  /** The newest `most` hits of a session with a number from `from` on. */
+  async function hitsOf(query: SearchQuery, source: Source, session: string, from: number, most: number) {
+    const { terms } = query
+    const hits: SearchHit[] = []
+    const words = matching(terms, query.owner, [])
+    const limit = hasPhrase(terms) ? CANDIDATES : most
+    let below = Number.MAX_SAFE_INTEGER
+    for (;;) {
+      const range = { above: from, below }
+      const rows = await candidates(query, source, { words, range, session, withText: true, limit })
+      for (const [, ord, , ...stored] of rows) {
+        below = ord
+        const { hit, text } = shownText(source, stored)
+        if (hasTerms(terms, text)) hits.push({ ...hit, ...excerptOf(terms, text) })
+        if (hits.length === most) return hits
+      }
+      if (rows.length < limit) return hits
+    }
+  }
+
+  return {
+    async last(source) {
+      const [row] = await sql.rows<[number]>(lastNumbers[source])
+      return row?.[0] ?? 0
+    },
+    async look(query, source, range, limit) {
+      const { terms, owner } = query
+      const words = matching(terms, owner, bucketsIn(source, range))
+      const withText = hasPhrase(terms)
+      const rows = await candidates(query, source, { words, range, withText, limit })
+      const found = rows.filter(([, , , ...stored]) => !withText || hasTerms(terms, shownText(source, stored).text))
+      return {
+        found: found.map(([session, ord, isElsewhere]) => ({ session, ord, isElsewhere })),
+        next: rows.length < limit ? null : (rows.at(-1)?.[1] ?? null),
+      }
+    },
+    async has(query, source, session, from) {
+      return (await hitsOf(query, source, session, from, 1)).length > 0
+    },
+    async show(query, id) {
+      const [session] = await sql.rows<SessionRow>(listedSession, [id])
+      if (session === undefined) return null
+      const titles = toSession(session).supervision === undefined ? [] : await hitsOf(query, 't', id, 0, 1)
+      const messages = await hitsOf(query, 'm', id, 0, HITS_OF_A_SESSION)
+      return { session, hits: [...titles, ...messages] }
+    },
+  }
+}
+
+/** The text of a candidate, and what is shown with it. */
+function shownText(source: Source, stored: readonly unknown[]) {
+  if (source === 't') {
+    const [supervision, at] = stored as [string | null, number]
+    const text = supervision === null ? '' : searchedSupervision(JSON.parse(supervision) as Supervision)
+    return { text, hit: { messageId: null, role: null, at } }
+  }
+  const message = toMessage(stored as unknown as MessageRow)
+  const { id: messageId, role, createdAt: at } = message
+  return { text: searchedText(message) ?? '', hit: { messageId, role, at } }
+}
+
+/** Whoever works on an older title must not say that it is done. */
+const AGAIN = 'ON CONFLICT (session, source, message_id) DO UPDATE SET v = DEFAULT, claimed_at = NULL'
+
+/** The session `$1` of an agent elsewhere is new, or its title or its prompt has changed. */
+export const titleIsDue: Statement = {
+  name: 'search_title_is_due',
+  text: `INSERT INTO search_due (session, source, message_id) VALUES ($1, 't', '') ${AGAIN}`,
+}
+
+/** The session `$1` has another owner. */
+export const sessionIsDue: Statement = {
+  name: 'search_session_is_due',
+  text: `INSERT INTO search_due (session, source, message_id) SELECT session, 'm', id FROM messages WHERE session = $1
+    UNION ALL VALUES ($1, 't', '') ${AGAIN}`,
+}
+
+/** Run these in order when the content of session `$1` is removed. Then an indexer that works on it leaves nothing behind. */
+export const eraseSearch: readonly Statement[] = [
+  { name: 'search_erase_due', text: 'DELETE FROM search_due WHERE session = $1' },
+  { name: 'search_erase_words', text: 'DELETE FROM search_words WHERE session = $1' },
+]

@@ -1,0 +1,197 @@
+import { textOf } from '../../../domain/message.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
+import { activityOf, type SessionActivity, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
+import type { SupervisedStatus, Supervision } from '../../../domain/supervision.ts'
+import { stateOf, WAIT_KINDS } from '../../packing/stored-fields.ts'
+import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
+import { createNaming, type Sql, type Statement } from '../sql.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
+import { aliasId, sessionOfRoute } from './route.ts'
+import { OPEN } from './run-table.ts'
+
+/** Lists leave out the state, which may be large. */
+export const LISTED_COLUMNS =
+  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision'
+export const SESSION_COLUMNS = `${LISTED_COLUMNS}, state`
+
+export type SessionRow = [
+  id: string,
+  owner: string,
+  agent: string,
+  activeAgent: string | null,
+  status: SessionRecord['status'],
+  createdAt: number,
+  lastActivity: number,
+  terminatedAt: number | null,
+  lastTool: string | null,
+  metadata: string,
+  alias: string | null,
+  label: string | null,
+  messageCount: number,
+  unlisted: boolean,
+  supervision: string | null,
+  state?: string | null,
+]
+
+export function toSession(row: SessionRow): SessionRecord {
+  const [id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool] = row
+  const [, , , , , , , , , metadata, alias, label, messageCount, unlisted, supervision, state = null] = row
+  return {
+    id,
+    owner,
+    agent,
+    activeAgent,
+    status,
+    createdAt,
+    lastActivity,
+    terminatedAt,
+    lastTool,
+    metadata: JSON.parse(metadata),
+    alias,
+    ...(label === null ? {} : { label }),
+    messageCount,
+    state: stateOf(state),
+    unlisted,
+    ...(supervision === null ? {} : { supervision: JSON.parse(supervision) }),
+  }
+}
+
+/** What queries look for in `supervision`, in columns of its own. */
+export const supervisionColumns = ({ supervision }: Pick<SessionRecord, 'supervision'>) => ({
+  supervision: supervision === undefined ? null : JSON.stringify(supervision),
+  supervised_status: supervision?.status ?? null,
+  workspace: supervision?.workspaceRoot ?? null,
+  token_id: supervision?.tokenId ?? null,
+  mcp_ids: supervision?.mcp?.map(({ id }) => id) ?? null,
+})
+
+export const sessionById: Statement = {
+  name: 'session_by_id',
+  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1`,
+}
+
+/** The id of the alias is `aliasId`. */
+export const sessionByAlias: Statement = {
+  name: 'session_by_alias',
+  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ${sessionOfRoute('alias', '$1')}`,
+}
+
+const count: Statement = {
+  name: 'sessions_count',
+  text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
+}
+
+const toCompact: Statement = {
+  name: 'sessions_to_compact',
+  text: `SELECT id FROM sessions WHERE NOT compacted AND last_activity < $1 AND status <> 'terminated'
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.${OPEN})
+    ORDER BY last_activity LIMIT $2`,
+}
+
+export function createSessionReads(sql: Sql): SessionReads {
+  const named = createNaming('sessions_list')
+  const overviews = createOverviews(sql)
+
+  async function one(statement: Statement, value: string): Promise<SessionRecord | null> {
+    const [row] = await sql.rows<SessionRow>(statement, [value])
+    return row === undefined ? null : toSession(row)
+  }
+
+  return {
+    get: (id) => one(sessionById, id),
+    byAlias: (owner, alias) => one(sessionByAlias, aliasId(owner, alias)),
+    async list(query) {
+      const { text, values } = listOf(query)
+      return (await sql.rows<SessionRow>(named(text), values)).map(toSession)
+    },
+    overview: overviews,
+    async count(since) {
+      const [row] = await sql.rows<[number]>(count, [since])
+      return row?.[0] ?? 0
+    },
+    async toCompact(before, limit) {
+      return (await sql.rows<[string]>(toCompact, [before, limit])).map(([id]) => id)
+    },
+  }
+}
+
+/** One text for each combination of conditions. */
+function listOf(query: SessionQuery): { text: string; values: (string | number)[] } {
+  const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
+  const conditions = ["status <> 'terminated'"]
+  const values: (string | number)[] = []
+  const bind = (value: string | number): string => `$${values.push(value)}`
+  if (!unlisted) conditions.push('NOT unlisted')
+  if (owner !== undefined) conditions.push(`owner = ${bind(owner)}`)
+  if (agent !== undefined) conditions.push(`agent = ${bind(agent)}`)
+  if (since !== undefined) conditions.push(`last_activity >= ${bind(since)}`)
+  if (until !== undefined) conditions.push(`last_activity <= ${bind(until)}`)
+  if (kind !== undefined) conditions.push(`supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`)
+  if (activity !== undefined) conditions.push(WITH_ACTIVITY[activity])
+  if (label === null) conditions.push('label IS NULL')
+  else if (label !== undefined) conditions.push(`label = ${bind(label)}`)
+  if (before !== undefined) {
+    conditions.push(`(last_activity, id) < (${bind(before.lastActivity)}, ${bind(before.id)})`)
+  }
+  const text = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')}
+    ORDER BY last_activity DESC, id DESC LIMIT ${bind(limit)}`
+  return { text, values }
+}
+
+// Each list is small and read once, however many sessions are asked about. `activityOf` in the domain says the same for one session.
+const RUNNING = `(SELECT session FROM runs WHERE status = 'running')`
+const QUEUED = `(SELECT session FROM runs WHERE status = 'queued')`
+const WAITING = `(SELECT session FROM waits WHERE kind IN (${WAIT_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND status = 'pending'
+  UNION ALL SELECT session FROM waits WHERE kind = 'alert' AND status IN ('nudged', 'escalated'))`
+const WITH_ACTIVITY: Readonly<Record<SessionActivity, string>> = {
+  running: `(id IN ${RUNNING} OR (id NOT IN ${WAITING}
+    AND (supervised_status IN ('created', 'active') OR id IN ${QUEUED})))`,
+  waiting: `(id IN ${WAITING} AND id NOT IN ${RUNNING}
+    AND (supervised_status IS NULL OR supervised_status NOT IN ('terminated', 'interrupted')))`,
+  ended: `supervised_status IN ('terminated', 'interrupted')`,
+  open: `(id NOT IN ${WAITING} AND id NOT IN ${RUNNING} AND id NOT IN ${QUEUED}
+    AND (supervised_status IS NULL OR supervised_status = 'paused'))`,
+}
+
+type OverviewRow = [
+  id: string,
+  tokens: number,
+  supervised: SupervisedStatus | null,
+  supervision: string | null,
+  running: boolean,
+  queued: boolean,
+  pending: number,
+  ...first: MessageRow,
+]
+
+/** The condition is the same as `isWaiting` of `domain/wait.ts`. A conversation begins with what its user says, or with a few words to the model before it. */
+const overview: Statement = {
+  name: 'sessions_overview',
+  text: `SELECT sessions.id, tokens, supervised_status, supervision,
+      EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.status = 'running' AND runs.${OPEN}),
+      EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.status = 'queued' AND runs.${OPEN}),
+      (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.status IN ('pending', 'nudged', 'escalated')
+         AND (waits.status = 'pending' OR waits.kind = 'alert')),
+      first.*
+    FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN sessions ON sessions.id = wanted.id
+    LEFT JOIN LATERAL (
+      SELECT ${MESSAGE_COLUMNS} FROM (
+        SELECT ${MESSAGE_COLUMNS} FROM messages
+        WHERE session = sessions.id AND superseded_by IS NULL AND lane IS NULL ORDER BY ord LIMIT 10) AS beginning
+      WHERE role = 'user' ORDER BY ord LIMIT 1) AS first ON supervised_status IS NULL
+    WHERE sessions.status <> 'terminated' ORDER BY place`,
+}
+
+const createOverviews =
+  (sql: Sql) =>
+  async (ids: readonly string[]): Promise<SessionOverview[]> => {
+    if (ids.length === 0) return []
+    const rows = await sql.rows<OverviewRow>(overview, [ids])
+    return rows.map(([id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first]) => {
+      const title = supervision === null ? null : (JSON.parse(supervision) as Supervision).title
+      // Without a message, all its columns are null.
+      const words = (first as unknown[])[0] === null ? (title ?? '') : textOf(toMessage(first).content)
+      const activity = activityOf({ supervised, isRunning, hasQueued, pending })
+      return { id, title: titleOf(words), activity, pending, tokens }
+    })
+  }

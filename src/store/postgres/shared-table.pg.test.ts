@@ -1,0 +1,35 @@
+import { afterAll, beforeAll } from 'vitest'
+import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
+import { createSystemClock, sleep } from '../../domain/clock.ts'
+import { silentLogger } from '../../domain/logger.ts'
+import { describeShared } from '../shared.contract.ts'
+import { type Database, openDatabase } from './connection/database.ts'
+import { migrate } from './migrate.ts'
+import { createPostgresShared } from './shared-table.ts'
+
+const clock = createSystemClock()
+let server: TestDatabase
+let replicas: Database[] = []
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  replicas = [1, 2].map(() => openDatabase({ url: server.url, clock, log: silentLogger, readers: 4 }))
+  for (const one of replicas) await migrate(one)
+})
+
+afterAll(async () => {
+  await Promise.all(replicas.map((one) => one.close()))
+  await server.drop()
+})
+
+describeShared('Postgres', async () => {
+  const [one, other] = replicas
+  if (one === undefined || other === undefined) throw new Error('the databases are open by now')
+  await askOnce(server.url, 'TRUNCATE shared, counters')
+  return {
+    here: createPostgresShared(one.statements, clock),
+    there: createPostgresShared(other.statements, clock),
+    now: clock.now,
+    pass: (ms) => sleep(clock, ms),
+  }
+})

@@ -1,0 +1,41 @@
+// How the parts of this store speak to Postgres. A statement runs on a pool for plain reads, or on the connection of a transaction.
+
+import { sha256 } from '../../json/digest.ts'
+
+/** A statement that each connection prepares once. The name stands for the text: two statements with one name are a bug. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+/** Rows are arrays, in the order of the columns. Postgres's bigint is a number here, bytea a Buffer. Any string can be stored (`toStored`). */
+export interface Sql {
+  rows<Row extends readonly unknown[]>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
+}
+
+/** Names statements that are put together from parts by their text. Each text is named once. */
+export function createNaming(prefix: string): (text: string) => Statement {
+  const named = new Map<string, Statement>()
+  return (text) => {
+    const known = named.get(text)
+    if (known !== undefined) return known
+    const statement = { name: `${prefix}_${sha256(text).slice(0, 10)}`, text }
+    named.set(text, statement)
+    return statement
+  }
+}
+
+/** Postgres's text holds neither NUL nor half a surrogate pair. */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
+const ESCAPED = '\u0001'
+
+/**
+ * What is stored of a string: nearly always the string itself, otherwise its JSON behind a mark. Two strings never become the same, so
+ * lookups by equality go on working. The driver calls it for every parameter, and `fromStored` for every text that it reads.
+ */
+export const toStored = (text: string): string =>
+  isStorable(text) && !text.startsWith(ESCAPED) ? text : ESCAPED + JSON.stringify(text)
+
+export const fromStored = (text: string): string =>
+  text.startsWith(ESCAPED) ? (JSON.parse(text.slice(1)) as string) : text

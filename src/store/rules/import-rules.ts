@@ -1,0 +1,92 @@
+// Rules for what comes from an export of another store.
+
+import { MAIN_CHAIN } from '../../domain/audit.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { emptyChain, verifyChain } from '../audit-chain.ts'
+import type { ImportAudit } from '../ports/audit.ts'
+import type { ImportRecords, ImportSession } from '../ports/sessions.ts'
+import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
+import { countNew } from './run-rules.ts'
+import { refuseTaken } from './session-rules.ts'
+
+const nothing: Done = { ok: true, firstSeq: 0 }
+
+const taken = (what: string, id: string): ServerError =>
+  new ServerError('conflict', `There is already a ${what} ${id}.`)
+
+export function* importSession(command: ImportSession): Rule<Decision> {
+  const { session: given, runs, messages, entries, waits = [], files = [], notes = [] } = command
+  const { proposals = [], instructions = [], checkpoints = [] } = command
+  for (const { id } of runs) if ((yield* ask('run', id)) !== null) throw taken('run', id)
+  for (const { id } of waits) if ((yield* ask('wait', id)) !== null) throw taken('wait', id)
+  for (const { id } of files) if ((yield* ask('file', id)) !== null) throw taken('file', id)
+  for (const { id } of instructions) if ((yield* ask('instruction', id)) !== null) throw taken('message', id)
+  for (const { id } of checkpoints) if (yield* ask('hasCheckpoint', id)) throw taken('checkpoint', id)
+  yield* refuseTaken(given)
+  // Otherwise an archive could take the thread of another session, and what people say there would go to this one.
+  for (const { channel, key } of notes) {
+    if (yield* ask('hasNote', channel, key)) throw taken('note', `${key} of ${channel}`)
+  }
+  const session = { ...given, messageCount: countNew(messages, []) }
+  const sessionId = session.id
+  return {
+    result: nothing,
+    changes: [
+      { write: 'insert_session', session },
+      ...runs.map((run): Change => ({ write: 'insert_run', run: { ...run, sessionId } })),
+      { write: 'insert_messages', sessionId, messages },
+      ...waits.map((wait): Change => ({ write: 'insert_wait', wait: { ...wait, sessionId } })),
+      { write: 'import_entries', sessionId, entries },
+      ...proposals.map((proposal): Change => ({ write: 'put_proposal', sessionId, proposal })),
+      ...instructions.map((one): Change => ({ write: 'insert_instruction', instruction: { ...one, sessionId } })),
+      ...checkpoints.map((one): Change => ({ write: 'insert_checkpoint', checkpoint: { ...one, sessionId } })),
+      ...files.map((file): Change => ({ write: 'insert_file', file: { ...file, sessionId } })),
+      ...notes.map((note): Change => ({ write: 'put_note', note: { ...note, session: sessionId } })),
+    ],
+  }
+}
+
+export function* importRecords({
+  grants = [],
+  instructions = [],
+  pins = [],
+  usage = [],
+}: ImportRecords): Rule<Decision> {
+  for (const { id } of grants) if (yield* ask('hasGrant', id)) throw taken('grant', id)
+  for (const { id } of instructions) if ((yield* ask('instruction', id)) !== null) throw taken('task', id)
+  for (const row of usage) if (yield* ask('hasUsage', row)) throw taken('row of usage of session', row.sessionId)
+  return {
+    result: nothing,
+    changes: [
+      ...grants.map((grant): Change => ({ write: 'insert_grant', grant })),
+      ...instructions.map((one): Change => ({ write: 'insert_instruction', instruction: { ...one, sessionId: null } })),
+      ...pins.map((pin): Change => ({ write: 'put_pin', pin })),
+      ...(usage.length === 0 ? [] : [{ write: 'add_usage', rows: usage } as const]),
+    ],
+  }
+}
+
+export function* importAudit({ entries, audit }: ImportAudit): Rule<Decision> {
+  const [first] = entries
+  if (first === undefined) return { result: nothing, changes: [] }
+  const { chain } = first
+  if (chain === MAIN_CHAIN)
+    throw new ServerError('conflict', 'The main chain of another store needs another name here.')
+  const end = yield* ask('auditEnd', chain)
+  // Nobody could tell what is added here from what its server has done, and the server would go on behind the wrong entry.
+  if (end?.isOwn === true)
+    throw new ServerError(
+      'conflict',
+      `Chain ${chain} is written by a server on this store, and an import does not add to it.`,
+    )
+  const verdict = verifyChain(entries, end === null ? emptyChain(chain) : { chain, n: end.n, head: end.hash })
+  if (!verdict.ok)
+    throw new ServerError('conflict', `Chain ${chain} does not go on with these entries. ${verdict.reason}`)
+  return {
+    result: nothing,
+    changes: [
+      { write: 'import_audit', entries },
+      ...(audit.length === 0 ? [] : [{ write: 'add_audit', records: audit } as const]),
+    ],
+  }
+}

@@ -1,0 +1,189 @@
+// The inbox of the console with the keyboard alone, with edits, and when somebody else decides.
+
+import { expect, inject, test } from 'vitest'
+import { connectBrowser } from '../clients/chat-page.ts'
+import { type ConsoleHouse, openConsoleHouse } from './support/console-house.ts'
+import { lookAt, signIn } from './support/console-page.ts'
+
+const inBrowser = test.skipIf(inject('browser') === null)
+const BUSY = { timeout: 180_000 }
+const LATE = { timeout: 30_000 }
+
+const decided = async ({ client }: ConsoleHouse) =>
+  (await client.approvals({ status: 'all' })).map(({ tool, status, reason, decided_channel }) => ({
+    ...{ tool, status, reason, decided_channel },
+  }))
+
+inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it can do', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  for (const words of ['note', 'wipe', 'pay']) await house.say(words)
+  await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(3)
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house)
+  const { keyboard } = page
+  const dialog = page.getByRole('dialog')
+
+  // The field for a message has the focus, and Escape leaves it.
+  await page.locator('textarea:focus').waitFor()
+  await keyboard.press('Escape')
+  expect((await lookAt(page)).focus).toBe('h1 New chat')
+  await keyboard.press('g')
+  await keyboard.press('i')
+  await page.waitForURL('**/console/inbox')
+  await page.getByRole('link', { name: /note/ }).first().waitFor()
+  await keyboard.press('Shift+?')
+  await dialog.getByText('Approve').or(dialog.getByText('Next')).first().waitFor()
+  await keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+
+  // `a` opens the question and decides nothing, however long it is held. The newest is on top.
+  await keyboard.press('j')
+  await keyboard.press('Enter')
+  await page.waitForURL('**/console/inbox/*')
+  await page.getByText('Harbour office').first().waitFor()
+  await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor()
+  await keyboard.down('a')
+  for (let held = 0; held < 5; held += 1) await keyboard.down('a')
+  await keyboard.up('a')
+  await dialog.getByRole('heading', { name: 'Approve this?' }).waitFor()
+  expect(house.ran).toEqual([])
+  await keyboard.press('Control+Enter')
+  await expect.poll(() => house.ran, { timeout: 20_000 }).toEqual([{ to: 'Harbour office', amount: 250 }])
+  await page.getByText('Approved').first().waitFor()
+  expect((await lookAt(page)).focus).not.toBe('')
+
+  await keyboard.press('j')
+  await page.getByText('/tmp/logs').first().waitFor()
+  await page.getByRole('button', { name: /^Reject/, disabled: false }).waitFor()
+  await keyboard.press('r')
+  await dialog.getByLabel('Reason').waitFor()
+  await keyboard.type('Not that folder. a r e ?')
+  await keyboard.press('Control+Enter')
+  await page.getByText('Not that folder. a r e ?').first().waitFor()
+
+  await keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find a page or a command' }).waitFor()
+  await keyboard.type('go to health')
+  await keyboard.press('Enter')
+  await page.waitForURL('**/console/health')
+  expect(await decided(house)).toEqual([
+    { tool: 'pay', status: 'consumed', reason: null, decided_channel: 'console' },
+    { tool: 'wipe', status: 'rejected', reason: 'Not that folder. a r e ?', decided_channel: 'console' },
+    { tool: 'note', status: 'pending', reason: null, decided_channel: null },
+  ])
+  expect(complaints).toEqual([])
+})
+
+inBrowser('an edit is checked by the server, shown beside the original, and is what runs', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await house.say('wipe')
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+  await page.getByRole('link', { name: /wipe/i }).first().click()
+  await page.getByRole('button', { name: /^Edit/ }).click()
+  const dialog = page.getByRole('dialog')
+
+  await dialog.getByRole('button', { name: 'Edit as JSON' }).click()
+  await dialog.getByLabel('All arguments').fill('{ "path": 7 }')
+  await dialog.getByRole('button', { name: /^Check the edit/ }).click()
+  await dialog.getByText('The server does not accept this edit.').waitFor()
+  await dialog.getByRole('button', { name: 'Back to the edit' }).click()
+  await dialog.getByLabel('All arguments').fill('{ "path": "/tmp/old-logs", "token": "[masked]" }')
+  await dialog.getByRole('button', { name: /^Check the edit/ }).click()
+  await dialog.getByText('/tmp/old-logs').filter({ visible: true }).first().waitFor()
+  expect(await dialog.innerText()).toContain('/tmp/logs')
+  await dialog.getByRole('button', { name: /^Approve the edit/, disabled: false }).click()
+
+  // The secret was never in the browser, and the tool has it.
+  await expect
+    .poll(() => house.ran, { timeout: 20_000 })
+    .toEqual([{ path: '/tmp/old-logs', token: 'a-secret-of-somebody' }])
+  expect(await page.locator('body').innerText()).not.toContain('a-secret-of-somebody')
+  expect(complaints).toEqual([])
+})
+
+inBrowser('what somebody else decides turns into who, what and where, also under an open question', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await house.say('wipe')
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+  await page.getByRole('link', { name: /wipe/i }).first().click()
+  await page.getByRole('button', { name: /^Approve/, disabled: false }).click()
+  await page.getByRole('dialog').waitFor()
+
+  const [approval] = await house.client.approvals({ status: 'pending' })
+  if (approval === undefined) throw new Error('nothing waits')
+  await house.client.reject(approval, { reason: 'Too late for that.' })
+
+  await page.getByText('Too late for that.').first().waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByText('over HTTP').first().waitFor()
+  expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0)
+  // It stays in the list until nobody looks.
+  expect(await page.getByRole('link', { name: /wipe/i }).count()).toBe(1)
+  expect((await lookAt(page)).focus).not.toBe('')
+  expect([house.ran, complaints]).toEqual([[], []])
+})
+
+/** Goes to the end of what is shown and back, so that the end is on the screen when one look is taken, and gone at the next. */
+const GLIMPSE = `new Promise((done) => {
+  const rows = document.querySelector('[aria-label="What changes"] [data-index]')
+  let box = rows
+  while (box !== null && box.scrollHeight <= box.clientHeight + 1) box = box.parentElement
+  box.scrollTop = box.scrollHeight
+  // The look comes in the frame after the scrolling, before this.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const last = [...document.querySelectorAll('[aria-label="What changes"] [data-index]')].at(-1).getBoundingClientRect()
+    const wasThere = last.bottom <= box.getBoundingClientRect().bottom + 1
+    box.scrollTop = 0
+    setTimeout(() => done(wasThere), 1_000)
+  }))
+})`
+
+inBrowser(
+  'the end of a change that was on the screen for one look keeps the lock, and a second look opens it',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    const lines = Array.from({ length: 200 }, (_, i) => `line ${i + 1}`)
+    const shop = house.folder('shop', { 'notes.txt': `${lines.join('\n')}\n` })
+    const asked = house.agent('window-1', shop)('ask_approval', {
+      title: 'Number the lines',
+      diff: `${lines.map((line) => `${line}.`).join('\n')}\n`,
+      file_path: 'notes.txt',
+      risk_level: 'high',
+    })
+    await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(1)
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+    await page
+      .getByRole('link', { name: /notes\.txt/ })
+      .first()
+      .click()
+    await page.getByText('Scroll to the end to approve').first().waitFor()
+    const approve = page.getByRole('button', { name: /^Approve/ })
+
+    // The first time, rows are measured that were never shown, so the end may move away before it is reached.
+    for (let i = 0; i < 5; i += 1) await page.evaluate(GLIMPSE)
+    expect(await page.evaluate(GLIMPSE)).toBe(true)
+    expect(await approve.isEnabled()).toBe(false)
+
+    await page.getByLabel('What changes').hover()
+    await expect
+      .poll(
+        async () => {
+          await page.mouse.wheel(0, 2_000)
+          return approve.isEnabled()
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(true)
+    await approve.click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve/, disabled: false })
+      .click()
+    expect(await asked).toMatchObject({ status: 'approved' })
+    expect(complaints).toEqual([])
+  },
+)
