@@ -212,6 +212,17 @@ describe('the load client', () => {
     expect(report.failures).toEqual({ 'HTTP 503: id: s.0\ndata: {"code":"not_ready"}\n\n': 1 })
   })
 
+  test('starts a run at one server and follows it at another', async () => {
+    const whole = [started, content(0, 1), finished]
+    const startAt = `${await openScripted(whole)}/`
+    expect((await load(await openScripted(whole), { startAt })).failures).toEqual({})
+    expect((await load(await openScripted([started, content(0), finished]), { startAt })).failures).toEqual({
+      '1 of 2 tokens': 1,
+    })
+    const broken = `${await openScripted([started])}/`
+    expect((await load(await openScripted(whole), { startAt: broken })).failures).toEqual({ 'no terminal event': 1 })
+  })
+
   test('gives up a stream that sends nothing', async () => {
     const report = await load(await openScripted([started], { status: 200, end: false }), { stallMs: 50 })
 

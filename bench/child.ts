@@ -21,8 +21,8 @@ interface ChildOptions {
   name: string
   /** Arguments of Node: its own options, the script, the script's arguments. */
   args: readonly string[]
-  /** The only core it may use, or null for any core. */
-  core: number | null
+  /** The cores that it may use, as `taskset` takes them, or null for any core. */
+  core: string | null
   env?: Record<string, string>
   cwd?: string
 }
@@ -32,7 +32,7 @@ const KEPT_ERRORS = 4000
 export function startChild(options: ChildOptions): Child {
   const { name, args, core } = options
   const command = core === null ? process.execPath : 'taskset'
-  const spawned = spawn(command, core === null ? args : ['-c', String(core), process.execPath, ...args], {
+  const spawned = spawn(command, core === null ? args : ['-c', core, process.execPath, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -9,7 +9,7 @@ export interface Figure {
   /** The value that is compared with the target, with its unit. */
   value: string
   target: string
-  outcome: 'met' | 'missed' | 'skipped'
+  outcome: 'met' | 'missed' | 'skipped' | 'noted'
   /** How it was measured, other observations, and what went wrong. */
   note: string
 }
@@ -44,6 +44,11 @@ export function figureOf(measured: Measured): Figure {
 
 export function skipped(scenario: string, reason: string): Figure {
   return { scenario, what: '', base: '', server: '', value: '', target: '', outcome: 'skipped', note: reason }
+}
+
+/** A figure without a target. */
+export function noted(scenario: string, what: string, value: string, note = ''): Figure {
+  return { scenario, what, base: '', server: '', value, target: '', outcome: 'noted', note }
 }
 
 /** About three significant digits: 0.12, 1.23, 12.3, 123. Integers stay integers. */

@@ -1,6 +1,6 @@
 // Hundreds of clients of a door in one process. Every stream is checked to its last event.
 //   node bench/load.ts --url http://127.0.0.1:8000/ --parallel 20 --runs 1000 | --seconds 5 [--message full] [--tokens 200]
-//                      [--threads 0] [--thread name] [--prefix name] [--ramp 0] [--stall 30] [--door ag-ui]
+//                      [--threads 0] [--thread name] [--prefix name] [--ramp 0] [--stall 30] [--door ag-ui] [--start-at http://127.0.0.1:8001/]
 // Prints one JSON object: a `LoadReport`.
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -33,6 +33,8 @@ export interface LoadOptions {
   rampMs: number
   /** A stream that sends nothing for longer than this has failed. */
   stallMs: number
+  /** Another server of the same store. The runs are sent to it, and again to `url` as soon as they have begun: that answer is checked. */
+  startAt?: string
 }
 
 export interface LoadReport {
@@ -73,13 +75,24 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   async function worker(index: number): Promise<void> {
     if (options.rampMs > 0) await delay((options.rampMs * index) / parallel)
     const connection = createLoadConnection(options.url, door, readBuffer)
-    connections.push(connection)
+    const starter = options.startAt === undefined ? null : createLoadConnection(options.startAt, door, readBuffer)
+    connections.push(connection, ...(starter === null ? [] : [starter]))
     for (let turn = 0; begun < maxRuns && performance.now() < deadline; turn += 1) {
       const run = begun
       begun += 1
       const thread = threads === 0 ? run : index + parallel * (turn % (threads / parallel))
-      const check = createStreamCheck(options.tokens, (sentAt) => delays.push((monotonicMicros() - sentAt) / 1000))
-      const problem = await connection.run(JSON.stringify(door.body(askOf(options, thread, run))), check)
+      const input = JSON.stringify(door.body(askOf(options, thread, run)))
+      // A reader that comes later first gets what it has missed. That is not late.
+      let since = starter === null ? 0 : null
+      const check = createStreamCheck(options.tokens, (sentAt) => {
+        const now = monotonicMicros()
+        since ??= now
+        if (sentAt >= since) delays.push((now - sentAt) / 1000)
+      })
+      const begins = starter === null ? null : startRun(starter, input, options.tokens)
+      await begins?.started
+      const seen = await connection.run(input, check)
+      const problem = seen ?? (await begins?.ended) ?? null
       total.runs += 1
       total.tokens += check.tokens
       total.contentEvents += check.contentEvents
@@ -89,6 +102,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
       }
     }
     connection.close()
+    starter?.close()
   }
 
   await Promise.all(Array.from({ length: parallel }, (_, index) => worker(index)))
@@ -101,6 +115,27 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
     delayMs: percentilesOf(delays),
     cpuSeconds: (user + system) / 1e6,
   }
+}
+
+/** `started` resolves with the first event, or when the run fails before it. */
+function startRun(starter: LoadConnection, input: string, tokens: number) {
+  const { promise: started, resolve } = Promise.withResolvers<void>()
+  const check = createStreamCheck(tokens, () => {})
+  const ended = starter.run(input, {
+    event(event) {
+      resolve()
+      check.event(event)
+    },
+    end: () => check.end(),
+    get tokens() {
+      return check.tokens
+    },
+    get contentEvents() {
+      return check.contentEvents
+    },
+  })
+  void ended.then(() => resolve())
+  return { started, ended }
 }
 
 function askOf({ prefix, message, thread }: LoadOptions, number: number, run: number): LoadAsk {
@@ -122,6 +157,7 @@ if (import.meta.main) {
       ramp: { type: 'string', default: '0' },
       stall: { type: 'string', default: '30' },
       door: { type: 'string', default: 'ag-ui' },
+      'start-at': { type: 'string' },
     },
   })
   if (values.url === undefined) throw new Error('Name the server: --url http://127.0.0.1:8000/')
@@ -139,6 +175,7 @@ if (import.meta.main) {
     prefix: values.prefix,
     rampMs: Number(values.ramp),
     stallMs: Number(values.stall) * 1000,
+    ...(values['start-at'] === undefined ? {} : { startAt: values['start-at'] }),
   })
   process.stdout.write(`${JSON.stringify(report)}\n`)
 }

@@ -41,7 +41,8 @@ export function hasLibrary(pid: number, name: string): boolean {
   return read(`/proc/${pid}/maps`).includes(name)
 }
 
-function processTree(pid: number): number[] {
+/** The process and all its descendants. */
+export function processTree(pid: number): number[] {
   const children = readTasks(pid).flatMap((task) => read(`/proc/${pid}/task/${task}/children`).trim().split(/\s+/))
   return [pid, ...children.filter((child) => child !== '').flatMap((child) => processTree(Number(child)))]
 }

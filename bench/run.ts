@@ -1,7 +1,8 @@
 // Measures the figures that the project promises, compares them with a floor in the same run, and writes them to RESULTS.md.
-//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile,supervision,channels] [--seconds 5] [--json out.json]
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile,supervision,channels,postgres] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
-// A partial run prints its table and changes no more of RESULTS.md than the section about supervision, if it measured that. Exit code 1: a target was missed; 2: nothing was measured.
+// A partial run prints its table and changes no more of RESULTS.md than the sections about supervision and Postgres, if it measured
+// those. Exit code 1: a target was missed; 2: nothing was measured.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release } from 'node:os'
@@ -13,6 +14,7 @@ import { channels } from './scenarios/channels.ts'
 import { full, paced } from './scenarios/cpu-per-run.ts'
 import { doors } from './scenarios/doors.ts'
 import { hostile } from './scenarios/hostile.ts'
+import { postgres } from './scenarios/postgres.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { sessions } from './scenarios/sessions.ts'
 import { idle, start } from './scenarios/start-and-idle.ts'
@@ -25,6 +27,7 @@ const scenarios: readonly Scenario[] = [
   ...[full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile],
   supervision,
   channels,
+  postgres,
 ]
 /** Share of one core. The work of the system for us (interrupts, writing back) stays below it. */
 const NOTABLE_NOISE = 0.15
@@ -63,22 +66,29 @@ async function main(): Promise<void> {
   if (figures.some((figure) => figure.outcome === 'missed')) process.exitCode = 1
 }
 
+/** Scenarios with a section of their own in RESULTS.md, which a partial run writes as well. */
+const sections = [
+  { scenario: supervision, title: '## Supervision', about: 'Agents that work elsewhere.' },
+  {
+    scenario: postgres,
+    title: '## Postgres',
+    about: 'Servers on a Postgres that runs on the same machine, against the same server on SQLite.',
+  },
+]
+
 function writeResults(conditions: readonly string[], figures: readonly Figure[], chosen: readonly Scenario[]): void {
   const path = join(import.meta.dirname, 'RESULTS.md')
-  const [main = '', kept = ''] = readFileSync(path, 'utf8').split(SUPERVISION)
-  const isOurs = ({ scenario }: Figure): boolean => scenario === supervision.name
-  const rest =
-    chosen.length === scenarios.length
-      ? page(
-          conditions,
-          figures.filter((one) => !isOurs(one)),
-        )
-      : main
-  const own = chosen.includes(supervision) ? `\n\n${section(conditions, figures.filter(isOurs))}` : kept
-  writeFileSync(path, own === '' ? rest : `${rest.trimEnd()}\n\n${SUPERVISION}${own}`)
+  const [main = '', ...kept] = readFileSync(path, 'utf8').split(/^(?=## )/m)
+  const isIn = (name: string): boolean => sections.some(({ scenario }) => scenario.name === name)
+  const rest = figures.filter(({ scenario }) => !isIn(scenario))
+  const parts = sections.map(({ scenario, title, about }) => {
+    if (!chosen.includes(scenario)) return kept.find((part) => part.startsWith(`${title}\n`)) ?? ''
+    const own = figures.filter((figure) => figure.scenario === scenario.name)
+    return `${title}\n\n${about} Written by \`npm run bench -- --only ${scenario.name}\`.\n\n${table(conditions, own)}`
+  })
+  const all = [chosen.length === scenarios.length ? page(conditions, rest) : main, ...parts]
+  writeFileSync(path, `${all.flatMap((part) => part.trim() || []).join('\n\n')}\n`)
 }
-
-const SUPERVISION = '## Supervision'
 
 function choose(only: string | undefined): readonly Scenario[] {
   if (only === undefined) return scenarios
@@ -137,19 +147,11 @@ function page(conditions: readonly string[], figures: readonly Figure[]): string
 Written by \`bench/run.ts\`; do not edit. Read the ratios, not the absolute times: both sides of a ratio come from the same run,
 in turn, and each is the median of its rounds. CPU counts user and system time of all threads of the server.
 
-${conditions.map((condition) => `- ${condition}`).join('\n')}
-
-${markdownTable(figures)}
-`
+${table(conditions, figures)}`
 }
 
-const section = (conditions: readonly string[], figures: readonly Figure[]): string =>
-  `Agents that work elsewhere. Written by \`npm run bench -- --only supervision\`.
-
-${conditions.map((condition) => `- ${condition}`).join('\n')}
-
-${markdownTable(figures)}
-`
+const table = (conditions: readonly string[], figures: readonly Figure[]): string =>
+  `${conditions.map((condition) => `- ${condition}`).join('\n')}\n\n${markdownTable(figures)}\n`
 
 if (import.meta.main) {
   await main().catch((error: unknown) => {

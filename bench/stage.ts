@@ -11,7 +11,7 @@ import { type Child, startChild } from './child.ts'
 import type { LoadDoorName } from './door.ts'
 import { listen } from './listen.ts'
 import type { LoadReport } from './load.ts'
-import { cpuMs } from './process-stat.ts'
+import { cpuMs, processTree } from './process-stat.ts'
 
 /** The program that is measured: the floor or a server. */
 export interface Target {
@@ -36,6 +36,8 @@ export interface LoadPlan {
   rampMs?: number
   /** Default: the AG-UI door. */
   door?: LoadDoorName
+  /** Another server of the same store, which the runs are sent to. The target is asked to follow them. */
+  startAt?: Target
 }
 
 export interface LoadResult extends LoadReport {
@@ -56,6 +58,8 @@ interface ServerOptions {
   /** Options for Node, before the script. */
   nodeArgs?: readonly string[]
   env?: Record<string, string>
+  /** It may use all cores. Default: only the core of what is measured. */
+  anyCore?: boolean
 }
 
 export interface Stage {
@@ -66,6 +70,8 @@ export interface Stage {
   floor(): Promise<Target>
   server(options?: ServerOptions): Promise<Target>
   load(target: Target, plan: LoadPlan): Promise<LoadResult>
+  /** Lets a program that was started elsewhere use all cores. Its later children may do so too. */
+  unpin(pid: number): void
   /** Ends the programs that a failed scenario left running, except the model. */
   clear(): Promise<void>
   /** Ends everything and removes the folders. */
@@ -77,8 +83,9 @@ interface StageOptions {
   serverScript: string
 }
 
-const TARGET_CORE = 0
-const LOAD_CORE = 1
+const TARGET_CORE = '0'
+const LOAD_CORE = '1'
+const BOTH_CORES = `${TARGET_CORE},${LOAD_CORE}`
 const READY_WITHIN_MS = 30_000
 const here = (file: string): string => join(import.meta.dirname, file)
 
@@ -92,7 +99,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const pinned = canPin(remarks)
   let count = 0
 
-  function start(name: string, args: readonly string[], core: number, env: Record<string, string> = {}): Child {
+  function start(name: string, args: readonly string[], core: string, env: Record<string, string> = {}): Child {
     const child = startChild({
       name,
       args,
@@ -137,7 +144,12 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       const flags = ['serve', agentFile, '--port', String(port), '--data-dir', dataDir, '--log-level', 'warn']
       const begun = performance.now()
       const args = [...(server.nodeArgs ?? []), resolve(server.script ?? options.serverScript), ...flags]
-      const child = start(server.name ?? 'the server', args, TARGET_CORE, server.env)
+      const child = start(
+        server.name ?? 'the server',
+        args,
+        server.anyCore === true ? BOTH_CORES : TARGET_CORE,
+        server.env,
+      )
       await untilReady(child, `${url}ready`)
       return { name: server.name ?? 'server', url, child, startMs: performance.now() - begun, stop: () => stop(child) }
     },
@@ -151,6 +163,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       if (plan.thread !== undefined) args.push('--thread', plan.thread)
       if (plan.door !== undefined) args.push('--door', plan.door)
       if (plan.rampMs !== undefined) args.push('--ramp', String(plan.rampMs))
+      if (plan.startAt !== undefined) args.push('--start-at', plan.startAt.url)
       const before = { target: cpuMs(target.child.pid), model: cpuMs(model.pid) }
       const child = start('the load', [here('load.ts'), ...args], LOAD_CORE)
       const report: LoadReport = JSON.parse(await child.output())
@@ -163,6 +176,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
         loadCore: (report.cpuSeconds + modelSeconds) / report.seconds,
         problems: problemsOf(target.name, report),
       }
+    },
+    unpin(pid) {
+      if (pinned) for (const each of processTree(pid)) spawnSync('taskset', ['-cp', BOTH_CORES, String(each)])
     },
     async clear() {
       await Promise.all([...children].filter((child) => child !== model).map(stop))
@@ -186,7 +202,7 @@ function canPin(remarks: string[]): boolean {
   const cores = availableParallelism()
   if (found && cores >= 2) {
     // This process sleeps and reads /proc. It must not use the core that is measured.
-    spawnSync('taskset', ['-cp', String(LOAD_CORE), String(process.pid)])
+    spawnSync('taskset', ['-cp', LOAD_CORE, String(process.pid)])
     remarks.push(`server or floor on core ${TARGET_CORE}, load and fake model on core ${LOAD_CORE}`)
     return true
   }
