@@ -7,18 +7,18 @@ import { type Approval, type ChangeSummary, isWaiting } from '../../../domain/wa
 import { argumentsOf, warningsAbout } from '../../../supervision/approvals/shown-call.ts'
 import { evidence } from './approval-evidence.ts'
 import { bold, code, emoji, type Inline, line, type RichPart, rich, type SlackBlock, time } from './blocks.ts'
-import { button, type CardBody, type CardLook, type CardSubject, labelOf } from './card.ts'
+import { button, type CardBody, type CardLook, type CardSubject, labelOf, type Room } from './card.ts'
 import { choicesOf } from './question-choices.ts'
 import { notifiedName, shownName, shownNote, shownProse } from './shown-text.ts'
 
 const MOST_PATH = 300
 const MOST_WARNING = 200
 const MOST_WARNINGS = 5
-const MOST_NAMED = 5
+const MOST_NAMED = 3
 
-export function approvalBody(subject: CardSubject<Approval>, look: CardLook): CardBody {
+export function approvalBody(subject: CardSubject<Approval>, look: CardLook, room: Room): CardBody {
   const { wait } = subject
-  const { blocks, files } = evidence(subject, look)
+  const { blocks, files } = evidence(subject, look, room)
   return {
     asks: asksFor(wait),
     notified: notifiedAsk(wait),

@@ -121,6 +121,9 @@ export function button(look: Pick<CardLook, 'buttonValue'>, action: ButtonAction
 
 export const actions = (...elements: Button[]): Actions => ({ type: 'actions', elements })
 
+/** How much of their usual length the long texts of a card have. */
+export type Room = 1 | 0.5 | 0.25
+
 /** The parts of a card that depend on the kind of its record. */
 export interface CardBody {
   /** What the agent wants, after its name: `asks to change a file`. Our own words. */

@@ -1,5 +1,6 @@
 // The part of a diff that a card shows.
 
+import type { Room } from './card.ts'
 import { shownProse, sizeOf } from './shown-text.ts'
 
 export interface DiffExcerpt {
@@ -16,7 +17,7 @@ const MOST_LINE_CHARS = 300
 const MOST_CHARS = 2_600
 
 /** `shown` is a unified diff with its two header lines, in which hidden characters are marked. The card says the path itself. */
-export function diffExcerpt(shown: string): DiffExcerpt {
+export function diffExcerpt(shown: string, room: Room = 1): DiffExcerpt {
   const lines = shown.replace(/\n$/, '').split('\n')
   const body = /^--- /.test(lines[0] ?? '') && /^\+\+\+ /.test(lines[1] ?? '') ? lines.slice(2) : lines
   const isChange = (line: string): boolean => line.startsWith('+') || line.startsWith('-')
@@ -29,7 +30,7 @@ export function diffExcerpt(shown: string): DiffExcerpt {
     const { text, isCut } = shownProse(line, MOST_LINE_CHARS)
     const isNext = isChange(line)
     chars += sizeOf(text) + sizeOf('\n')
-    if ((isNext && changes === MOST_CHANGED_LINES) || chars > MOST_CHARS) {
+    if ((isNext && changes === MOST_CHANGED_LINES) || chars > MOST_CHARS * room) {
       isWhole = false
       break
     }

@@ -70,7 +70,7 @@ function replaced(value: unknown, next: () => string, key = ''): unknown {
   if (typeof value === 'string') {
     if (OURS.has(key)) return value
     return key === 'arguments' || key === 'editedArguments'
-      ? JSON.stringify({ [next()]: next(), list: [next()] })
+      ? JSON.stringify({ [next()]: next(), list: [next()], [key]: { a: next(), b: next(), c: next() } })
       : next()
   }
   if (typeof value !== 'object' || value === null) return value
@@ -107,6 +107,7 @@ const approvals = [
           },
         }),
     status: 'consumed',
+    preview: 'x',
     editedArguments: 'x',
   }),
 ]
@@ -224,20 +225,27 @@ describe('hostile text of any length', () => {
   })
 })
 
-test('every kind of record fits with 40,000 characters in each field', () => {
+test.each(['x', '<', '"', '😀', '\u202e', '\n'])('every message fits with 3,200 times %j in each field', (char) => {
+  const next = () => char.repeat(3_200)
   const kinds = records.filter(
     ({ wait, status }) => wait !== 'approval' || status === 'pending' || status === 'consumed',
   )
-  for (const [i, wait] of kinds.entries()) {
-    const char = ['x', '<', '😀', '\u202e', '\n'][i % 5] ?? ''
-    const next = () => char.repeat(40_000)
-    const subject = {
+  for (const wait of kinds) {
+    const subject: CardSubject = {
       wait: replaced(wait, next) as PersonWait,
       session: replaced({ ...session, title: 'x', prompt: 'x' }, next) as CardSubject['session'],
-      diff: { shown: `--- a\n+++ a\n+${next().replaceAll('\n', '\n+')}` },
-      quorum: null,
+      diff: { shown: `--- a\n+++ a\n${`+${char.repeat(200).replaceAll('\n', '-')}\n`.repeat(60)}` },
+      quorum: { needed: 9, yeses: Array.from({ length: 9 }, () => ({ by: next(), at: 1 })) },
     }
-    const message = renderCard(subject, { ...look, detail: 'verbose' })
+    const most: CardLook = {
+      ...look,
+      detail: 'verbose',
+      state: { type: 'awaiting_text', by: next(), action: 'refine' },
+      buttonValue: (action) => `${'v'.repeat(200)}${action}`,
+    }
+    const message = renderCard(subject, most)
     check({ ...message, text: message.text.replace(': ', ' ') })
+    if (subject.wait.wait !== 'approval') continue
+    check(editedMessage({ ...subject, wait: { ...subject.wait, status: 'pending' } }, most, next()))
   }
 })

@@ -12,14 +12,28 @@ import {
   factLines,
   headline,
   mentionLine,
+  type Room,
 } from './card.ts'
 import { outcomeOf } from './outcome.ts'
 import { alertBody, instructionBody, promptBody } from './record-cards.ts'
 import { notifiedName } from './shown-text.ts'
 
+/** Slack refuses a message from about 13,000 characters on, and does not say what it counts. This leaves room for a line above the card. */
+const MOST_CARD = 12_000
+
+/** Every text has a limit. Where many of them are long, each gets a part of it, and the thread has the rest. */
 export function renderCard(subject: CardSubject, look: CardLook): SlackMessage {
+  const card = cardWith(subject, look, 1)
+  if (fits(card)) return card
+  const half = cardWith(subject, look, 0.5)
+  return fits(half) ? half : cardWith(subject, look, 0.25)
+}
+
+const fits = ({ blocks }: SlackMessage): boolean => JSON.stringify(blocks).length <= MOST_CARD
+
+function cardWith(subject: CardSubject, look: CardLook, room: Room): SlackMessage {
   const { wait, session } = subject
-  const body = bodyOf(subject, look)
+  const body = bodyOf(subject, look, room)
   const outcome = outcomeOf(wait, session)
   const head = headline(subject, body.asks, ...markOf(wait))
   const asked = `${notifiedName(session.agent)} ${body.notified}`
@@ -37,11 +51,11 @@ export function renderCard(subject: CardSubject, look: CardLook): SlackMessage {
   }
 }
 
-function bodyOf(subject: CardSubject, look: CardLook): CardBody {
+function bodyOf(subject: CardSubject, look: CardLook, room: Room): CardBody {
   const { wait } = subject
   switch (wait.wait) {
     case 'approval':
-      return approvalBody({ ...subject, wait }, look)
+      return approvalBody({ ...subject, wait }, look, room)
     case 'prompt':
       return promptBody({ ...subject, wait }, look)
     case 'instruction':
