@@ -29,6 +29,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/temporary-files.ts',
+    setupFiles: 'test/property-seed.ts',
     env: temporaryFolder === null ? {} : { TMPDIR: temporaryFolder },
     projects: [
       {
