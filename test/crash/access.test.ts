@@ -98,7 +98,7 @@ describe('without a credential', () => {
   test.each([
     ['where a token is asked for on this machine', ['--auth', 'token'], {}],
     ['beyond this machine', ['--host', '0.0.0.0'], { host: '0.0.0.0' }],
-  ])('every route refuses, %s', { timeout: 60_000 }, async (name, flags, settings) => {
+  ])('every route refuses, %s', async (name, flags, settings) => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
@@ -145,7 +145,7 @@ describe('without a credential', () => {
     )
   })
 
-  test('on this machine everybody may talk, but not decide', { timeout: 60_000 }, async () => {
+  test('on this machine everybody may talk, but not decide', async () => {
     const server = await serverWith([])
     const table = await routeTable()
     const operators = table.filter(({ role }) => role === 'operator')
@@ -181,7 +181,7 @@ function attemptsOn({ method, path }: RouteRow, id: string): (Partial<RecordOpti
 }
 
 describe('what belongs to somebody else', () => {
-  test('looks as if it did not exist, at every route and in every spelling', { timeout: 60_000 }, async () => {
+  test('looks as if it did not exist, at every route and in every spelling', async () => {
     const server = await serverWith(['--auth', 'token'])
     const { url } = server
     const ann = bearer(tokens.ann)
@@ -274,7 +274,7 @@ describe('what belongs to somebody else', () => {
 })
 
 describe('a guesser', () => {
-  test('is slowed down, but users with a valid token are not', { timeout: 60_000 }, async () => {
+  test('is slowed down, but users with a valid token are not', async () => {
     const server = await serverWith(['--auth', 'token'])
     const guesses: string[] = []
     for (let i = 0; i < 12; i += 1) {
@@ -287,7 +287,7 @@ describe('a guesser', () => {
 })
 
 describe('other people’s pages', () => {
-  test('are refused at every route because of their Host or Origin', { timeout: 60_000 }, async () => {
+  test('are refused at every route because of their Host or Origin', async () => {
     const server = await serverWith([])
     const table = await routeTable()
     const ask = (headers: Record<string, string>) =>

@@ -244,7 +244,7 @@ describe('kill -9 while one of two approved calls of an answer runs', () => {
 })
 
 describe('many operators', () => {
-  test('who answer at the same time all see the same winner', { timeout: 60_000 }, async () => {
+  test('who answer at the same time all see the same winner', async () => {
     const { ledger, start } = await openHouse([{ name: 'one', hold: 'none' }])
     const server = await start()
     await ask(server, 'one').done

@@ -41,23 +41,19 @@ async function openHouse() {
 }
 
 describe.skipIf(process.platform !== 'linux')('the processes of MCP servers', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'end with %s, and those they have started',
-    { timeout: 60_000 },
-    async (signal) => {
-      const { yard, mark } = await openHouse()
-      const server = await yard.start({ flags: ['--drain', '2s', '--log-level', 'warn'] })
-      await record({ url: server.url, method: 'POST', body: runInput('thread', 'run', 'Hello?') }).done
-      await until('the server and its child run', async () => (await processesNaming(mark)).length >= 2)
-      const before = await processesNaming(mark)
+  test.each(['SIGTERM', 'SIGINT'] as const)('end with %s, and those they have started', async (signal) => {
+    const { yard, mark } = await openHouse()
+    const server = await yard.start({ flags: ['--drain', '2s', '--log-level', 'warn'] })
+    await record({ url: server.url, method: 'POST', body: runInput('thread', 'run', 'Hello?') }).done
+    await until('the server and its child run', async () => (await processesNaming(mark)).length >= 2)
+    const before = await processesNaming(mark)
 
-      const signalled = performance.now()
-      server.signal(signal)
-      const { code } = await server.exited
-      const afterMs = performance.now() - signalled
+    const signalled = performance.now()
+    server.signal(signal)
+    const { code } = await server.exited
+    const afterMs = performance.now() - signalled
 
-      expect([code, await processesNaming(mark)]).toEqual([0, []])
-      print(`P15: ${signal}: ${before.length} processes of an MCP server gone with the server after ${ms(afterMs)}`)
-    },
-  )
+    expect([code, await processesNaming(mark)]).toEqual([0, []])
+    print(`P15: ${signal}: ${before.length} processes of an MCP server gone with the server after ${ms(afterMs)}`)
+  })
 })

@@ -163,7 +163,7 @@ describe.skipIf(process.platform !== 'linux')('hostile files', () => {
     )
   })
 
-  test('come back with names that do no harm', { timeout: 60_000 }, async () => {
+  test('come back with names that do no harm', async () => {
     const yard = await openYard(onTestFinished, { answers })
     const server = await yard.start({ flags: ['--log-level', 'error'] })
     const broken = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(500, 'x')])

@@ -33,7 +33,7 @@ async function hashes(folder: string): Promise<Record<string, string>> {
 }
 
 describe('a data directory', () => {
-  test('is used by one server; a second one is refused and disturbs nobody', { timeout: 60_000 }, async () => {
+  test('is used by one server; a second one is refused and disturbs nobody', async () => {
     const yard = await openYard(onTestFinished)
     const first = await yard.start(quiet)
     const exits = await Promise.all([refusedStart(yard), refusedStart(yard)])
@@ -74,7 +74,7 @@ describe('a data directory', () => {
   test.each([
     ['that was closed', false],
     ['whose server was killed', true],
-  ])('of a newer version %s is refused before anything is written', { timeout: 60_000 }, async (_name, killed) => {
+  ])('of a newer version %s is refused before anything is written', async (_name, killed) => {
     const yard = await openYard(onTestFinished)
     const server = await yard.start(quiet)
     const client = createPersistentClient({ kind: 'stream', threadId: 'old', name: 'old' })

@@ -64,7 +64,7 @@ test('when several servers start on one port at once, only one gets it', { timeo
   print(`port: ${ROUNDS}/${ROUNDS} times one of ${AT_ONCE} servers got it, the others ended with 69`)
 })
 
-test.skipIf(!hasIpv6)('localhost is this server by both protocols, or not at all', { timeout: 60_000 }, async () => {
+test.skipIf(!hasIpv6)('localhost is this server by both protocols, or not at all', async () => {
   const yard = await openYard(onTestFinished)
   const server = await yard.start()
   const answers = await Promise.all(

@@ -88,7 +88,7 @@ test('requests during the recovery of a server are told to come back later', { t
   }
 })
 
-test('a damaged database ends the start with 65 and is named', { timeout: 60_000 }, async () => {
+test('a damaged database ends the start with 65 and is named', async () => {
   const yard = await openYard(onTestFinished)
   await (await yard.start({ flags: quiet })).kill()
   const path = join(yard.dataDir, 'quarterdeck.db')
@@ -124,7 +124,7 @@ test('damage that recovery finds ends the start too', { timeout: 120_000 }, asyn
   )
 })
 
-test.skipIf(!hasSqlite)('readable data can be saved as the docs say (needs sqlite3)', { timeout: 60_000 }, async () => {
+test.skipIf(!hasSqlite)('readable data can be saved as the docs say (needs sqlite3)', async () => {
   const yard = await openYard(onTestFinished)
   await seedLog(yard.dataDir, 20_000)
   const path = join(yard.dataDir, 'quarterdeck.db')

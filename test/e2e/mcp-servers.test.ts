@@ -6,9 +6,7 @@ import { packageScript } from '../../src/tools/mcp/testing/open-server.ts'
 import { isRunning } from '../../src/tools/process/testing/is-running.ts'
 import { startAgentFiles } from './agent-files-app.ts'
 
-test('a server that hangs delays no run, is named by health and log, and ends when we end', {
-  timeout: 90_000,
-}, async () => {
+test('a server that hangs delays no run, is named by health and log, and ends when we end', async () => {
   const node = JSON.stringify(process.execPath)
   const filesystem = JSON.stringify(packageScript('@modelcontextprotocol/server-filesystem'))
   const files = {

@@ -571,7 +571,7 @@ describe('tools of every kind in one agent file', () => {
     },
   })
 
-  test('are called through AG-UI: MCP over stdio, HTTP, OpenAPI, a prompt', { timeout: 60_000 }, async () => {
+  test('are called through AG-UI: MCP over stdio, HTTP, OpenAPI, a prompt', async () => {
     await using service = await startService()
     const everything = packageScript('@modelcontextprotocol/server-everything')
     await using app = await startAgentFiles({

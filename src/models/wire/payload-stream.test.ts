@@ -196,7 +196,6 @@ describe.each(wires)('$name', ({ name, make, events }) => {
 
   test.each([100_000, 130_000, 1_000_000, 8_000_000])(
     'reads the arguments of a call that come in one piece of %i characters',
-    { timeout: 60_000 },
     async (size) => {
       expect((await argumentsFrom(size, turn)).length).toBe(ARGUMENTS(size).length)
       expect((await argumentsFrom(size, () => turns(50))) === ARGUMENTS(size)).toBe(true)
@@ -223,7 +222,7 @@ describe.each(wires)('$name', ({ name, make, events }) => {
     ])
   })
 
-  test('an event over the limit is an error that says so', { timeout: 60_000 }, async () => {
+  test('an event over the limit is an error that says so', async () => {
     expect(await failureFrom(argumentsFrom(17_000_000, turn))).toMatchObject({
       code: 'model_failed',
       message: expect.stringContaining('sent an event of more than 16 million characters'),

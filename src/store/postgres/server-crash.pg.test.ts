@@ -24,7 +24,7 @@ let server: PostgresServer
 beforeAll(async () => {
   // Text stays in memory until somebody asks for it to be on disk, so a crash surely takes it.
   server = await startPostgres({ settings: { wal_writer_delay: '10s', wal_writer_flush_after: '1GB' } })
-}, 60_000)
+})
 
 afterAll(() => server.discard())
 

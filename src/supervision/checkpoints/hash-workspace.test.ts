@@ -276,7 +276,7 @@ describe('ignored files', () => {
     expect(pathsIn(root)).toEqual(['.gitignore', 'a.txt', 'rules'])
   })
 
-  test('are the same as for git', { timeout: 60_000 }, () => {
+  test('are the same as for git', () => {
     const part = fc.constantFrom(
       'a',
       'b',

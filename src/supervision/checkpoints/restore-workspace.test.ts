@@ -378,7 +378,7 @@ describe('a restore that ends early', () => {
     expect(() => finishRestore('../manifests/x', store)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
   })
 
-  test('after kill -9 can be finished', { timeout: 60_000 }, async () => {
+  test('after kill -9 can be finished', async () => {
     const { root, folder, store, save, requestFor } = open()
     const name = save()
     work(root)

@@ -41,32 +41,28 @@ async function open() {
 test.each([
   ['the files were written', { jobs: { endRestore: killed } }, true],
   ['the checkpoint for an undo was recorded', { create: killed, jobs: { endRestore: killed } }, false],
-])(
-  'a restore that was killed after %s gets its new session at the next start, once',
-  { timeout: 60_000 },
-  async (_, change, isMade) => {
-    const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
+])('a restore that was killed after %s gets its new session at the next start, once', async (_, change, isMade) => {
+  const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
 
-    await expect(start(change).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
-    expect((await all()).length).toBe(isMade ? 2 : 1)
-    expect(await jobs.openRestores()).toHaveLength(1)
-    await start().recover()
-    await start().recover()
+  await expect(start(change).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
+  expect((await all()).length).toBe(isMade ? 2 : 1)
+  expect(await jobs.openRestores()).toHaveLength(1)
+  await start().recover()
+  await start().recover()
 
-    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n')
-    const [made, ...others] = (await all()).filter(([id]) => id !== session.id)
-    expect([made?.[1], others]).toEqual(['created', []])
-    expect((await desk.sessions.get(String(made?.[0]))).supervision).toMatchObject({
-      restoredFrom: checkpoint.id,
-      workspaceRoot: root,
-    })
-    expect((await desk.sessions.get(session.id)).supervision.status).toBe('terminated')
-    expect(await start().list({ by: ann, limit: 10 })).toHaveLength(2)
-    expect(await jobs.openRestores()).toEqual([])
-  },
-)
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n')
+  const [made, ...others] = (await all()).filter(([id]) => id !== session.id)
+  expect([made?.[1], others]).toEqual(['created', []])
+  expect((await desk.sessions.get(String(made?.[0]))).supervision).toMatchObject({
+    restoredFrom: checkpoint.id,
+    workspaceRoot: root,
+  })
+  expect((await desk.sessions.get(session.id)).supervision.status).toBe('terminated')
+  expect(await start().list({ by: ann, limit: 10 })).toHaveLength(2)
+  expect(await jobs.openRestores()).toEqual([])
+})
 
-test('a restore that was killed while it wrote files ends with the new session too', { timeout: 60_000 }, async () => {
+test('a restore that was killed while it wrote files ends with the new session too', async () => {
   const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
   const restore: Checkpoints['restore'] = async (request) => {
     await jobs.restore(request)
@@ -85,9 +81,7 @@ test('a restore that was killed while it wrote files ends with the new session t
   expect((await desk.audit()).filter(({ by }) => by !== 'ann')).toEqual([])
 })
 
-test('a session that cannot be made leaves the files restored, and does not block the next restore', {
-  timeout: 60_000,
-}, async () => {
+test('a session that cannot be made leaves the files restored, and does not block the next restore', async () => {
   const { jobs, start, checkpoint, digest } = await open()
   await expect(start({ create: killed }).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
   expect(await jobs.openRestores()).toEqual([])

@@ -174,9 +174,7 @@ describe('the everything server over Streamable HTTP', () => {
     ])
   })
 
-  test('sends the configured headers, and reconnects to a restarted server', {
-    timeout: 90_000,
-  }, async () => {
+  test('sends the configured headers, and reconnects to a restarted server', async () => {
     const sent: (string | null)[] = []
     const watched: typeof fetch = (url, init) => {
       sent.push(new Headers(init?.headers).get('x-sample'))

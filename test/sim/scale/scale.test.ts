@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 describe('the model of a large installation', () => {
-  test('agrees with the simulator about a small one', { timeout: 60_000 }, async () => {
+  test('agrees with the simulator about a small one', async () => {
     const load: Load = {
       replicas: 3,
       streams: 50,

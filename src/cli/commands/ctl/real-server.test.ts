@@ -102,4 +102,4 @@ test('ctl decides at a real server through its socket, with the passphrase that 
     1,
     expect.stringContaining(`No server runs for ${server.cwd}/.quarterdeck`),
   ])
-}, 60_000)
+})

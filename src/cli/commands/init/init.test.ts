@@ -83,7 +83,7 @@ describe('quarterdeck init', () => {
       env: { PATH: process.env.PATH },
     })
     expect(tested).toEqual({ stdout: expect.stringContaining('1 of 1 test case passed'), stderr: '' })
-  }, 60_000)
+  })
 
   test('keeps existing files, and overwrites an agent only with --force', async () => {
     const cwd = await tempFolder()

@@ -292,5 +292,5 @@ tools:
     expect(sessions).toMatchObject([{ message_count: 16 }])
     expect(await server.ended).toBe(0)
     expect(server.text()).toContain('Stopping.')
-  }, 60_000)
+  })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { routeTable } from '../../../../test/crash/support/route-table.ts'
 import { refuseWithoutScope, type Scope, scopeOf, scopes } from './scopes.ts'
 
-test('every route needs the scope that this table says', { timeout: 60_000 }, async () => {
+test('every route needs the scope that this table says', async () => {
   const table = (await routeTable()).filter(({ role }) => role === 'user' || role === 'operator')
   const byScope = Object.groupBy(table, (route) => scopeOf(route) ?? 'no scope is enough')
   const lines = (scope: Scope | 'no scope is enough') =>

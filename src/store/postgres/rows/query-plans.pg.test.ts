@@ -58,7 +58,7 @@ beforeAll(async () => {
   database = openDatabase({ url: server.url, clock, log: silentLogger, readers: 2 })
   await migrate(database)
   await askOnce(server.url, SEED)
-}, 60_000)
+})
 
 afterAll(async () => {
   await database.close()
