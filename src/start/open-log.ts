@@ -90,7 +90,6 @@ async function openPostgres(
 ): Promise<{ store: Store; wake: Wake; team: Team }> {
   const { createPostgresStore } = await import('../store/postgres/postgres-store.ts')
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
-  const { createDatabaseTime } = await import('../store/postgres/connection/database-time.ts')
   const { createReaderRows } = await import('../store/postgres/reader-rows.ts')
   const { createNotifiedWake } = await import('../log/notified-wake.ts')
   const { createSharedPresence } = await import('../engine/sessions/shared-presence.ts')
@@ -99,7 +98,7 @@ async function openPostgres(
   const store = await createPostgresStore({ url, clock, log, synced: commit, waitMs, readers, writerId: owner })
   undo.defer(() => store.close())
   const { reads, statements, notifications } = store.database
-  undo.defer(await clock.follow((own) => createDatabaseTime(store.database, own).offset, log))
+  undo.defer(await clock.follow(store.time.lead, log))
   const rows = createReaderRows(statements)
   const wake = createNotifiedWake({
     ...{ notifications, clock, replica: owner },

@@ -3,51 +3,62 @@ import type { Logger } from '../domain/logger.ts'
 
 /**
  * The clock of a process that shares its store. Its wall time is the database's as soon as `follow` resolves, so that what one process
- * writes has not expired, or lies in the future, for another one whose clock differs.
+ * writes has not expired, or lies in the future, for another one whose clock differs. From then on nobody notices when the clock of
+ * this machine is set.
  */
 export interface TeamClock extends Clock {
   /**
-   * `difference` says by how many milliseconds the given clock is behind the database's. It is asked every second, and must be cheap.
-   * The returned function ends it.
+   * `lead` says how far the database's time is ahead of monotonic time. It is asked every second, and must be cheap, unless `again`
+   * says that its last answer may be wrong. The returned function ends it.
    */
-  follow(difference: (own: Clock) => () => Promise<number>, log: Logger): Promise<() => void>
+  follow(lead: (again: boolean) => Promise<number>, log: Logger): Promise<() => void>
 }
 
 const LOOK_MS = 1_000
 /** Clocks that are kept in time differ by less, and a delay of the network looks like it. */
 const SMALL_MS = 1_000
+/** Monotonic time stands still while the machine sleeps. Then wall time has jumped afterwards, as if it had been set. */
+const JUMP_MS = 250
 
 export function createTeamClock(own: Clock): TeamClock {
-  let behind = 0
+  /** How far wall time is ahead of monotonic time. Null: as this machine says. */
+  let lead: number | null = null
 
-  function set(ms: number, log: Logger): void {
-    const next = Math.abs(ms) < SMALL_MS ? 0 : Math.round(ms)
-    if (Math.abs(next - behind) >= SMALL_MS) {
-      const now = next === 0 ? 'is right again' : 'differs from the database’s: its time is used here'
-      log.warn(`the clock of this machine ${now}`, { behind_ms: next })
-    }
-    behind = next
-  }
+  const ownLead = (): number => own.now() - own.mono()
 
   return {
-    now: () => own.now() + behind,
+    now: () => (lead === null ? own.now() : Math.round(own.mono() + lead)),
     mono: () => own.mono(),
     after: (ms, fire, hold) => own.after(ms, fire, hold),
     soon: (fire) => own.soon(fire),
 
-    async follow(difference, log) {
-      const measure = difference(own)
+    async follow(leadOfDatabase, log) {
       const closing = new AbortController()
-      set(await measure(), log)
+      let seen = ownLead()
+      let told = 0
+
+      async function look(): Promise<void> {
+        const mine = ownLead()
+        const theirs = await leadOfDatabase(Math.abs(mine - seen) >= JUMP_MS)
+        seen = mine
+        lead ??= mine
+        if (Math.abs(theirs - lead) >= SMALL_MS) lead = theirs
+        tell(Math.abs(theirs - mine) < SMALL_MS ? 0 : Math.round(theirs - mine))
+      }
+
+      function tell(behind: number): void {
+        if (Math.abs(behind - told) < SMALL_MS) return
+        told = behind
+        const now = behind === 0 ? 'is right again' : 'differs from the database’s: its time is used here'
+        log.warn(`the clock of this machine ${now}`, { behind_ms: behind })
+      }
+
+      await look()
       void (async () => {
         while (!closing.signal.aborted) {
           await sleep(own, LOOK_MS, closing.signal)
-          // While the database is away, the last difference counts.
-          if (!closing.signal.aborted)
-            await measure().then(
-              (ms) => set(ms, log),
-              () => {},
-            )
+          // While the database is away, the last answer counts.
+          if (!closing.signal.aborted) await look().catch(() => {})
         }
       })()
       return () => closing.abort()

@@ -11,7 +11,7 @@ import { wrapReads } from '../store-reads.ts'
 import { createCommitter } from './commit/committer.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { databaseError } from './connection/database-error.ts'
-import { createDatabaseTime } from './connection/database-time.ts'
+import { createDatabaseTime, type DatabaseTime } from './connection/database-time.ts'
 import { createFigures } from './figures.ts'
 import { migrate } from './migrate.ts'
 import { createReads } from './rows/reads.ts'
@@ -38,6 +38,8 @@ export interface PostgresStore extends Store {
   shared: Shared
   /** For what else needs this database: notifications, rows of readers, the bytes of files. */
   database: Database
+  /** The database's clock, which all processes share. */
+  time: Pick<DatabaseTime, 'lead'>
 }
 
 const WAIT_MS = 10_000
@@ -111,6 +113,7 @@ export async function createStoreOn(
 
     shared: createPostgresShared(database.statements, clock),
     database,
+    time,
   }
 }
 

@@ -23,21 +23,33 @@ function openTime() {
   return { clock, state, time: createDatabaseTime(database, own) }
 }
 
-test('the database is asked once, and again when a clock may have changed', async () => {
+test('the database is asked once, and again when its clock may have changed', async () => {
   const { clock, state, time } = openTime()
   state.ahead = 3_000
   expect([await time.offset(), await time.offset(), state.asked]).toEqual([3_000, 3_000, 1])
 
-  // This machine's clock is set.
+  // This machine's clock is set: that changes nothing over there.
   state.jump = -60_000
-  expect([await time.offset(), state.asked]).toEqual([63_000, 2])
+  expect([await time.offset(), state.asked]).toEqual([63_000, 1])
 
   // The database's clock is set. Nobody waits for the look that finds it.
   state.ahead = 8_000
   clock.advance(60_000)
-  expect([await time.offset(), state.asked]).toEqual([63_000, 3])
+  expect([await time.offset(), state.asked]).toEqual([63_000, 2])
   await expect.poll(() => time.offset()).toBe(68_000)
-  expect(state.asked).toBe(3)
+  expect(state.asked).toBe(2)
+
+  state.ahead = 10_000
+  const lead = await time.lead()
+  expect([(await time.lead(true)) - lead, await time.offset(), state.asked]).toEqual([2_000, 70_000, 3])
+})
+
+test('a clock that is set while the database is asked does not spoil the answer', async () => {
+  const { state, time } = openTime()
+  state.ahead = 3_000
+  const asked = time.offset()
+  state.jump = -60_000
+  expect([await asked, await time.offset()]).toEqual([63_000, 63_000])
 })
 
 test('after a failover to a server with another clock, leases of before are not over', async () => {
