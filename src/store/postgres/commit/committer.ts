@@ -12,7 +12,7 @@ import type { Connection } from '../connection/connect.ts'
 import type { Database } from '../connection/database.ts'
 import { databaseError, isAway, isRace, isTooLong, nameTooLong, sqlState } from '../connection/database-error.ts'
 import { endOfChain } from '../rows/audit-table.ts'
-import { type Decided, decideGroup } from './decision-group.ts'
+import { type Decided, decideGroup, isTooEarly } from './decision-group.ts'
 import { SEQ_BLOCK } from './heads.ts'
 import { appendText, gatherText, readAnswer, type TextGroup, textResults, textValues } from './text-group.ts'
 import { createUnflushedText } from './unflushed-text.ts'
@@ -41,6 +41,9 @@ export interface CommitterOptions {
 const FLUSH_MS = 1_000
 /** How long to wait before the database is asked again whether it has committed something. */
 const DOUBT_MS = 250
+/** How long the commands to a session wait for the process that executes its run, after the database was away. It stops all others. */
+const OWNER_MS = 1_000
+const ASK_OWNER_MS = 50
 /** How often a command is tried that loses a race. Each time, another transaction has won. */
 const RACES = 12
 
@@ -67,6 +70,7 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
   const closing = new AbortController()
   let connection: Connection | null = null
   let n = 0
+  let patientUntil = Number.NEGATIVE_INFINITY
   let chainEnd: ChainEnd | null = null
   let queue: Promise<unknown> = Promise.resolve()
 
@@ -81,6 +85,7 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
     reserved.clear()
     connection = hello.connection
     n = Math.max(n, hello.n)
+    patientUntil = clock.mono() + OWNER_MS
     chainEnd ??= await readChainEnd(hello.connection, writerId)
     return hello
   }
@@ -88,6 +93,17 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
   function drop(): void {
     connection?.destroy()
     connection = null
+  }
+
+  async function commitPatiently(commands: readonly Command[]): Promise<Result[]> {
+    const results = await commitGroup(commands)
+    while (results.some(isTooEarly) && clock.mono() < patientUntil && !closing.signal.aborted) {
+      await sleep(clock, ASK_OWNER_MS, closing.signal)
+      for (const [i, command] of commands.entries()) {
+        if (isTooEarly(results[i])) results.splice(i, 1, ...(await oneByOne([command])))
+      }
+    }
+    return results
   }
 
   async function commitGroup(commands: readonly Command[]): Promise<Result[]> {
@@ -239,7 +255,7 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
   }
 
   return {
-    commit: (commands) => inTurn(() => (commands.length === 0 ? Promise.resolve([]) : commitGroup(commands))),
+    commit: (commands) => inTurn(() => (commands.length === 0 ? Promise.resolve([]) : commitPatiently(commands))),
     open: () => inTurn(async () => void (await connected(waitMs))),
     async close() {
       closing.abort()

@@ -9,7 +9,7 @@ import { fenced, isTextAlone } from '../../rules/run-rules.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Statement } from '../sql.ts'
 import { createAuditChain } from './audit-chain.ts'
-import { createHeads, type Head } from './heads.ts'
+import { createHeads, type Head, isAwaited } from './heads.ts'
 import { createRowReader, type RowReader } from './row-reader.ts'
 import { createRowWriter } from './row-writer.ts'
 import { createSending } from './sending.ts'
@@ -59,6 +59,11 @@ export async function decideGroup(group: DecisionGroup): Promise<Decided> {
     for (const command of commands) {
       try {
         const { result, changes } = await decideOne(command, reader)
+        if (
+          !isOfOwner(command) &&
+          changes.some((one) => one.write === 'append_entries' && isAwaited(heads.get(one.sessionId)))
+        )
+          throw tooEarly()
         for (const change of changes) {
           reader.noteChange(change)
           const reading = writer.write(change)
@@ -83,6 +88,15 @@ export async function decideGroup(group: DecisionGroup): Promise<Decided> {
     throw error
   }
 }
+
+/** Whoever has the fence executes the run, or takes it over. */
+const isOfOwner = (command: Command): boolean => 'fence' in command
+
+const TOO_EARLY =
+  'The database was down, and the server that works on this session has not come back yet. Try again soon.'
+const tooEarly = (): ServerError => new ServerError('storage_failed', TOO_EARLY)
+export const isTooEarly = (result: Result | undefined): boolean =>
+  result?.ok === false && result.error.message === TOO_EARLY
 
 function decideOne(command: Command, reader: RowReader): Promise<Decision> | Decision {
   if (command.type === 'append' && isTextAlone(command)) {

@@ -18,6 +18,13 @@ export interface Head {
 /** Seqs are reserved in blocks of this size, and the next block when half of the last one is used. */
 export const SEQ_BLOCK = 10_000
 
+/**
+ * After a crash of Postgres, the heads of running sessions lie at their ceilings until the process that executes the run has come back
+ * and has written again what was lost. Nobody else may write behind the text that is missing: readers would go on after it.
+ */
+export const isAwaited = (head: Head | undefined): boolean =>
+  head !== undefined && head.run !== null && head.head === head.ceiling
+
 export type HeadRow = [session: string, head: number, ceiling: number, run: string | null, fence: number | null]
 
 /** The heads of one transaction. */

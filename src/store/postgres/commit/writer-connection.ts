@@ -3,6 +3,7 @@
 import type { Connection } from '../connection/connect.ts'
 import type { Database } from '../connection/database.ts'
 import type { Statement } from '../sql.ts'
+import { SEQ_BLOCK } from './heads.ts'
 import type { TextRow } from './text-group.ts'
 import type { UnflushedText } from './unflushed-text.ts'
 
@@ -56,6 +57,16 @@ const rewriteText: Statement = {
     ON CONFLICT DO NOTHING`,
 }
 
+/** Nothing of this process is missing any more, so others may write to the sessions whose runs it executes. */
+const settleHeads: Statement = {
+  name: 'settle_heads',
+  text: `WITH mine AS (
+      SELECT heads.session FROM runs JOIN heads ON heads.session = runs.session AND heads.run = runs.id
+      WHERE runs.lease_owner = $1 AND runs.status = 'running' AND heads.head = heads.ceiling
+      ORDER BY heads.session FOR UPDATE OF heads)
+    UPDATE heads SET ceiling = head + ${SEQ_BLOCK} FROM mine WHERE heads.session = mine.session`,
+}
+
 /**
  * Postgres does not notice at once that a connection is lost: a statement that waits for a lock goes on when it gets the lock. So nobody
  * knows whether transaction `$2` of the connection before is over. From here on it is: either it was committed, and this returns its
@@ -89,6 +100,7 @@ export async function connectWriter(options: WriterConnectionOptions, waitMs?: n
       await rewrite(connection, lost, writerId, unflushed.lastNumber)
       unflushed.clear()
     }
+    await connection.rows(settleHeads, [writerId])
     const [ended] = await connection.rows<[number, string]>(endLastTransaction, [writerId, lastNumber])
     const [n, answer] = ended ?? [lastNumber + 1, '']
     return { connection, n, answer }
