@@ -42,6 +42,13 @@ test('a device stays signed in after a restart, and its token is stored nowhere'
   expect([readFileSync(file(), 'utf8').includes(token), statSync(file()).mode & 0o777]).toEqual([false, 0o600])
 })
 
+test('so does one of a person of an identity provider, who has a token of this server', async () => {
+  const { open } = setUp()
+  const { device } = await open().add({ ...ada, user: 'corp:ada@example.com' })
+
+  expect(await open().list()).toMatchObject([device])
+})
+
 test('its last use is written at most every ten minutes', async () => {
   const { open, clock } = setUp()
   const devices = open()

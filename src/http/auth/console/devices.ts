@@ -7,6 +7,7 @@ import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import { USER_NAME } from '../../../domain/user-name.ts'
 import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
 import { digestOf, newToken, type Token } from '../tokens/token.ts'
 
@@ -54,7 +55,7 @@ const time = z.iso.datetime()
 const DeviceSchema = z
   .strictObject({
     id: z.string().min(1).max(64),
-    user: z.string().regex(/^\w{1,64}$/),
+    user: z.string().regex(USER_NAME),
     label: z.string().max(100),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     created_at: time,

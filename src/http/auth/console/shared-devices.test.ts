@@ -48,6 +48,14 @@ test('a device that signed in at one replica is known at the other, at the lates
   expect(b.current()).toHaveLength(1)
 })
 
+test('a person of an identity provider, who has a token of this server, signs in like others', async () => {
+  const { a, b } = await setUp()
+  const { device } = await a.add({ ...ada, user: 'corp:ada@example.com' })
+
+  expect(await a.list()).toMatchObject([device])
+  expect(await b.list()).toMatchObject([device])
+})
+
 test('a device that signed out at one replica is refused at the other within a second', async () => {
   const { clock, a, b } = await setUp()
   const { device } = await a.add(ada)
