@@ -99,3 +99,21 @@ test('a token does what its scopes say, and one without scopes everything', () =
   expect(refusal(undefined, 'POST /devices/codes', 'operator')).toBe(null)
   expect(refusal(['talk'], 'GET /health', 'public')).toBe(null)
 })
+
+test('a token that ends, or is limited to an agent, signs nobody in: what it makes there would not be limited', () => {
+  const refusal = (own: Parameters<typeof refuseWithoutScope>[0], path: string, role: 'public' | 'operator') => {
+    try {
+      refuseWithoutScope(own, { method: 'POST', path, role })
+      return null
+    } catch (error) {
+      return error
+    }
+  }
+  for (const own of [{ agent: 'helper' }, { expiresAt: 1 }]) {
+    expect(refusal(own, '/sign-in', 'public')).toMatchObject({ code: 'forbidden' })
+    expect(refusal(own, '/devices/codes', 'operator')).toMatchObject({ code: 'forbidden' })
+    // A proof counts for one decision.
+    expect(refusal(own, '/passkeys/challenges', 'operator')).toBe(null)
+    expect(refusal(own, '/approvals/:id', 'operator')).toBe(null)
+  }
+})

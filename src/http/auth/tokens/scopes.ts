@@ -23,6 +23,8 @@ const others: Readonly<Record<string, Scope>> = {
 
 /** With these, somebody could get a credential that may do more. */
 const wholeTokenOnly = /^POST \/(?:sign-in|devices\/codes|passkeys(?:\/\w+)?)$/
+/** What comes of these has neither an end nor an agent. */
+const letsIn = /^POST \/(?:sign-in|devices\/codes)$/
 
 type Asked = Pick<Route, 'method' | 'path' | 'role'>
 
@@ -38,7 +40,11 @@ export function scopeOf({ method, path, role }: Asked): Scope | null {
 }
 
 /** Throws `forbidden`. */
-export function refuseWithoutScope({ scopes: own }: Pick<Principal, 'scopes'>, route: Asked): void {
+export function refuseWithoutScope(
+  { scopes: own, agent, expiresAt }: Pick<Principal, 'scopes' | 'agent' | 'expiresAt'>,
+  route: Asked,
+): void {
+  if ((agent ?? expiresAt) !== undefined && letsIn.test(`${route.method} ${route.path}`)) throw wholeToken()
   if (own === undefined || route.role === 'agent') return
   const needed = scopeOf(route)
   if (needed !== null && own.includes(needed)) return
@@ -53,4 +59,7 @@ export const scopeMissing = (needed: Scope): ServerError =>
   })
 
 const wholeToken = (): ServerError =>
-  new ServerError('forbidden', 'A token that is limited to scopes cannot sign in to the console, or let others in.')
+  new ServerError(
+    'forbidden',
+    'A token that is limited to scopes or to an agent, or that ends, cannot sign in to the console, or let others in.',
+  )
