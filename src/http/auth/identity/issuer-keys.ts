@@ -33,6 +33,9 @@ const FETCH_MS = 5_000
 const MAX_BYTES = 512 * 1024
 const MOST_KEYS = 100
 
+/** RSA with fewer bits can be broken, and the library does not take it. */
+const MIN_RSA_BYTES = 2_048 / 8
+
 /** Only public keys that can check a signature. A symmetric key in such a list would let everybody sign. */
 const KeysSchema = z.object({
   keys: z
@@ -40,11 +43,14 @@ const KeysSchema = z.object({
     .max(MOST_KEYS)
     .transform((keys) =>
       keys.flatMap((key) => {
-        const isUsable = typeof key.kty === 'string' && ['RSA', 'EC', 'OKP'].includes(key.kty) && key.use !== 'enc'
-        return isUsable ? [{ ...key, kty: String(key.kty) }] : []
+        const isUsable = key.kty === 'RSA' ? isLong(key.n) : key.kty === 'EC' || key.kty === 'OKP'
+        return isUsable && key.use !== 'enc' ? [{ ...key, kty: String(key.kty) }] : []
       }),
     ),
 })
+function isLong(modulus: unknown): boolean {
+  return typeof modulus === 'string' && Buffer.from(modulus, 'base64url').length >= MIN_RSA_BYTES
+}
 const DiscoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) })
 
 export function createIssuerKeys({ issuer, fetch, clock, log }: IssuerKeysDeps): IssuerKeys {
