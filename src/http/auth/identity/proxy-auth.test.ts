@@ -94,6 +94,24 @@ describe('a proxy that has signed people in', () => {
     expect(ask(PROXY, user(name))).toBe('unusable_name')
   })
 
+  test('may send groups and addresses with letters of any language, as UTF-8', () => {
+    const roles = { user: null, operator: ['Qualitätssicherung', '運用'], admin: [] }
+    const identify = createProxyAuth({ ...settings, roles }, { operators: [], operatorGroups: [] })
+    const sent = (text: string) => Buffer.from(text).toString('latin1')
+    const person = (groups: string, email: string) =>
+      identify(requestFrom(PROXY, user('ada'), ['X-Forwarded-Groups', groups], ['X-Forwarded-Email', email]))
+
+    expect(person(sent('Qualitätssicherung, Éditeurs'), sent('ædå@example.com'))).toMatchObject({
+      role: 'operator',
+      groups: ['Qualitätssicherung', 'Éditeurs'],
+      email: 'ædå@example.com',
+    })
+    expect(person(sent('運用'), '')).toMatchObject({ role: 'operator', groups: ['運用'] })
+    expect(person(sent('Qualità'), '')).toMatchObject({ groups: ['Qualità'] })
+    // An old proxy, with one byte for each letter.
+    expect(person('Qualitätssicherung', '')).toMatchObject({ role: 'operator' })
+  })
+
   test('people without a role are turned away', () => {
     const identify = createProxyAuth(
       { ...settings, roles: { user: ['staff'], operator: [], admin: [] } },

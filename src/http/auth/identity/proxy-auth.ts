@@ -1,6 +1,7 @@
 // A proxy in front of this server that has signed people in, and says in headers who they are. Only its own connections count: everybody
 // can send such headers.
 
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { ServerError } from '../../../domain/errors.ts'
@@ -32,8 +33,8 @@ export function createProxyAuth(
     if (user === null) {
       throw invalidToken('unusable_name', `The proxy sent a name in ${headers.user} that this server cannot use.`)
     }
-    const groups = groupsOf(onlyValue(request, headers.groups))
-    const email = onlyValue(request, headers.email)?.slice(0, 254) ?? null
+    const groups = groupsOf(readable(onlyValue(request, headers.groups) ?? ''))
+    const email = readable(onlyValue(request, headers.email) ?? '').slice(0, 254) || null
     // Only browsers send it, and no page can leave it out.
     const isBrowser = request.headers['sec-fetch-site'] !== undefined
     const endsAt = Number.POSITIVE_INFINITY
@@ -55,12 +56,19 @@ function onlyValue(
     )
   }
   const value = headers[name]
-  const text = typeof value === 'string' ? value.trim() : ''
+  // Only these: the last byte of a letter may look like another kind of space.
+  const text = typeof value === 'string' ? value.replace(/^[ \t]+|[ \t]+$/g, '') : ''
   return text === '' ? null : text
 }
 
-function groupsOf(text: string | null): string[] {
-  const groups = (text ?? '').split(',', MOST_GROUPS).map((group) => group.trim())
+/** Node reads a header as one letter for each byte, but proxies send UTF-8. */
+function readable(header: string): string {
+  const bytes = Buffer.from(header, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : header
+}
+
+function groupsOf(text: string): string[] {
+  const groups = text.split(',', MOST_GROUPS).map((group) => group.trim())
   return [...new Set(groups.filter((group) => GROUP.test(group)))]
 }
 
