@@ -47,7 +47,7 @@ export const clusterMutants: readonly Mutant[] = [
   },
   {
     name: 'drain-without-release',
-    seed: 8,
+    seed: 10,
     bug: 'a replica that stops keeps its runs until its lease has run out',
     foundBy: ['takeover'],
     faults(faults) {
@@ -84,7 +84,7 @@ export const clusterMutants: readonly Mutant[] = [
   },
   {
     name: 'own-readers-only',
-    seed: 12,
+    seed: 18,
     bug: 'a run stops although a client reads it at another replica',
     foundBy: ['presence'],
     faults(faults) {

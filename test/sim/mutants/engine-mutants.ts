@@ -60,7 +60,7 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'recovers-at-start-only',
-    seed: 12,
+    seed: 14,
     bug: 'what could not be recovered at the start is never looked at again',
     foundBy: ['liveness'],
     faults(faults) {

@@ -25,7 +25,7 @@ export const storeMutants: readonly Mutant[] = [
   },
   {
     name: 'forgets-keys-on-restart',
-    seed: 26,
+    seed: 37,
     bug: 'idempotency keys live in memory only',
     foundBy: ['acknowledged', 'client'],
     store: (store, { process }) =>
