@@ -1,0 +1,27 @@
+// `npm test`: all tests, and `npm run check` beside them. Tests wait a lot, and the checkers use what they leave of the processor. What
+// follows `npm test --` goes to Vitest. A check that finds something ends the tests; what the checks say comes last.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setPriority } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+/** The tests come first. */
+const NICENESS = 5
+
+const check = spawn(process.execPath, [join(root, 'scripts/check.ts')], { stdio: ['ignore', 'pipe', 'pipe'] })
+if (check.pid !== undefined) setPriority(check.pid, NICENESS)
+const said: Buffer[] = []
+for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk))
+
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+const tests = spawn(process.execPath, [vitest, 'run', ...process.argv.slice(2)], { stdio: 'inherit' })
+process.on('SIGTERM', () => {
+  for (const child of [check, tests]) child.kill()
+})
+check.once('close', (code) => code === 0 || tests.kill())
+
+const codes = await Promise.all([check, tests].map((child) => once(child, 'close')))
+process.stdout.write(Buffer.concat(said))
+process.exitCode = codes.every(([code]) => code === 0) ? 0 : 1
