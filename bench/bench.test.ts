@@ -83,7 +83,6 @@ describe('floor, fake model and load client together', () => {
 
     expect({ failed: report.failed, tokens: report.tokens }).toEqual({ failed: 0, tokens: 20 })
     expect(report.delayMs?.p50).toBeGreaterThan(0)
-    expect(report.delayMs?.p50).toBeLessThan(5000)
   })
 
   test('an answer with one token too few is a failure', async () => {
