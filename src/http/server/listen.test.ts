@@ -23,8 +23,13 @@ test.skipIf(process.platform !== 'linux')('many connections are accepted in a fe
     server.close()
   })
 
+  // Turns in which no connection had arrived yet do not count.
   let turns = 0
-  for (; taken < clients.length; turns += 1) await turn()
+  while (taken < clients.length) {
+    const before = taken
+    await turn()
+    if (taken > before) turns += 1
+  }
 
   expect(turns).toBeLessThan(60)
 })
