@@ -9,6 +9,7 @@ import { createClient } from '../client/client.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { sameForEveryRisk } from '../domain/quorum.ts'
+import { createNoonClock } from '../domain/testing/noon-clock.ts'
 import { testAgent, testTool } from '../engine/testing/open-engine.ts'
 import { openIssuer } from '../http/auth/identity/testing/local-issuer.ts'
 
@@ -16,6 +17,8 @@ const answers = [
   { when: { user: 'delete' }, parts: [{ tool_call: { name: 'delete_all', arguments: {} } }] },
   { parts: [{ text: 'Hello.' }, { usage: { input: 600, output: 400 } }] },
 ]
+
+const clock = createNoonClock()
 
 /** The whole server, with settings as in quarterdeck.yaml. */
 async function open(settings: object, people = 1) {
@@ -37,6 +40,7 @@ async function open(settings: object, people = 1) {
     configDir: join(folder, 'config'),
     version: '0.0.0-test',
     log: silentLogger,
+    clock,
     exit: (code) => {
       throw new Error(`the server wanted to exit with ${code}`)
     },
@@ -78,7 +82,7 @@ test('a user talks with a token of their provider, and a member of a group decid
   await using issuer = await openIssuer()
   const { url, ask } = await open({ ...provider(issuer), operators: [{ group: 'sre', admin: true }] }, 2)
   const token = async (preferred_username: string, ...groups: string[]) =>
-    await issuer.token(Date.now(), { preferred_username, groups })
+    await issuer.token(clock.now(), { preferred_username, groups })
   const bearer = async (...args: Parameters<typeof token>) => ({ Authorization: `Bearer ${await token(...args)}` })
   const [ada, bob, cy] = [await bearer('ada'), await bearer('bob', 'sre'), await bearer('cy', 'sre')]
 
@@ -116,7 +120,7 @@ test('a user who has used up a day gets 429 at every door, and answers still cou
     limits: { per_day: { default: { runs: 2 }, groups: { sre: { runs: 'none' } } } },
   })
   const of = async (preferred_username: string, ...groups: string[]) => {
-    const token = await issuer.token(Date.now(), { preferred_username, groups })
+    const token = await issuer.token(clock.now(), { preferred_username, groups })
     return { token, headers: { Authorization: `Bearer ${token}` } }
   }
   const [ada, bob] = [await of('ada'), await of('bob', 'sre')]

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
+import { createNoonClock } from '../../../domain/testing/noon-clock.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
 import { createDayLimits } from '../../../supervision/oversight/day-limits.ts'
 import { createReadUsage } from '../../../supervision/oversight/usage-report.ts'
@@ -7,10 +8,11 @@ import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-door
 import { createUsageRoutes } from './routes.ts'
 
 const answer = { parts: [{ text: 'Hello.' }, { usage: { input: 1_000, output: 200, cached: 400 } }] }
-const today = () => new Date().toISOString().slice(0, 10)
+const noon = createNoonClock()
+const today = () => new Date(noon.now()).toISOString().slice(0, 10)
 
 async function openUsage(models: Record<string, { input: number; output: number; cachedInput?: number }> = {}) {
-  const doors = await openDoors({ answers: [answer, answer] }, ({ store, oversight, clock }) =>
+  const doors = await openDoors({ answers: [answer, answer], clock: noon }, ({ store, oversight, clock }) =>
     createUsageRoutes({
       readUsage: createReadUsage({
         usage: store.usage,
