@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { excerptOf, hasTerms, indexedText, parseSearch } from './search-words.ts'
 
@@ -23,6 +24,39 @@ describe('words', () => {
 
   test('are cut when they are long, so an encoded file does not fill the index', () => {
     expect(indexedText('a'.repeat(100_000))).toBe('a'.repeat(64))
+    expect(indexedText(`é ${'A1'.repeat(100)}`)).toBe(`e ${'a1'.repeat(32)}`)
+  })
+
+  test('are the same in the index and in a query, whatever the text is', () => {
+    const pieces = [
+      'Ab',
+      'x'.repeat(70),
+      '9',
+      '_',
+      ' ',
+      '\u0000',
+      '~',
+      'é',
+      'e\u0301',
+      'İ',
+      'K',
+      '½',
+      '東',
+      '가',
+      '\ud800',
+      '😀',
+    ]
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 20 }).map((all) => all.join(''))
+    fc.assert(
+      fc.property(text, (any) => {
+        const asked = parseSearch(`"${any}"`).flatMap(({ words }) => words)
+        expect(
+          indexedText(any)
+            .split(' ')
+            .filter((word) => word !== ''),
+        ).toEqual(asked)
+      }),
+    )
   })
 })
 
