@@ -3,19 +3,12 @@
 
 import { type Clock, sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { ChainEnd } from '../../audit-chain.ts'
-import { emptyChain } from '../../audit-chain.ts'
-import { type Command, needsSync, type Result } from '../../ports/command.ts'
-import type { AppendEntries } from '../../ports/runs.ts'
-import { isTextAlone } from '../../rules/run-rules.ts'
+import type { Command, Result } from '../../ports/command.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Database } from '../connection/database.ts'
 import { databaseError, isAway, isRace, isTooLong, nameTooLong, sqlState } from '../connection/database-error.ts'
-import { endOfChain } from '../rows/audit-table.ts'
-import { type Decided, decideGroup, isTooEarly } from './decision-group.ts'
-import { SEQ_BLOCK } from './heads.ts'
-import { appendText, gatherText, readAnswer, type TextGroup, textResults, textValues } from './text-group.ts'
-import { createUnflushedText } from './unflushed-text.ts'
+import { isTooEarly } from './decision-group.ts'
+import { createTransactions, Doubt, type InDoubt, type TransactionsOptions } from './transactions.ts'
 import { connectWriter, type Hello } from './writer-connection.ts'
 
 export interface Committer {
@@ -27,18 +20,12 @@ export interface Committer {
   close(): Promise<void>
 }
 
-export interface CommitterOptions {
+export interface CommitterOptions extends TransactionsOptions {
   database: Database
   clock: Clock
-  /** Names this process in `writers` and its chain of the audit trail. */
-  writerId: string
-  /** How far a synced commit must have come: on the server's disk, or also visible on its standbys. */
-  synced: 'on' | 'remote_apply'
   waitMs: number
 }
 
-/** Text is on disk after this time, even if nothing but text is written. */
-const FLUSH_MS = 1_000
 /** How long to wait before the database is asked again whether it has committed something. */
 const DOUBT_MS = 250
 /** How long the commands to a session wait for the process that executes its run, after the database was away. It stops all others. */
@@ -47,46 +34,21 @@ const ASK_OWNER_MS = 50
 /** How often a command is tried that loses a race. Each time, another transaction has won. */
 const RACES = 12
 
-/** A transaction of which nobody knows whether it was committed. */
-interface InDoubt {
-  n: number
-  /** What to answer if it was. */
-  settle(answer: string): Result[]
-}
-
-/** The connection was lost while a transaction may have been committed. */
-class Doubt extends Error {
-  readonly inDoubt: InDoubt
-  constructor(inDoubt: InDoubt, cause: unknown) {
-    super('The connection was lost during a commit.', { cause })
-    this.inDoubt = inDoubt
-  }
-}
-
 export function createCommitter({ database, clock, writerId, synced, waitMs }: CommitterOptions): Committer {
-  const unflushed = createUnflushedText()
-  /** Of the sessions whose runs this process executes: the last seq that is known, and the ceiling that is surely on disk. */
-  const reserved = new Map<string, { head: number; ceiling: number }>()
+  const transactions = createTransactions({ clock, writerId, synced })
   const closing = new AbortController()
   let connection: Connection | null = null
-  let n = 0
   let patientUntil = Number.NEGATIVE_INFINITY
-  let chainEnd: ChainEnd | null = null
   let queue: Promise<unknown> = Promise.resolve()
-
-  const BEGIN = 'BEGIN'
-  const BEGIN_SYNCED = `BEGIN; SET LOCAL synchronous_commit = ${synced}`
 
   /** Connects again if the connection is lost. Returns null if it was there. */
   async function connected(patience: number): Promise<Hello | null> {
     if (connection?.isOpen === true) return null
-    const hello = await connectWriter({ database, writerId, unflushed, lastNumber: n + 1 }, patience)
-    // After a crash of the server, the heads have moved.
-    reserved.clear()
+    const { unflushed, lastNumber } = transactions
+    const hello = await connectWriter({ database, writerId, unflushed, lastNumber: lastNumber + 1 }, patience)
     connection = hello.connection
-    n = Math.max(n, hello.n)
     patientUntil = clock.mono() + OWNER_MS
-    chainEnd ??= await readChainEnd(hello.connection, writerId)
+    await transactions.resume(hello)
     return hello
   }
 
@@ -107,7 +69,7 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
   }
 
   async function commitGroup(commands: readonly Command[]): Promise<Result[]> {
-    const text = commands.every(isText) ? gatherText(commands as readonly AppendEntries[]) : null
+    const write = transactions.of(commands)
     const since = clock.mono()
     let inDoubt: InDoubt | null = null
     for (let races = 0; ; ) {
@@ -119,7 +81,7 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
         inDoubt = null
         if (isTooOften) throw lostAgain()
         if (connection === null) throw new Error('There is no connection.')
-        return text === null ? await writeDecisions(connection, commands) : await writeText(connection, text)
+        return await write(connection)
       } catch (error) {
         if (error instanceof Doubt) inDoubt = error.inDoubt
         if ((closing.signal.aborted || database.isLeaving) && connection === null) throw databaseError(error)
@@ -136,7 +98,7 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
         await rollBack()
         if (isRace(error) && commands.length === 1 && races < RACES && clock.mono() - since < waitMs) {
           races += 1
-          await sleep(clock, races * 5 * (1 + (n % 3)), closing.signal)
+          await sleep(clock, races * 5 * (1 + (transactions.lastNumber % 3)), closing.signal)
           continue
         }
         if (commands.length === 1 && isTooLong(error)) return [{ ok: false, error: nameTooLong(error) }]
@@ -167,86 +129,6 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
     return results
   }
 
-  async function writeDecisions(on: Connection, commands: readonly Command[]): Promise<Result[]> {
-    const isSynced = commands.some(mustSync)
-    const mine = n + 1
-    const settle = (decided: Decided): Result[] => {
-      n = mine
-      chainEnd = decided.chainEnd
-      if (isSynced) unflushed.clear()
-      for (const { session, run, head, ceiling } of decided.heads) {
-        if (run === null) reserved.delete(session)
-        else if (isSynced) reserved.set(session, { head, ceiling })
-      }
-      return decided.results
-    }
-    let decided: Decided | null = null
-    try {
-      return settle(
-        await decideGroup({
-          connection: on,
-          commands,
-          begin: isSynced ? BEGIN_SYNCED : BEGIN,
-          writerId,
-          n: mine,
-          chainEnd: chainEnd ?? emptyChain(writerId),
-          onCommit: (all) => {
-            decided = all
-          },
-        }),
-      )
-    } catch (error) {
-      const all: Decided | null = decided
-      if (all === null || !isAway(error)) throw error
-      throw new Doubt({ n: mine, settle: () => settle(all) }, error)
-    }
-  }
-
-  async function writeText(on: Connection, group: TextGroup): Promise<Result[]> {
-    const { rows } = group
-    const isSynced = mustFlush(group)
-    const mine = n + 1
-    const settle = (answer: string): Result[] => {
-      n = mine
-      const answers = readAnswer(rows, answer)
-      for (const row of rows) {
-        const found = answers.get(row)
-        const known = reserved.get(row.session)
-        if (found === undefined) reserved.delete(row.session)
-        else if (isSynced) reserved.set(row.session, { head: found.lastSeq, ceiling: found.ceiling })
-        else if (known !== undefined) known.head = found.lastSeq
-      }
-      if (isSynced) unflushed.clear()
-      else {
-        const written = rows.flatMap((row) => {
-          const lastSeq = answers.get(row)?.lastSeq
-          return lastSeq === undefined ? [] : [{ ...row, lastSeq }]
-        })
-        if (written.length > 0) unflushed.add(mine, written, clock.mono())
-      }
-      return textResults(group, answers)
-    }
-    try {
-      const begun = isSynced ? on.run(BEGIN_SYNCED) : null
-      const sent = on.rows<[string]>(appendText, textValues(writerId, mine, rows))
-      const done = isSynced ? on.run('COMMIT') : null
-      const [answered] = await Promise.all([sent, begun, done])
-      return settle(answered[0]?.[0] ?? '')
-    } catch (error) {
-      throw isAway(error) ? new Doubt({ n: mine, settle }, error) : error
-    }
-  }
-
-  /** Text that would come near a ceiling that is not on disk, or that follows text which is not on disk for long, is synced. */
-  function mustFlush({ rows }: TextGroup): boolean {
-    const { since } = unflushed
-    if (since !== null && clock.mono() - since > FLUSH_MS) return true
-    return rows.some(({ session, count }) => {
-      const known = reserved.get(session)
-      return known === undefined || known.head + count > known.ceiling - SEQ_BLOCK / 2
-    })
-  }
-
   /** One group after the other. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = queue.then(work, work)
@@ -268,18 +150,8 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
 
 const DISK_FULL = '53100'
 
-const isText = (command: Command): boolean => command.type === 'append' && isTextAlone(command)
-
-/** Entries of other commands than text alone are never written again, so they must be on disk before anybody sees them. */
-const mustSync = (command: Command): boolean => needsSync(command) || command.type === 'append'
-
 const lostAgain = (): ServerError =>
   new ServerError('storage_failed', 'The database broke off the transaction again and again. Try again soon.')
 
 const brokenStore = (cause: unknown): ServerError =>
   new ServerError('storage_failed', 'The command could not be stored. See the server log.', { cause })
-
-async function readChainEnd(connection: Connection, chain: string): Promise<ChainEnd> {
-  const [row] = await connection.rows<[number, string]>(endOfChain, [chain])
-  return row === undefined ? emptyChain(chain) : { chain, n: row[0], head: row[1] }
-}
