@@ -18,7 +18,7 @@ import { requestedStop } from './run-entries.ts'
 import { logRun, logWaits, type RunFacts } from './run-log.ts'
 import type { AgentParts, ExecuteDeps, Lane, Pending, RunScope } from './run-scope.ts'
 import { agentStarted, type Stop, stopOf } from './run-scope.ts'
-import type { RunEnd, RunWriter } from './run-writer.ts'
+import { isFenced, type RunEnd, type RunWriter } from './run-writer.ts'
 
 /** Where a recovered run goes on. */
 export interface Resumption {
@@ -110,7 +110,7 @@ export async function executeRun(
     const stopped = stopOf(stop.signal)
     if (stopped?.kind === 'suspended' || stopped?.kind === 'lost') return ended(stopped.kind)
     const cause = broken === null ? error : broken.cause
-    if (cause instanceof ServerError && cause.code === 'run_fenced') return ended('lost')
+    if (isFenced(cause)) return ended('lost')
     const why = stopped ?? failure(cause, run, deps.log)
     const end = stoppedEnd(why, run, session, usage.total, broken?.messages ?? [], writer.timestamp())
     await writer.finish({ ...end, audit: [...scope.inFlight.values()] })

@@ -1,10 +1,6 @@
 // The runs that execute in this process, each from the moment it is given to us until its last event is written.
 
-import type { Clock } from '../../domain/clock.ts'
-import { sleep } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
@@ -15,13 +11,14 @@ import type { Files } from '../files-port.ts'
 import type { Gate } from '../gate.ts'
 import { createPriceList } from '../loop/budget.ts'
 import type { Presence } from '../sessions/presence.ts'
+import { createDrain, type Drain, type DrainDeps, type Executing } from './drain-runs.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { stoppedEnd } from './run-end.ts'
 import { logUnexecutedEnd, runLogger } from './run-log.ts'
 import type { AgentParts, Stop } from './run-scope.ts'
-import { isStorageTrouble, type RunWriter } from './run-writer.ts'
+import { isFenced, type RunWriter } from './run-writer.ts'
 
-export interface ExecutingRuns {
+export interface ExecutingRuns extends Pick<Drain, 'drain'> {
   readonly size: number
   /** How many runs have ended, by outcome. */
   readonly finished: Readonly<Record<string, number>>
@@ -44,63 +41,34 @@ export interface ExecutingRuns {
   lose(runId: string, fence: number): void
   /** Resolves when the runs of the session that execute now have ended. */
   settled(sessionId: string): Promise<void>
-  /**
-   * Lets the runs work for `ms`. On a store of several processes it then gives all of them back, and most of them earlier: between
-   * two steps. Otherwise it ends those that were read live and gives the others back.
-   */
-  drain(ms: number, how: { crashed: boolean }): Promise<void>
 }
 
-export interface ExecutingRunsDeps {
+export interface ExecutingRunsDeps extends DrainDeps {
   agents: ReadonlyMap<string, AgentParts>
   store: Pick<Store, 'entries' | 'messages' | 'runs' | 'waits' | 'files'>
   log: SessionLog
-  clock: Clock
   ids: Ids
-  logger: Logger
   telemetry: Telemetry
   presence: Presence
   gate: Gate
   fileSource: Files | null
   limits: { disconnectGraceMs: number | null }
-  /** False: other processes can go on with the runs of this one. */
-  isOnlyProcess: boolean
-  /** Whether no other process lives that could go on with a run. Left out: nobody knows. */
-  isAlone?: () => boolean
   /** Called when a run could not be ended: it is still ours, and nobody works on it. */
   onAbandoned: (run: RunRecord) => void
   /** Called when a run does not execute here any more, whatever the reason. */
   onEnded: (run: RunRecord) => Promise<void>
 }
 
-interface Executing {
-  run: RunRecord
-  writer: RunWriter
-  stop: AbortController
-  done: Promise<void>
-}
-
-/** How long runs have to stop once they are told to. */
-const STOP_MS = 2_000
-/** A short run ends here rather than elsewhere. */
-const FINISH_MS = 2_000
-/** How often a process that stops tries to give a run back, and looks how far its former runs are elsewhere. */
-const FORMER_LOOK_MS = 250
-
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, fileSource, limits, isOnlyProcess } = deps
-  const { isAlone = () => isOnlyProcess } = deps
   const { onAbandoned, onEnded } = deps
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const executing = new Map<string, Executing>()
+  const leaving = createDrain(executing, deps)
   /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */
   const starting = new Map<string, { stop: AbortController; holders: number }>()
   const finished: Record<string, number> = {}
   const tokens = { input: 0, output: 0 }
-  let crashed = false
-  let isLeaving = false
-  /** Runs that were given back, so that another process goes on with them. */
-  const former = new Set<string>()
   const settle = async (answers: readonly WaitAnswer[]) =>
     void (await log.commit({ type: 'settle_waits', answers, now: clock.now() }))
 
@@ -129,8 +97,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     const detach = attend(run, stop)
     try {
       const outcome = await work(run, session, writer, stop, resumption)
-      // The next owner counts a run that is not given back as one whose process died.
-      if (outcome === 'suspended' && !crashed) await giveBack(run)
+      if (outcome === 'suspended') await leaving.giveBack(run)
       finished[outcome] = (finished[outcome] ?? 0) + 1
     } catch (error) {
       if (isFenced(error)) finished.lost = (finished.lost ?? 0) + 1
@@ -171,63 +138,13 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     }
     const { outcome, usage } = await executeRun(
       { store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, fileSource },
-      { root: agent, run, session, writer, stop, isLeaving: () => isLeaving, resumption },
+      { root: agent, run, session, writer, stop, isLeaving: () => leaving.isLeaving, resumption },
     )
     for (const one of usage) {
       tokens.input += one.inputTokens ?? 0
       tokens.output += one.outputTokens ?? 0
     }
     return outcome
-  }
-
-  async function giveBack({ id: runId, fence }: RunRecord): Promise<void> {
-    const until = clock.mono() + STOP_MS
-    for (;;) {
-      try {
-        await log.commit({ type: 'release_run', runId, fence })
-        former.add(runId)
-        return
-      } catch (error) {
-        // Another process has taken it over already.
-        if (isFenced(error)) return
-        if (isOnlyProcess || !isStorageTrouble(error) || clock.mono() >= until) throw error
-        await sleep(clock, FORMER_LOOK_MS)
-      }
-    }
-  }
-
-  /** Whoever told us to stop may lose patience and kill us. The run did not cause that death. */
-  function noteStopping({ run, writer }: Executing): void {
-    const fact = { fact: 'stopping' as const, run: run.id, at: writer.timestamp() }
-    writer.commit({ facts: [fact] }).catch((error: unknown) => {
-      // It has just ended.
-      if (isFenced(error)) return
-      runLogger(logger, run).warn('a run could not be told that the server stops', { error })
-    })
-  }
-
-  const allDone = () => Promise.all([...executing.values()].map(({ done }) => done))
-
-  /** Other processes go on with what is left, so nothing has to end here and nothing is lost. */
-  async function handOver(ms: number): Promise<void> {
-    const until = clock.mono() + ms
-    await Promise.race([allDone(), sleep(clock, Math.min(ms, FINISH_MS))])
-    isLeaving = !isAlone()
-    await Promise.race([allDone(), sleep(clock, Math.max(until - clock.mono(), 0))])
-    for (const { stop } of executing.values()) stop.abort(SUSPENDED)
-    await Promise.race([allDone(), sleep(clock, STOP_MS)])
-    // Readers that are here see more of what goes on elsewhere, as long as there is time.
-    if (clock.mono() < until) await Promise.race([formerEnded(until), sleep(clock, until - clock.mono())])
-  }
-
-  async function formerEnded(until: number): Promise<void> {
-    while (former.size > 0 && clock.mono() < until && !isAlone()) {
-      for (const id of [...former]) {
-        const run = await store.runs.get(id).catch(() => null)
-        if (run?.status !== 'running') former.delete(id)
-      }
-      if (former.size > 0) await sleep(clock, FORMER_LOOK_MS)
-    }
   }
 
   return {
@@ -264,25 +181,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       await Promise.all(here.map(({ done }) => done))
     },
 
-    async drain(ms, how) {
-      crashed = how.crashed
-      if (!crashed) for (const entry of executing.values()) noteStopping(entry)
-      if (!isOnlyProcess && !crashed) return handOver(ms)
-      await Promise.race([allDone(), sleep(clock, ms)])
-      for (const { run, stop } of executing.values()) stop.abort(run.origin === 'reader' ? CUT_OFF : SUSPENDED)
-      await Promise.race([allDone(), sleep(clock, STOP_MS)])
-    },
+    drain: leaving.drain,
   }
 }
 
-/** Nobody may ever come back for an answer that was read live. A background run is read later. */
-const CUT_OFF: Stop = {
-  kind: 'failed',
-  code: 'interrupted',
-  message: 'The server was stopped before the answer was complete. Ask again.',
-}
-
-const SUSPENDED: Stop = { kind: 'suspended' }
 const LOST: Stop = { kind: 'lost' }
-
-const isFenced = (error: unknown): boolean => error instanceof ServerError && error.code === 'run_fenced'

@@ -224,6 +224,9 @@ export function createRunWriter(
 export const isStorageTrouble = (error: unknown): boolean =>
   error instanceof ServerError && (error.code === 'storage_full' || error.code === 'storage_failed')
 
+/** Another process owns the run now, or it has ended. */
+export const isFenced = (error: unknown): boolean => error instanceof ServerError && error.code === 'run_fenced'
+
 type Append = Omit<AppendEntries, 'type' | 'sessionId' | 'runId' | 'fence'>
 
 /** A refused append wrote nothing, so what it held goes first with the next one. Otherwise an end could be shown without its start. */
