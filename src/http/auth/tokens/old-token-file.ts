@@ -1,5 +1,6 @@
 // `tokens.json`: older versions stored tokens there in plain text, in the data directory. It is read once, to import its tokens.
 
+import { rmSync } from 'node:fs'
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
@@ -16,14 +17,34 @@ const ContentSchema = z.strictObject({
     .default([]),
 })
 
-/**
- * The valid tokens of the file, or null if there is no such file. `replaced` are the roles whose first token was replaced by a setting:
- * that token was not valid and must not become valid. Throws `config_invalid` if the file cannot be used.
- */
-export function readOldTokens(
+type OldTokens = readonly (Omit<Token, 'id'> & { name: string })[]
+
+/** The tokens to import. `refused` if there are stored ones already, in `found`, and the file has others. */
+export function oldTokensToTake(
   path: string,
-  replaced: { user: boolean; operator: boolean },
-): readonly (Omit<Token, 'id'> & { name: string })[] | null {
+  replaced: Replaced,
+  found: readonly Token[] | null,
+): OldTokens | 'refused' | null {
+  try {
+    const tokens = readOldTokens(path, replaced)
+    const isKnown = tokens?.every(({ sha256 }) => found?.some((one) => one.sha256 === sha256)) ?? true
+    // Otherwise whoever can write to the data directory could become an operator.
+    return found === null || isKnown ? tokens : 'refused'
+  } catch (error) {
+    if (found === null) throw error
+    // They must not be able to prevent a start either.
+    return 'refused'
+  }
+}
+
+/** Roles whose first token was replaced by a setting: that token was not valid and must not become valid. */
+interface Replaced {
+  user: boolean
+  operator: boolean
+}
+
+/** The valid tokens of the file, or null if there is no such file. Throws `config_invalid` if the file cannot be used. */
+function readOldTokens(path: string, replaced: Replaced): OldTokens | null {
   const text = readPrivateFile(path, { maxBytes: MAX_BYTES, refuse: (why, cause) => unusable(path, why, cause) })
   if (text === null) return null
   const content = parse(path, text)
@@ -45,6 +66,22 @@ export function readOldTokens(
     sha256: digestOf(token),
   }))
   return checkTokens(found)
+}
+
+export function removeOldTokens(path: string): void {
+  try {
+    rmSync(path)
+  } catch (cause) {
+    // A server that lost its token file would import it again, including tokens that were revoked meanwhile.
+    throw new ServerError(
+      'config_invalid',
+      `${path} was imported but cannot be removed. Remove it, then start again.`,
+      {
+        details: { path },
+        cause,
+      },
+    )
+  }
 }
 
 function parse(path: string, text: string): z.infer<typeof ContentSchema> {

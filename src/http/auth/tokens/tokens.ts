@@ -2,7 +2,6 @@
 // memory. The file is read once. Changes to it while the server runs have no effect.
 
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Clock } from '../../../domain/clock.ts'
@@ -11,10 +10,9 @@ import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
 import type { ConfigFileOptions } from '../config-folder/config-file.ts'
-import { readOldTokens } from './old-token-file.ts'
+import { oldTokensToTake, removeOldTokens } from './old-token-file.ts'
 import type { Scope } from './scopes.ts'
 import {
-  checkTokens,
   checkTokenText,
   digestOf,
   newToken,
@@ -26,6 +24,7 @@ import {
 } from './token.ts'
 import { createTokenFile } from './token-file.ts'
 import { createLocalTokenRecords, type TokenRecords } from './token-records.ts'
+import { createTokenTable } from './token-table.ts'
 
 export interface NewToken {
   name: string
@@ -114,75 +113,16 @@ export function readTokens(options: TokensOptions): ReadTokens {
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
   const found = file?.read() ?? null
   const oldPath = join(dataDir, 'tokens.json')
-  const old = file === null ? null : readOld()
+  const replaced = { user: set.user !== null, operator: set.operator !== null }
+  const old = file === null ? null : oldTokensToTake(oldPath, replaced, found)
   const operatorToken = set.operator ?? (file === null ? newToken(random) : null)
   const given = [['user', set.user] as const, ['operator', operatorToken] as const].flatMap(([role, token]) => {
     if (token === null) return []
     checkTokenText(token, role)
     return [{ id: null, user: LOCAL_USER, role, sha256: digestOf(token) }]
   })
+  const table = createTokenTable(given, createLocalTokenRecords(file, found), found ?? [])
   let audit: WriteAudit | null = null
-  let stored = createLocalTokenRecords(file, found)
-  let isShared = false
-  let records: readonly TokenRecord[] = found ?? []
-  let table: readonly Token[] = checkTokens([...given, ...records])
-
-  /** The tokens to import. `refused` if an import was already done and the file now has other tokens. */
-  function readOld(): ReturnType<typeof readOldTokens> | 'refused' {
-    try {
-      const tokens = readOldTokens(oldPath, { user: set.user !== null, operator: set.operator !== null })
-      const isKnown = tokens?.every(({ sha256 }) => found?.some((record) => record.sha256 === sha256)) ?? true
-      // Otherwise whoever can write to the data directory could become an operator.
-      return found === null || isKnown ? tokens : 'refused'
-    } catch (error) {
-      if (found === null) throw error
-      // They must not be able to prevent a start either.
-      return 'refused'
-    }
-  }
-
-  /** Counts what this process changes. */
-  let changes = 0
-
-  function use(next: readonly TokenRecord[]): void {
-    table = checkTokens([...given, ...next])
-    records = next
-  }
-
-  async function refresh(): Promise<void> {
-    for (let before = -1; isShared && before !== changes; ) {
-      before = changes
-      const next = (await stored.read()) ?? []
-      // Otherwise it is too old: a token that was revoked meanwhile would be valid again.
-      if (before === changes) use(next)
-    }
-  }
-
-  async function add(more: readonly TokenRecord[]): Promise<void> {
-    checkTokens([...given, ...records, ...more])
-    await stored.add(more)
-    changes += 1
-    // Another process may have added some, or removed one, since then.
-    use([...records.filter((one) => more.every(({ id }) => id !== one.id)), ...more])
-  }
-
-  async function remove(id: string): Promise<boolean> {
-    const isRemoved = await stored.remove(id)
-    changes += 1
-    if (isRemoved) use(records.filter((one) => one.id !== id))
-    return isRemoved
-  }
-
-  /** From now on the tokens are in a store that other processes use too. */
-  async function moveTo(shared: TokenRecords): Promise<void> {
-    stored = shared
-    isShared = true
-    const known = await shared.read()
-    if (known !== null) return use(known)
-    if (records.length === 0) return
-    await shared.add(records)
-    log.info('the tokens of the token file were copied into the store', { tokens: records.length })
-  }
 
   const newRecord = (token: Omit<TokenRecord, 'id' | 'created_at'>): TokenRecord => ({
     id: ids.uuid(),
@@ -223,21 +163,21 @@ export function readTokens(options: TokensOptions): ReadTokens {
     const bound = role === 'agent' ? placeOf(wanted, workspaces) : limitsOf(wanted)
     const end = expires_in === undefined ? {} : { expires_at: new Date(clock.now() + expires_in * 1000).toISOString() }
     await removeEnded()
-    if (records.length >= MAX_TOKENS) {
+    if (table.records().length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
     const token = newToken(random)
     const record = newRecord({ name, user, role, ...bound, ...end, sha256: digestOf(token) })
     // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)
-    await add([record])
+    await table.add([record])
     return { record, token }
   }
 
   /** They are kept for a while, so that people see why something is refused. */
   async function removeEnded(): Promise<void> {
-    for (const { id, expires_at } of records) {
-      if (expires_at !== undefined && Date.parse(expires_at) < clock.now() - SHOW_ENDED_MS) await remove(id)
+    for (const { id, expires_at } of table.records()) {
+      if (expires_at !== undefined && Date.parse(expires_at) < clock.now() - SHOW_ENDED_MS) await table.remove(id)
     }
   }
 
@@ -252,10 +192,10 @@ export function readTokens(options: TokensOptions): ReadTokens {
     if (found === null) {
       const taken = tokens.map(newRecord)
       for (const record of taken) await write('token_created', record, 'tokens.json')
-      await add(taken)
+      await table.add(taken)
     }
     // Otherwise the process crashed after it wrote the new file and before it removed the old one.
-    removeOld(oldPath)
+    removeOldTokens(oldPath)
     log.info('the tokens of tokens.json were imported and the file was removed; they stay valid', {
       tokens: tokens.length,
       token_file: file?.path,
@@ -263,38 +203,38 @@ export function readTokens(options: TokensOptions): ReadTokens {
   }
 
   return {
-    current: () => table,
-    list: () => records,
+    current: table.current,
+    list: table.records,
     create,
     get path() {
-      return isShared ? null : (file?.path ?? null)
+      return table.isShared ? null : (file?.path ?? null)
     },
     operatorToken,
-    refresh,
+    refresh: table.refresh,
     async revoke(id, by) {
-      const known = () => records.find((one) => one.id === id)
+      const known = () => table.records().find((one) => one.id === id)
       // Another process may have made it a moment ago.
-      if (known() === undefined) await refresh()
+      if (known() === undefined) await table.refresh()
       const record = known()
       if (record === undefined) throw tokenNotFound(id)
-      if (!(await remove(id))) throw tokenNotFound(id)
+      if (!(await table.remove(id))) throw tokenNotFound(id)
       await write('token_revoked', record, by)
     },
-    hasAny: (make) => table.length > 0 || (old !== null && old !== 'refused' && old.length > 0) || make,
+    hasAny: (make) => table.current().length > 0 || (old !== null && old !== 'refused' && old.length > 0) || make,
     async begin(writeAudit, { make, records: shared }) {
       audit = writeAudit
       if (file === null && shared === undefined) return null
       if (old !== null) await takeOver(old)
-      if (shared !== undefined) await moveTo(shared)
-      stored.onChange?.(use)
+      const copied = shared === undefined ? 0 : await table.moveTo(shared)
+      if (copied > 0) log.info('the tokens of the token file were copied into the store', { tokens: copied })
       const made: MadeTokens = {}
-      if (make && records.length === 0) {
+      if (make && table.records().length === 0) {
         for (const role of personRoles) {
           if (set[role] !== null) continue
           made[role] = (await create({ name: 'first start', user: LOCAL_USER, role }, 'server')).token
         }
       }
-      if (file !== null && found === null && records.length === 0) await rememberStart(() => add([]), log)
+      if (file !== null && found === null && table.records().length === 0) await rememberStart(() => table.add([]), log)
       return Object.keys(made).length === 0 ? null : made
     },
   }
@@ -330,22 +270,6 @@ async function rememberStart(write: () => Promise<void>, log: Logger): Promise<v
   } catch (error) {
     // Nothing has to be stored, so a server with tokens from settings works without the folder.
     log.debug('the config folder cannot be written', { error })
-  }
-}
-
-function removeOld(path: string): void {
-  try {
-    rmSync(path)
-  } catch (cause) {
-    // A server that lost its token file would import it again, including tokens that were revoked meanwhile.
-    throw new ServerError(
-      'config_invalid',
-      `${path} was imported but cannot be removed. Remove it, then start again.`,
-      {
-        details: { path },
-        cause,
-      },
-    )
   }
 }
 
