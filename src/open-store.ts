@@ -98,18 +98,19 @@ export async function openSharedReads({ url, clock, log }: SharedOptions): Promi
   }
 }
 
-/** What is missing in the tables of a Postgres database. With `apply`, adds it. */
+/** What is missing in the tables of a Postgres database. With `apply`, adds it; with `force`, whatever servers still use it. */
 export async function migrateSharedStore({
   apply,
+  force = false,
   url,
   clock,
   log,
-}: SharedOptions & { apply: boolean }): Promise<MigrationPlan> {
+}: SharedOptions & { apply: boolean; force?: boolean }): Promise<MigrationPlan> {
   const { openDatabase } = await import('./store/postgres/connection/database.ts')
   const { migrate, planMigration } = await import('./store/postgres/migrate.ts')
   const database = openDatabase({ url, clock, log, readers: 1 })
   try {
-    return await (apply ? migrate(database) : planMigration(database))
+    return await (apply ? migrate(database, { force }) : planMigration(database))
   } finally {
     await database.close()
   }

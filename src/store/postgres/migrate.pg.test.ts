@@ -37,11 +37,11 @@ test('a plan names what is missing and changes nothing, and a migration does it 
   const { url, connect } = await open()
   const database = connect()
 
-  expect(await planMigration(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0 })
+  expect(await planMigration(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0, shutOut: 0 })
   expect(await askOnce(url, `SELECT to_regclass('sessions') AS t`)).toEqual([{ t: null }])
-  expect(await migrate(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0 })
-  expect(await migrate(database)).toEqual({ from: to, to, missing: [], unknown: 0 })
-  expect(await planMigration(database)).toEqual({ from: to, to, missing: [], unknown: 0 })
+  expect(await migrate(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0, shutOut: 0 })
+  expect(await migrate(database)).toEqual({ from: to, to, missing: [], unknown: 0, shutOut: 0 })
+  expect(await planMigration(database)).toEqual({ from: to, to, missing: [], unknown: 0, shutOut: 0 })
   expect(await askOnce(url, 'SELECT n::int FROM migrations')).toEqual(migrations.map((_, i) => ({ n: i + 1 })))
 })
 
@@ -61,16 +61,16 @@ test('a change waits a minute for tables that servers use, and no longer', async
     sql: `CREATE TABLE noted AS SELECT current_setting('lock_timeout') AS wait`,
   }
 
-  await migrate(connect(), [...migrations, noted])
+  await migrate(connect(), { known: [...migrations, noted] })
 
   expect(await askOnce(url, 'SELECT wait FROM noted')).toEqual([{ wait: '1min' }])
 })
 
 test('an older program starts on a database to which newer ones have only added', async () => {
   const { connect } = await open()
-  await migrate(connect(), [...migrations, adds])
+  await migrate(connect(), { known: [...migrations, adds] })
 
-  const plan = { from: to + 1, to: to + 1, missing: [], unknown: 1 }
+  const plan = { from: to + 1, to: to + 1, missing: [], unknown: 1, shutOut: 0 }
   expect(await planMigration(connect())).toEqual(plan)
   expect(await migrate(connect())).toEqual(plan)
 })
@@ -81,7 +81,7 @@ test('a server goes on while a newer program adds to its tables, and starts agai
   const start = () => createPostgresStore({ url, clock: createSystemClock(), log: collectLines(lines) })
   const running = await start()
   await done(running, create(newSession({ id: 'before' })))
-  await migrate(connect(), [...migrations, adds])
+  await migrate(connect(), { known: [...migrations, adds] })
 
   await done(running, accept(newSession({ id: 'during' })))
   await running.close()
@@ -104,7 +104,7 @@ test('a server goes on while a newer program adds to its tables, and starts agai
 test('a program is refused if the database has lost something that it uses, and told which version it takes', async () => {
   const { url, connect } = await open()
   const database = connect()
-  await migrate(database, [...migrations, adds, takesAway])
+  await migrate(database, { known: [...migrations, adds, takesAway] })
 
   for (const start of [migrate, planMigration]) {
     await expect(start(database)).rejects.toMatchObject({
@@ -114,25 +114,62 @@ test('a program is refused if the database has lost something that it uses, and 
     })
   }
   // It has stopped using what is gone.
-  expect(await migrate(database, [...migrations, adds])).toMatchObject({ from: to + 2, unknown: 1 })
+  expect(await migrate(database, { known: [...migrations, adds] })).toMatchObject({ from: to + 2, unknown: 1 })
   expect(await askOnce(url, 'SELECT since, needs::int FROM migrations ORDER BY n DESC LIMIT 2')).toEqual([
     { since: '9.0.0', needs: to + 1 },
     { since: '8.0.0', needs: null },
   ])
 })
 
+test('nothing is taken away while a server runs that still uses it, unless somebody forces it', async () => {
+  const { url, connect } = await open()
+  const start = () => createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const versions = () => askOnce(url, 'SELECT max(n)::int AS n FROM migrations')
+  const known = [...migrations, adds, takesAway]
+  const running = [await start(), await start()]
+  const newer = connect()
+
+  expect(await planMigration(newer, known)).toMatchObject({ from: to, to: to + 2, shutOut: 2 })
+  await expect(migrate(newer, { known })).rejects.toMatchObject({
+    code: 'data_dir_locked',
+    message: `2 servers run that cannot use the database any more once it is at version ${to + 2}. Nothing was changed. Stop such servers, or upgrade them to the version in between first. To change the database all the same, run quarterdeck migrate --force`,
+  })
+  expect(await versions()).toEqual([{ n: to }])
+  // Servers that it does not shut out do not matter.
+  expect(await migrate(newer, { known: [...migrations, adds] })).toMatchObject({ to: to + 1, shutOut: 0 })
+
+  await running[0]?.close()
+  await expect(migrate(newer, { known })).rejects.toMatchObject({ details: { servers: 1 } })
+  expect(await migrate(newer, { known, force: true })).toMatchObject({ from: to + 1, to: to + 2, shutOut: 1 })
+  expect(await versions()).toEqual([{ n: to + 2 }])
+  await running[1]?.close()
+})
+
+test('what a server used is taken away as soon as it has stopped', async () => {
+  const { url, connect } = await open()
+  const running = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  await running.close()
+
+  expect(await migrate(connect(), { known: [...migrations, adds, takesAway] })).toMatchObject({ shutOut: 0 })
+})
+
 test('programs of two versions that start at once on an empty database both come up', async () => {
   const { url, connect } = await open()
   const newer = [...migrations, adds]
 
-  await Promise.all([migrate(connect()), migrate(connect(), newer), migrate(connect()), migrate(connect(), newer)])
+  await Promise.all([
+    migrate(connect()),
+    migrate(connect(), { known: newer }),
+    migrate(connect()),
+    migrate(connect(), { known: newer }),
+  ])
 
   expect(await askOnce(url, 'SELECT max(n)::int AS n FROM migrations')).toEqual([{ n: to + 1 }])
 })
 
 test('a database from before migrations said who can use them learns it', async () => {
   const { url, connect } = await open()
-  await migrate(connect(), migrations.slice(0, 1))
+  await migrate(connect(), { known: migrations.slice(0, 1) })
   await askOnce(url, 'ALTER TABLE migrations DROP COLUMN since, DROP COLUMN needs')
 
   expect(await migrate(connect())).toMatchObject({ from: 1, to })

@@ -17,6 +17,15 @@ export interface MigrationPlan {
   missing: readonly Migration[]
   /** How many migrations it has that this program does not know. It can use the tables all the same. */
   unknown: number
+  /** How many servers run now that could not use the tables any more. */
+  shutOut: number
+}
+
+export interface MigrateOptions {
+  /** The migrations of this program. */
+  known?: readonly Migration[]
+  /** Also while servers run that it shuts out. */
+  force?: boolean
 }
 
 /** A large table may take long to change. */
@@ -27,15 +36,21 @@ const LOCK_MS = 60_000
 
 /**
  * What `migrate` would do. Throws `data_dir_newer` if only newer programs can use the database, and `config_invalid` if it can never
- * work. Changes nothing. `known` are the migrations of this program.
+ * work. Changes nothing.
  */
 export async function planMigration(database: Database, known = migrations): Promise<MigrationPlan> {
   await refuseOtherEncoding(database.reads)
   return planFor(known, database.reads)
 }
 
-/** Runs the missing migrations, each in a transaction of its own. Returns what it did. */
-export async function migrate(database: Database, known = migrations): Promise<MigrationPlan> {
+/**
+ * Runs the missing migrations, each in a transaction of its own. Returns what it did. Throws `data_dir_locked`, and changes nothing, if
+ * servers run that could not use the tables any more.
+ */
+export async function migrate(
+  database: Database,
+  { known = migrations, force = false }: MigrateOptions = {},
+): Promise<MigrationPlan> {
   const before = await planMigration(database, known)
   if (before.missing.length === 0) return before
   return within(database, async (connection) => {
@@ -43,6 +58,7 @@ export async function migrate(database: Database, known = migrations): Promise<M
     await connection.run(`SELECT pg_advisory_lock(${LOCK}); SET lock_timeout = ${LOCK_MS}`)
     // Another process may have done it while we waited.
     const plan = await planFor(known, connection)
+    if (plan.shutOut > 0 && !force) throw wouldShutOut(plan)
     await connection.run(
       `CREATE TABLE IF NOT EXISTS migrations (n bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(),
         since text NOT NULL DEFAULT '0.1.0', needs bigint)`,
@@ -95,9 +111,48 @@ async function refuseOtherEncoding(sql: Sql): Promise<void> {
 
 async function planFor(known: readonly Migration[], sql: Sql): Promise<MigrationPlan> {
   const from = await versionOf(sql)
-  if (from <= known.length) return { from, to: known.length, missing: known.slice(from), unknown: 0 }
+  if (from <= known.length) {
+    const missing = known.slice(from)
+    const needed = Math.max(0, ...missing.map(({ needs = 0 }) => needs))
+    const shutOut = needed === 0 ? 0 : await countOlder(needed, sql)
+    return { from, to: known.length, missing, unknown: 0, shutOut }
+  }
   await refuseNewer(from, known.length, sql)
-  return { from, to: from, missing: [], unknown: from - known.length }
+  return { from, to: from, missing: [], unknown: from - known.length, shutOut: 0 }
+}
+
+const USED = 1903518054
+
+/** Says, as long as the connection lives, that a program uses the tables, and how many migrations it knows. */
+export const useTables: Statement = {
+  name: 'use_tables',
+  text: `SELECT pg_advisory_lock_shared(${USED}, ${migrations.length})`,
+}
+
+/**
+ * A server renews its lease every few seconds over this connection. One that is silent for long has died with its machine, which
+ * Postgres may notice only after hours.
+ */
+const olderPrograms: Statement = {
+  name: 'older_programs',
+  text: `SELECT count(DISTINCT used.pid) FROM pg_locks AS used JOIN pg_stat_activity AS activity ON activity.pid = used.pid
+    WHERE used.locktype = 'advisory' AND used.classid = ${USED} AND used.objsubid = 2 AND used.objid::bigint < $1
+      AND used.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND coalesce(activity.state_change > clock_timestamp() - interval '30 s', true)`,
+}
+
+async function countOlder(needed: number, sql: Sql): Promise<number> {
+  const [[n] = [0]] = await sql.rows<[number]>(olderPrograms, [needed])
+  return n
+}
+
+function wouldShutOut({ to, shutOut }: MigrationPlan): ServerError {
+  const who = shutOut === 1 ? 'A server runs that cannot' : `${shutOut} servers run that cannot`
+  return new ServerError(
+    'data_dir_locked',
+    `${who} use the database any more once it is at version ${to}. Nothing was changed. Stop such servers, or upgrade them to the version in between first. To change the database all the same, run quarterdeck migrate --force`,
+    { details: { servers: shutOut } },
+  )
 }
 
 async function versionOf(sql: Sql): Promise<number> {

@@ -10,7 +10,7 @@ import { type Migration, migrations } from '../../../store/postgres/schema.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { migrationLine } from './migrate.ts'
+import { migrationLine, shutOutLine } from './migrate.ts'
 
 const known = migrations.length
 const adds: Migration = { title: 'a table', since: '8.0.0', sql: 'CREATE TABLE later (a text)' }
@@ -26,7 +26,7 @@ afterEach(() => drop())
 /** What a newer program would do. */
 async function migrateTo(list: readonly Migration[]): Promise<void> {
   const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger, readers: 1 })
-  await migrate(database, list).finally(() => database.close())
+  await migrate(database, { known: list }).finally(() => database.close())
 }
 
 async function run(...args: string[]) {
@@ -51,6 +51,13 @@ test('a line about a contract says who can no longer use the database', () => {
   expect(migrationLine(known + 2, takesAway)).toBe(
     `${known + 2}  contract  no table; servers that do not know version ${known + 1} can no longer use the database`,
   )
+})
+
+test('a dry run says how many servers would be shut out', () => {
+  expect([1, 2].map(shutOutLine)).toEqual([
+    '1 server runs that cannot use the database after that. The update would be refused now, unless you add --force.',
+    '2 servers run that cannot use the database after that. The update would be refused now, unless you add --force.',
+  ])
 })
 
 test('commands work on a database to which a newer version has added, and say that it is newer', async () => {

@@ -11,10 +11,11 @@ export function createMigrateCommand(io: Io, settle: Settle): Command {
   return new Command('migrate')
     .summary('bring the tables of a Postgres database up to date')
     .description(
-      'Brings the tables of a Postgres database to this version. A server does the same when it starts. Servers of an older version go on working and may start again, unless --dry-run lists a migration as contract: it says which of them cannot.',
+      'Brings the tables of a Postgres database to this version. A server does the same when it starts. Servers of an older version go on working and may start again, unless --dry-run lists a migration as contract: it says which of them cannot. While such servers run, nothing is changed.',
     )
     .option('--store <url>', 'the Postgres database (env: QUARTERDECK_STORE)')
     .option('--dry-run', 'change nothing, only list what is missing: expand only adds, contract takes something away')
+    .option('--force', 'change the tables also while servers run that cannot use them afterwards')
     .addHelpText(
       'after',
       `
@@ -22,7 +23,7 @@ Examples:
   $ quarterdeck migrate --dry-run
   $ quarterdeck migrate --store postgres://deck@localhost/quarterdeck`,
     )
-    .action(async (options: { store?: string; dryRun?: boolean }) => {
+    .action(async (options: { store?: string; dryRun?: boolean; force?: boolean }) => {
       const place = storePlace(options, io)
       if (!('url' in place)) {
         throw new CliError(exitCodes.usage.code, 'Name the database: --store postgres://user@host/database', [
@@ -30,9 +31,10 @@ Examples:
         ])
       }
       const isTrial = options.dryRun === true
-      const { from, to, missing, unknown } = await migrateSharedStore({
+      const { from, to, missing, unknown, shutOut } = await migrateSharedStore({
         url: place.url,
         apply: !isTrial,
+        force: options.force === true,
         clock: io.clock,
         log: silentLogger,
       })
@@ -46,6 +48,7 @@ Examples:
           `${shown} is at version ${from}, from a newer Quarterdeck. This one knows version ${from - unknown} and can still use it.\n`,
         )
       }
+      if (isTrial && shutOut > 0) io.stderr.write(`${shutOutLine(shutOut)}\n`)
       settle(exitCodes.ok.code)
     })
 }
@@ -55,3 +58,7 @@ export function migrationLine(n: number, { title, needs }: Migration): string {
   if (needs === undefined) return `${n}  expand    ${title}`
   return `${n}  contract  ${title}; servers that do not know version ${needs} can no longer use the database`
 }
+
+/** What `--dry-run` says about servers that run now. */
+export const shutOutLine = (servers: number): string =>
+  `${servers === 1 ? '1 server runs' : `${servers} servers run`} that cannot use the database after that. The update would be refused now, unless you add --force.`

@@ -2,6 +2,7 @@
 
 import type { Connection } from '../connection/connect.ts'
 import type { Database } from '../connection/database.ts'
+import { useTables } from '../migrate.ts'
 import type { Statement } from '../sql.ts'
 import { SEQ_BLOCK } from './heads.ts'
 import type { TextRow } from './text-group.ts'
@@ -92,6 +93,7 @@ export async function connectWriter(options: WriterConnectionOptions, waitMs?: n
   const { database, writerId, unflushed, lastNumber } = options
   const connection = await database.connectWriter(waitMs)
   try {
+    await connection.rows(useTables)
     const [row] = await connection.rows<[number, boolean | null]>(hello, [writerId])
     const [stored, isSameGeneration] = row ?? [0, null]
     if (isSameGeneration !== true) await connection.run(beginGeneration)
