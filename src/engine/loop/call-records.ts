@@ -3,6 +3,7 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Fact } from '../../domain/entry.ts'
+import { ServerError } from '../../domain/errors.ts'
 import type { StoredMessage, ToolCall } from '../../domain/message.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
@@ -16,7 +17,7 @@ export interface Said {
   messages?: StoredMessage[]
 }
 
-/** Must be awaited before any of these calls begins. */
+/** Must be awaited before any of these calls begins. Throws `isRevoked` if one of them is no longer allowed. */
 export async function commitBeginning(
   scope: RunScope,
   lane: Lane,
@@ -31,12 +32,14 @@ export async function commitBeginning(
   const consume = calls.flatMap(({ approval }) =>
     approval === null ? [] : [{ waitId: approval.id, digest: approval.digest, at }],
   )
+  const grants = calls.flatMap(({ grant }) => grant ?? [])
   const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(scope, agent, call, at)]))
-  if (facts.length + messages.length + intents.length + consume.length === 0) return
+  if (facts.length + messages.length + intents.length + consume.length + grants.length === 0) return
   await lane.pen.commit({
     facts: [...facts, ...intents],
     messages,
     ...(consume.length === 0 ? {} : { consume }),
+    ...(grants.length === 0 ? {} : { grants }),
     ...(audit.length === 0 ? {} : { audit }),
   })
   // From here on the trail says that they have begun. If the run stops now, it has to say how they ended.
@@ -44,6 +47,10 @@ export async function commitBeginning(
     if (one.tool.effect !== 'read') scope.inFlight.set(one.call.id, stoppedRecord(scope, agent, one))
   }
 }
+
+/** The grant by which a call was to run is gone: the call has to be judged again. */
+export const isRevoked = (error: unknown): boolean =>
+  error instanceof ServerError && error.code === 'conflict' && error.details.grant !== undefined
 
 export interface ResultMore {
   durationMs: number

@@ -14,6 +14,7 @@ import {
   commitResult,
   commitSuspension,
   finishedRecord,
+  isRevoked,
   logCall,
   type ResultMore,
   type Said,
@@ -45,7 +46,8 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   { waits = [], ...said }: StepStart,
 ): Promise<StepEnd> {
-  const prepared = await prepareCalls(scope, lane, agent, tools, calls, waits).catch(async (error: unknown) => {
+  const prepare = (some: readonly ToolCall[]) => prepareCalls(scope, lane, agent, tools, some, waits)
+  const prepared = await prepare(calls).catch(async (error: unknown) => {
     // The answer is kept, although none of its calls runs.
     if (said.messages !== undefined) await lane.pen.commit(said)
     throw error
@@ -53,8 +55,16 @@ export async function runToolCalls(
   const parallel = Math.min(agent.definition.limits.parallelCalls, prepared.length)
   // The calls that begin at once share a commit. Each of the others writes its intent when its turn comes.
   const first = prepared.filter((one): one is RunnableCall => one.type === 'run').slice(0, parallel)
-  await commitBeginning(scope, lane, agent, first, said)
-  return carryOutAll(scope, lane, agent, prepared, new Set(first), parallel)
+  const begun = new Set<PreparedCall>(first)
+  try {
+    await commitBeginning(scope, lane, agent, first, said)
+  } catch (error) {
+    if (!isRevoked(error)) throw error
+    // Now each of them begins by itself. The pen has kept the messages.
+    begun.clear()
+    if (said.messages !== undefined || said.facts !== undefined) await lane.pen.commit({ facts: said.facts ?? [] })
+  }
+  return carryOutAll(scope, lane, agent, prepared, { begun, parallel, prepare })
 }
 
 /** One after the other, and other work gets a turn in between: a stranger's schema may take long to check. */
@@ -75,23 +85,39 @@ async function prepareCalls(
   return prepared
 }
 
-/** `begun` are those whose intents are on disk. */
+interface Together {
+  /** The calls whose intents are on disk. */
+  begun: ReadonlySet<PreparedCall>
+  parallel: number
+  prepare(calls: readonly ToolCall[]): Promise<PreparedCall[]>
+}
+
 async function carryOutAll(
   scope: RunScope,
   lane: Lane,
   agent: AgentParts,
   calls: readonly PreparedCall[],
-  begun: ReadonlySet<PreparedCall>,
-  parallel: number,
+  { begun, parallel, prepare }: Together,
 ): Promise<StepEnd> {
   const pending: Pending[] = []
   let handedTo: AgentParts | null = null
   const queue = [...calls]
+  /** Judges the call again if it may no longer run. */
+  async function begin(call: PreparedCall): Promise<PreparedCall> {
+    if (call.type !== 'run' || begun.has(call)) return call
+    try {
+      await commitBeginning(scope, lane, agent, [call])
+      return call
+    } catch (error) {
+      if (!isRevoked(error)) throw error
+      const [again = call] = await prepare([call.call])
+      return begin(again)
+    }
+  }
   async function work(): Promise<void> {
     for (let next = queue.shift(); next !== undefined && !scope.signal.aborted; next = queue.shift()) {
       try {
-        if (next.type === 'run' && !begun.has(next)) await commitBeginning(scope, lane, agent, [next])
-        const end = await carryOut(scope, lane, agent, next)
+        const end = await carryOut(scope, lane, agent, await begin(next))
         pending.push(...end.pending)
         handedTo = end.handedTo ?? handedTo
       } catch (error) {

@@ -33,7 +33,8 @@ export interface Pen {
   commit(parts: CommitParts): Promise<void>
 }
 
-export interface CommitParts extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'waits' | 'audit'> {
+export interface CommitParts
+  extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'grants' | 'waits' | 'audit'> {
   facts?: Fact[]
   messages?: StoredMessage[]
 }

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { Grant } from '../../domain/grant.ts'
 import type { Store } from '../store.ts'
 import {
+  ACCEPTED,
   accept,
+  acceptedRun,
+  append,
   approve,
   auditors,
   beforeAndAfter,
@@ -12,6 +15,7 @@ import {
   newAudit,
   newGrant,
   newId,
+  newSession,
   type OpenStore,
   openForTest,
   refusal,
@@ -112,6 +116,23 @@ export function describeGrants(open: OpenStore): void {
         expect(await current.grants.get(gone.id)).toBe(null)
         expect(await auditors(current)).toEqual(['ann'])
       }
+    })
+
+    test('let nothing begin once they are revoked', async () => {
+      const { store } = await openForTest(open)
+      const [kept, gone] = [newGrant(), newGrant()]
+      await grant(store, kept, gone)
+      const run = await acceptedRun(store, accept(newSession()))
+      const begin = (...grants: string[]) => append(run, [ACCEPTED], { sync: true, grants })
+      await done(store, begin(kept.id, gone.id))
+      await done(store, { type: 'revoke_grant', grantId: gone.id, audit: newAudit('ann', { kind: 'grant_revoked' }) })
+
+      const head = await store.head(run.sessionId)
+      const { results } = await store.commit([begin(kept.id, gone.id)])
+
+      expect(results).toMatchObject([{ ok: false, error: { code: 'conflict', details: { grant: gone.id } } }])
+      expect(await store.head(run.sessionId)).toBe(head)
+      await done(store, begin(kept.id))
     })
 
     test('are removed by a purge once they have expired', async () => {

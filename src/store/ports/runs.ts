@@ -138,6 +138,8 @@ export interface AppendEntries {
    * answer edited the arguments, it is the digest of the edited ones.
    */
   consume?: readonly { waitId: string; digest: string; at: number }[]
+  /** Grants by which calls begin with this write. Refused (`conflict`, and `details.grant` names it) if one is gone. */
+  grants?: readonly string[]
   /** Questions that the run waits for while it executes. They are interrupted when it ends. */
   waits?: readonly Approval[]
   audit?: readonly AuditRecord[]

@@ -6,7 +6,20 @@ import { startTcpProxy, type TcpProxy } from '../../../test/postgres/tcp-proxy.t
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import { accept, acceptedRun, append, create, done, event, newSession, text } from '../contract/samples.contract.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  approve,
+  create,
+  done,
+  event,
+  newApproval,
+  newGrant,
+  newSession,
+  text,
+  waitingSession,
+} from '../contract/samples.contract.ts'
 import type { Command, Result } from '../ports/command.ts'
 import { createPostgresStore, type PostgresStore } from './postgres-store.ts'
 
@@ -32,18 +45,20 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Locks a row, until it is released. */
-async function hold(statement: string): Promise<{ release(): Promise<void> }> {
+/** Does this in a transaction, until it is released. */
+async function begin(statement: string): Promise<{ release(): Promise<void> }> {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
-  await client.query(`BEGIN; ${statement} FOR UPDATE`)
+  await client.query(`BEGIN; ${statement}`)
   return {
     async release() {
-      await client.query('ROLLBACK')
+      await client.query('COMMIT')
       await client.end()
     },
   }
 }
+
+const hold = (statement: string) => begin(`${statement} FOR UPDATE`)
 
 const holdSession = (id: string) => hold(`SELECT 1 FROM heads WHERE session = '${id}'`)
 
@@ -137,4 +152,19 @@ test('a commit that nobody knows of for long is waited for, and not repeated', a
     const types = (await a.entries(sessionId, 0, 100)).map(({ data }) => JSON.parse(data).type)
     expect(types.filter((type) => type === 'ONCE')).toEqual(['ONCE'])
   }
+})
+
+test('no call begins by a grant that somebody is about to revoke', async () => {
+  const { session, waits } = await waitingSession(a, (run) => [newApproval(run)])
+  const approvalId = waits[0]?.id ?? ''
+  const grant = newGrant({ approvalId })
+  await done(a, accept(session, { answers: [approve(approvalId)], grants: [grant] }))
+  const run = await acceptedRun(b, accept(newSession()))
+
+  const revoked = await begin(`DELETE FROM grants WHERE id = '${grant.id}'`)
+  const begun = b.commit([append(run, [event('BEGUN')], { sync: true, grants: [grant.id] })])
+  await untilWaiting(1)
+  await revoked.release()
+
+  expect((await begun).results).toMatchObject([{ ok: false, error: { code: 'conflict' } }])
 })

@@ -85,6 +85,16 @@ describe('of two processes at the same time', () => {
       expect(codeOf(results.find(({ ok }) => !ok))).toBe('conflict')
     }))
 
+  test('one makes the last session that the limit allows, and the other is refused', () =>
+    rounds(async () => {
+      const [{ n }] = (await askOnce(database.url, 'SELECT count(*)::int AS n FROM sessions')) as [{ n: number }]
+      const maxSessions = n + 1
+      const results = await race(accept(newSession(), { maxSessions }), accept(newSession(), { maxSessions }))
+
+      expect(results.filter(isOk).length).toBe(1)
+      expect(codeOf(results.find(({ ok }) => !ok))).toBe('too_many_sessions')
+    }))
+
   test('one accepts the run of an idempotency key, and the other returns it', () =>
     rounds(async () => {
       const idempotency = { key: crypto.randomUUID(), digest: 'd', expiresAt: NOW + 1_000 }

@@ -185,6 +185,7 @@ export function* appendEntries(command: AppendEntries): Rule<Decision> {
   const ids = consume.map(({ waitId }) => waitId)
   const waits = yield* findWaits(ids, sessionId)
   const used = consumeApprovals(consume, waits)
+  for (const grant of command.grants ?? []) if (!(yield* ask('hasGrant', grant))) throw grantGone(grant)
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, entries, !sync)
   const messagesAdded = yield* insertMessages(changes, sessionId, messages)
@@ -202,6 +203,9 @@ export function* appendEntries(command: AppendEntries): Rule<Decision> {
   if (audit.length > 0) changes.push({ write: 'add_audit', records: audit })
   return { result: { ok: true, firstSeq }, changes }
 }
+
+const grantGone = (grant: string): ServerError =>
+  new ServerError('conflict', `Grant ${grant} does not allow this call any more.`, { details: { grant } })
 
 /** The run, if the command may end it. Otherwise throws `run_fenced`. */
 function* endingRun(command: FinishRun): Rule<RunRecord> {

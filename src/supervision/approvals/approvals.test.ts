@@ -551,6 +551,42 @@ test('every decision and every call with side effects is in the audit trail, and
   await server.close()
 })
 
+test('a call whose grant is revoked while it is judged does not run, and is asked about', async () => {
+  let isRevoking = false
+  const revoke = async () => {
+    for (const { id } of isRevoking ? await server.approvals.grants() : [])
+      await server.approvals.revokeGrant(operator, id)
+    return true
+  }
+  const tools = [{ ...send(), needsApproval: revoke }, look]
+  const both = { parts: [{ tool_call: { name: 'look' } }, ...sendTo('bob').parts] }
+  // Its own rules: they ask the tool after they have looked for grants.
+  const server = openEngine({ tools, answers: [sendTo('bob'), done, both] })
+  const accepted = await server.start('go')
+  await server.events(accepted)
+  const [asked] = await pendingOf(server)
+  const remember = { scope: 'session' as const }
+  const { run } = await server.approvals.decide(operator, asked?.id ?? '', { decision: 'approve', remember })
+  await server.events({ ...accepted, run })
+  expect(delivered).toEqual([{ to: 'bob' }])
+  isRevoking = true
+
+  const second = await server.start('again')
+  const seen = outline(await server.events(second))
+
+  expect(delivered).toEqual([{ to: 'bob' }])
+  expect(await pendingOf(server)).toMatchObject([{ tool: 'send', runId: second.run.id }])
+  expect(seen.filter((line) => line.startsWith('TOOL_CALL_RESULT'))).toEqual(['TOOL_CALL_RESULT Nothing there.'])
+  // What the model said is stored once.
+  const stored = await server.store.messages.all(second.session.id)
+  expect(stored.filter(({ runId }) => runId === second.run.id).map(({ role }) => role)).toEqual([
+    'user',
+    'assistant',
+    'tool',
+  ])
+  await server.close()
+})
+
 test('a message that comes with a late refusal is not lost: it becomes the next run', async () => {
   const server = open({ answers: [sendTo('bob'), done, { parts: [{ text: 'Then this.' }] }] })
   const accepted = await server.start('go')

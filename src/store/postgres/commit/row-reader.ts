@@ -23,6 +23,8 @@ import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahea
 import { createRowCache, type KeyRow } from './row-cache.ts'
 import { keyName } from './rows/key-rows.ts'
 
+/** Others that want to count have to wait until the session that this one makes can be counted. */
+const lockCount: Statement = { name: 'lock_session_count', text: 'SELECT pg_advisory_xact_lock(1903518055)' }
 const sessionCount: Statement = {
   name: 'sessions_not_terminated',
   text: `SELECT count(*) FROM sessions WHERE status <> 'terminated'`,
@@ -49,7 +51,8 @@ const usageExists: Statement = {
   name: 'usage_exists',
   text: `SELECT 1 FROM usage WHERE session_id = $1 AND day = $2 AND owner = $3 AND agent = $4 AND provider = $5 AND model = $6`,
 }
-const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1' }
+/** Nobody revokes it before the transaction is over. */
+const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1 FOR KEY SHARE' }
 
 /** More than ever wait in one place. */
 const MOST_INSTRUCTIONS = 1_000
@@ -136,7 +139,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       return lockedSession(sessionByAlias, aliasId(owner, alias))
     },
     async sessionCount() {
-      const [row] = await sql.rows<[number]>(sessionCount)
+      const [, [row]] = await Promise.all([sql.rows(lockCount), sql.rows<[number]>(sessionCount)])
       return row?.[0] ?? 0
     },
     sessionsToPurge: (command) => lockPurgeable(sql, heads, command),
