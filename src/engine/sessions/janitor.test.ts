@@ -3,12 +3,20 @@ import type { FileRecord } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import {
+  accept,
+  acceptedRun,
+  append,
   askedElsewhere,
+  done,
+  finish,
   newApproval,
   newRun,
   newSession,
   supervisionSample,
+  text,
 } from '../../store/contract/samples.contract.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
+import type { Store } from '../../store/store.ts'
 import { openEngine, outline, testAgent } from '../testing/open-engine.ts'
 import { createJanitor, type JanitorDeps } from './janitor.ts'
 
@@ -55,6 +63,45 @@ test('a session that is idle for too long is compacted to one delta per message,
   const entries = await engine.sessions.entries(accepted.session.id, 0, 10)
   const seq = entries[4]?.spans?.[19]?.[0] ?? 0
   expect(outline(await settle(events(accepted, seq)))[0]).toBe(`TEXT_MESSAGE_CONTENT ${'tick '.repeat(30)}`)
+  await settle(close())
+})
+
+test('a long log is compacted in pieces, so that other commits need not wait for all of it', async () => {
+  const stored = openTestStore()
+  const pieces: { entries: number; spans: number }[] = []
+  const store: Store = {
+    ...stored,
+    commit(commands) {
+      for (const command of commands) {
+        if (command.type !== 'compact_session') continue
+        const spans = command.entries.reduce((sum, one) => sum + (one.spans?.length ?? 0), 0)
+        pieces.push({ entries: command.entries.length, spans })
+      }
+      return stored.commit(commands)
+    },
+  }
+  const { sweep, settle, clock, close } = await openHouse({ store })
+  const session = newSession({ agent: 'tester', createdAt: clock.now(), lastActivity: clock.now() })
+  const run = newRun(session.id, { agent: 'tester', createdAt: clock.now() })
+  const accepted = await acceptedRun(store, accept(session, { run }))
+  await done(
+    store,
+    append(
+      accepted,
+      Array.from({ length: 12_000 }, () => text('tick ')),
+    ),
+  )
+  await done(store, finish(accepted, { now: clock.now() }))
+  await clock.advance(HOUR)
+  await sweep()
+
+  // Before and after the text are the entries of the start and of the end.
+  expect(pieces).toEqual([
+    { entries: 3, spans: 4_998 },
+    { entries: 1, spans: 5_000 },
+    { entries: 2, spans: 2_002 },
+  ])
+  expect(await store.sessions.toCompact(clock.now(), 10)).toEqual([])
   await settle(close())
 })
 

@@ -7,7 +7,6 @@ import type { Logger } from '../../domain/logger.ts'
 import { isSupervised, type SupervisedWait } from '../../domain/wait.ts'
 import { compactEntries } from '../../log/compact.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { StoredEntry } from '../../store/ports/entry.ts'
 import type { Store } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Files } from '../files-port.ts'
@@ -25,7 +24,7 @@ export interface JanitorDeps {
   engine: Pick<Engine, 'recover' | 'agents' | 'waits'>
   /** Null: this server keeps no files. */
   files?: Pick<Files, 'sweep'> | null
-  store: Pick<Store, 'entries' | 'sessions' | 'waits'>
+  store: Pick<Store, 'entries' | 'head' | 'sessions' | 'waits'>
   log: SessionLog
   clock: Clock
   logger: Logger
@@ -52,7 +51,8 @@ const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const SESSIONS_PER_SWEEP = 50
 const PURGE_BATCH = 200
-const READ_BATCH = 1_000
+/** A log may have a million entries. What is compacted in one piece, all other commits of this process wait for. */
+const COMPACTED_AT_ONCE = { entries: 5_000, chars: 2_000_000 }
 const WAITS_PER_SWEEP = 200
 
 export function createJanitor(deps: JanitorDeps): Janitor {
@@ -78,15 +78,14 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   }
 
   async function compact(sessionId: string): Promise<void> {
-    const entries: StoredEntry[] = []
-    for (;;) {
-      const page = await store.entries(sessionId, entries.at(-1)?.seq ?? 0, READ_BATCH)
-      entries.push(...page)
-      if (page.length < READ_BATCH) break
-    }
-    const head = entries.at(-1)?.seq ?? 0
+    const head = await store.head(sessionId)
     try {
-      await log.commit({ type: 'compact_session', sessionId, head, entries: compactEntries(entries) })
+      for (let seq = 0, isPart = true; isPart; ) {
+        const entries = await store.entries(sessionId, seq, COMPACTED_AT_ONCE.entries, COMPACTED_AT_ONCE.chars)
+        seq = entries.at(-1)?.seq ?? head
+        isPart = seq < head
+        await log.commit({ type: 'compact_session', sessionId, head, entries: compactEntries(entries), isPart })
+      }
     } catch (error) {
       // It was used in the meantime. It is compacted when it is idle again.
       if (!(error instanceof ServerError) || error.code !== 'conflict') throw error

@@ -149,6 +149,48 @@ export function describeCompaction(open: OpenStore): void {
       expect(entries.slice(0, 5)).toEqual(first)
     })
 
+    test('may come in parts, and is due until the last of them', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      // More than a row holds, so that parts begin and end inside of rows and between them.
+      const delta = 'x'.repeat(1_000)
+      for (let i = 0; i < 20; i += 1)
+        await done(
+          store,
+          append(
+            run,
+            Array.from({ length: 5 }, () => text(delta)),
+          ),
+        )
+      await done(store, finish(run))
+      const log = await store.entries(session.id, 0, 1_000)
+      const [accepted, started, ...texts] = log
+      const finished = texts.pop()
+      const joined = (from: number, to: number): StoredEntry => ({
+        seq: texts[to - 1]?.seq ?? 0,
+        runId: run.id,
+        ...text(delta.repeat(to - from)),
+        spans: texts.slice(from, to).map(({ seq }) => [seq, delta.length]),
+      })
+      const part = (entry: StoredEntry) => ({ ...compact(session.id, finished?.seq ?? 0, [entry]), isPart: true })
+
+      for (const entry of [joined(0, 33), joined(33, 71)]) {
+        await done(store, part(entry))
+        expect(await store.sessions.toCompact(NOW + 1, 10)).toEqual([session.id])
+      }
+      const middle = [accepted, started, joined(0, 33), joined(33, 71), ...texts.slice(71), finished]
+      expect(await store.entries(session.id, 0, 1_000)).toEqual(middle)
+      await done(store, { ...part(joined(71, 100)), isPart: false })
+      expect(await store.sessions.toCompact(NOW + 1, 10)).toEqual([])
+      await done(store, part(joined(0, 71)))
+
+      const after = [accepted, started, joined(0, 71), joined(71, 100), finished]
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.entries(session.id, 0, 1_000)).toEqual(after)
+      }
+    })
+
     test('is due for idle sessions with finished runs, once', async () => {
       const { store } = await openForTest(open)
       const idle = await finishedSession(store, { lastActivity: 100 })

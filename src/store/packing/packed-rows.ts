@@ -75,8 +75,26 @@ export function* packRows(entries: readonly StoredEntry[]): Generator<PackedRow>
   }
 }
 
-/** A log in which each new entry replaces the entries that its spans name. */
-export function replaceEntries(log: readonly StoredEntry[], entries: readonly StoredEntry[]): StoredEntry[] {
-  const replaced = new Set(entries.flatMap(({ seq, spans = [] }) => [seq, ...spans.map(([one]) => one)]))
-  return [...log.filter(({ seq }) => !replaced.has(seq)), ...entries].sort((a, b) => a.seq - b.seq)
+/** The seqs of the entries that these replace: their own, and those that their spans name. */
+export function replacedSeqs(entries: readonly StoredEntry[]): {
+  seqs: ReadonlySet<number>
+  first: number
+  last: number
+} {
+  const seqs = new Set<number>()
+  let first = Number.MAX_SAFE_INTEGER
+  for (const { seq, spans = [] } of entries) {
+    for (const one of [seq, ...spans.map(([spanned]) => spanned)]) {
+      seqs.add(one)
+      first = Math.min(first, one)
+    }
+  }
+  return { seqs, first, last: entries.at(-1)?.seq ?? 0 }
 }
+
+/** A part of a log in which new entries, in order, take the place of those that have these seqs. */
+export const replaceEntries = (
+  log: readonly StoredEntry[],
+  entries: readonly StoredEntry[],
+  replaced: ReadonlySet<number>,
+): StoredEntry[] => [...log.filter(({ seq }) => !replaced.has(seq)), ...entries].sort((a, b) => a.seq - b.seq)

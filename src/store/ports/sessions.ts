@@ -90,7 +90,10 @@ export interface CompactSession {
   sessionId: string
   /** Seq of the last entry that was read. Refused (`conflict`) if the log has grown since, or a run is open. */
   head: number
+  /** In order. */
   entries: readonly StoredEntry[]
+  /** Other commands bring the rest of the log. Until the last of them, the session stays due. */
+  isPart?: boolean
 }
 
 /** Synced. Adds a whole session from an export. Refused (`conflict`) if it exists, or a record of it does. */

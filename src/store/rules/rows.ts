@@ -105,8 +105,8 @@ export type Change =
     }
   /** The log of an imported session, with its own seqs. */
   | { write: 'import_entries'; sessionId: string; entries: readonly StoredEntry[] }
-  /** Each new entry replaces the entries that its spans name. */
-  | { write: 'compact_entries'; sessionId: string; entries: readonly StoredEntry[] }
+  /** Each new entry replaces the entries that its spans name. `isPart`: the rest of the log has still to be compacted. */
+  | { write: 'compact_entries'; sessionId: string; entries: readonly StoredEntry[]; isPart: boolean }
   /** A message with a known id is ignored, except that an activity takes the content of a later one. */
   | { write: 'insert_messages'; sessionId: string; messages: readonly StoredMessage[] }
   /** All messages after this one, also those of sub-agents. */

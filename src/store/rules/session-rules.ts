@@ -64,13 +64,13 @@ export function* purgeSessions(command: PurgeSessions): Rule<Decision> {
   }
 }
 
-export function* compactSession({ sessionId, head, entries }: CompactSession): Rule<Decision> {
+export function* compactSession({ sessionId, head, entries, isPart = false }: CompactSession): Rule<Decision> {
   yield* findSession(sessionId)
   const isIdle = (yield* ask('openRuns', sessionId)).length === 0
   if (!isIdle || (yield* ask('head', sessionId)) !== head) {
     throw new ServerError('conflict', 'The session has changed since its log was read for compaction.')
   }
-  return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries }] }
+  return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries, isPart }] }
 }
 
 export function* addFile({ file }: AddFile): Rule<Decision> {

@@ -9,7 +9,6 @@ import { isOpen } from '../../../src/domain/supervision.ts'
 import { unreachable } from '../../../src/domain/unreachable.ts'
 import { isSupervised, isWaiting } from '../../../src/domain/wait.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
-import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'
 import { dayOf, USAGE_DAYS } from '../../../src/store/ports/usage.ts'
 import type { Change, RowReads } from '../../../src/store/rules/rows.ts'
@@ -194,7 +193,7 @@ export function writeRow(state: MemoryState, change: Change): void {
       return
     }
     case 'compact_entries':
-      compact(sessionOf(state, change.sessionId), change.entries)
+      compact(sessionOf(state, change.sessionId), change)
       return
     case 'insert_messages':
       for (const message of change.messages) insertMessage(sessionOf(state, change.sessionId), message)
@@ -330,13 +329,16 @@ function updateRun(state: MemoryState, run: RunRecord): void {
   reserve(session)
 }
 
-function compact(session: MemorySession, compacted: readonly StoredEntry[]): void {
+function compact(
+  session: MemorySession,
+  { entries: compacted, isPart }: Extract<Change, { write: 'compact_entries' }>,
+): void {
   const entries = new Map(session.entries.map((entry) => [entry.seq, entry]))
   for (const entry of compacted) {
     for (const [seq] of entry.spans ?? []) entries.delete(seq)
     entries.set(entry.seq, entry)
   }
-  session.compactedTo = headOf(session)
+  if (!isPart) session.compactedTo = headOf(session)
   session.entries = [...entries.values()].sort((a, b) => a.seq - b.seq)
 }
 

@@ -116,7 +116,9 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
           heads.move(change.sessionId, change.entries.at(-1)?.seq ?? 0)
           return wholeLog.insert(change.sessionId, change.entries)
         case 'compact_entries':
-          return wholeLog.replace(change.sessionId, change.entries).then(() => rare.setCompacted(change.sessionId))
+          return wholeLog.replace(change.sessionId, change.entries).then(() => {
+            if (!change.isPart) rare.setCompacted(change.sessionId)
+          })
         case 'insert_messages':
           messages.insert(change.sessionId, change.messages)
           return

@@ -1,7 +1,7 @@
-// Writes the log of a session as a whole, for imports and compaction. It may have a hundred thousand entries, and Postgres ends a
-// transaction whose client is busy with something else for too long. So the log goes there in pieces, and the work on each is short.
+// Writes much of the log of a session at once, for imports and compaction. It may be a hundred thousand entries, and Postgres ends a
+// transaction whose client is busy with something else for too long. So they go there in pieces, and the work on each is short.
 
-import { type PackedRow, packRows } from '../../packing/packed-rows.ts'
+import { type PackedRow, packRows, replacedSeqs, replaceEntries } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import { MOST_BYTES } from '../rows/bounded-rows.ts'
 import { type EntryRow, MOST_ROWS, rowsAfter, toEntries } from '../rows/entry-table.ts'
@@ -46,24 +46,18 @@ export function createWholeLog({ sql, sending, add, flush }: WholeLogDeps): Whol
   }
 
   async function replace(sessionId: string, entries: readonly StoredEntry[]): Promise<void> {
-    const replaced = new Set<number>()
-    for (const { seq, spans = [] } of entries) {
-      replaced.add(seq)
-      for (const [one] of spans) replaced.add(one)
-    }
-    let [seq, next] = [0, 0]
-    for (;;) {
+    const { seqs, first } = replacedSeqs(entries)
+    let [seq, next] = [first - 1, 0]
+    while (next < entries.length) {
       flush()
       const rows = await sql.rows<EntryRow>(rowsAfter, [sessionId, seq, MOST_ROWS, MOST_BYTES])
       const last = rows.at(-1)?.[4]
       const end = last === undefined ? entries.length : nextAfter(entries, next, last)
-      const kept = rows.flatMap(toEntries).filter((entry) => !replaced.has(entry.seq))
-      const piece = [...kept, ...entries.slice(next, end)].sort((a, b) => a.seq - b.seq)
+      const piece = replaceEntries(rows.flatMap(toEntries), entries.slice(next, end), seqs)
       // First: a new row may have the last seq of an old one.
       if (last !== undefined) sending.send(removeRows, [sessionId, seq, last])
       await insert(sessionId, piece)
-      if (last === undefined) return
-      ;[seq, next] = [last, end]
+      ;[seq, next] = [last ?? seq, end]
     }
   }
 

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { packRows, replaceEntries, unpackRow } from '../../packing/packed-rows.ts'
+import { packRows, replacedSeqs, replaceEntries, unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 
-/** Writes a session's whole log, for imports and compaction. `entry-writer.ts` appends to it. */
+/** Writes a session's log in large pieces, for imports and compaction. `entry-writer.ts` appends to it. */
 export interface PackedEntries {
   insert(sid: number, entries: readonly StoredEntry[]): void
-  /** Each entry replaces the entries that its spans name. */
+  /** Each entry replaces the entries that its spans name. The entries are in order. */
   replace(sid: number, entries: readonly StoredEntry[]): void
 }
 
@@ -13,12 +13,14 @@ export function createPackedEntries(db: DatabaseSync): PackedEntries {
   const insert = db.prepare(
     'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  const all = db.prepare('SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? ORDER BY last_seq')
-  const remove = db.prepare('DELETE FROM entries WHERE sid = ?')
+  const RANGE = 'FROM entries WHERE sid = ? AND last_seq >= ? AND last_seq <= ?'
+  const range = db.prepare(`SELECT first_seq, run_id, data, layout ${RANGE} ORDER BY last_seq`)
+  const remove = db.prepare(`DELETE ${RANGE}`)
+  const endOfRow = db.prepare('SELECT min(last_seq) AS seq FROM entries WHERE sid = ? AND last_seq >= ?')
 
-  const allOf = (sid: number): StoredEntry[] =>
-    all
-      .all(sid)
+  const entriesIn = (sid: number, from: number, to: number): StoredEntry[] =>
+    range
+      .all(sid, from, to)
       .flatMap((row) =>
         unpackRow(
           Number(row.first_seq),
@@ -37,8 +39,11 @@ export function createPackedEntries(db: DatabaseSync): PackedEntries {
   return {
     insert: insertAll,
     replace(sid, entries) {
-      const log = replaceEntries(allOf(sid), entries)
-      remove.run(sid)
+      const { seqs, first, last } = replacedSeqs(entries)
+      // Whole rows: those that the first and the last of them lie in are written anew.
+      const end = Number(endOfRow.get(sid, last)?.seq ?? last)
+      const log = replaceEntries(entriesIn(sid, first, end), entries, seqs)
+      remove.run(sid, first, end)
       insertAll(sid, log)
     },
   }

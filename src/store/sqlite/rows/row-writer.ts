@@ -222,9 +222,9 @@ function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) 
       packed.insert(sid, entries)
       setCeiling.run((entries.at(-1)?.seq ?? 0) + SEQ_BLOCK, sid)
     },
-    compact(sid: number, { sessionId, entries }: ChangeOf<'compact_entries'>): void {
+    compact(sid: number, { sessionId, entries, isPart }: ChangeOf<'compact_entries'>): void {
       packed.replace(sid, entries)
-      setCompacted.run(sid)
+      if (!isPart) setCompacted.run(sid)
       state.drop(sessionId)
     },
   }
