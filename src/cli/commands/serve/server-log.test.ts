@@ -45,6 +45,21 @@ describe('the server’s log', () => {
     })
   })
 
+  test('masks the password of the database and the keys of the receiver of telemetry', async () => {
+    const cwd = await tempFolder()
+    const env = {
+      QUARTERDECK_STORE: 'postgres://ada:pass%2Fof-the-database@127.0.0.1/quarterdeck',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example.com',
+      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Custom%20header-credential',
+    }
+    const io = createTestIo({ cwd, env })
+    const log = createServerLog(loadConfig({ files: [], flags: { 'log.format': 'json' } }, io), io)
+
+    log.info('said', { secret_words: 'pass%2Fof-the-database pass/of-the-database header-credential' })
+
+    expect(JSON.parse(io.complained())).toMatchObject({ secret_words: Array(3).fill('[masked]').join(' ') })
+  })
+
   test('is text at a terminal, with ids on demand, and JSON everywhere else', async () => {
     const cwd = await tempFolder()
     const written = (terminal: boolean, flags: SettingFlags = {}, verbose = false) => {

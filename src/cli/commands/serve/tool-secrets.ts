@@ -30,7 +30,7 @@ export function toolSecrets(tool: ToolSettings): string[] {
 }
 
 /** `Bearer abc` is a secret, and so is `abc` alone. */
-const headerSecrets = (headers: Record<string, string>): string[] =>
+export const headerSecrets = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers)
     .filter(([name]) => !harmlessHeaders.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+\s+/, '')])
@@ -39,10 +39,18 @@ const headerSecrets = (headers: Record<string, string>): string[] =>
 export function urlSecrets(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []
-  const password = url.password === '' ? [] : [url.password]
+  const password = url.password === '' ? [] : [url.password, decoded(url.password)]
   // Google's way to send an API key.
   const isSecret = (name: string) => looksSecret(name) || name === 'key'
   return [...password, ...[...url.searchParams].flatMap(([name, value]) => (isSecret(name) ? [value] : []))]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 const longEnough = (values: readonly string[]): string[] =>
