@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { createBatchQueue } from './batch-queue.ts'
 
-function open(options: { room?: number; batch?: number } = {}) {
+function open(options: Partial<Parameters<typeof createBatchQueue<number>>[0]> = {}) {
   const clock = createManualClock()
   const batches: number[][] = []
   const answers: ((isTaken: boolean) => void)[] = []
@@ -45,6 +45,22 @@ test('a receiver that does not answer costs items, not memory', async () => {
   await clock.advance(60_000)
 
   expect([batches.length, queue.counts]).toEqual([1, { sent: 0, full: 985, failed: 0 }])
+})
+
+test('items that are large fill the room and the batches sooner', async () => {
+  const { clock, batches, answers, queue } = open({ sizeOf: (n) => n, roomSize: 100, batchSize: 50 })
+  for (const n of [60, 30, 20, 10, 1]) queue.add(n)
+  queue.add(80)
+  await clock.advance(1_000)
+  for (const i of [0, 1]) {
+    answers[i]?.(true)
+    await clock.advance(1_000)
+  }
+  // One that is larger than a batch goes alone. The room is for those that wait.
+  queue.add(70)
+
+  expect(batches).toEqual([[60], [30, 20], [10, 1]])
+  expect(queue.counts).toEqual({ sent: 3, full: 1, failed: 0 })
 })
 
 test('what a receiver refuses is counted, and the next batch is tried', async () => {

@@ -26,20 +26,28 @@ interface QueueOptions<T> {
   /** Most items that wait. */
   room?: number
   batch?: number
+  /** How large an item is, in characters. Left out: all are small. */
+  sizeOf?(item: T): number
+  /** Most characters that wait. */
+  roomSize?: number
+  /** Most characters of a batch, unless one item has more. */
+  batchSize?: number
   everyMs?: number
 }
 
 export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
   const { send, clock, room = 2_048, batch = 512, everyMs = 2_000 } = options
+  const { sizeOf = () => 0, roomSize = 32_000_000, batchSize = 8_000_000 } = options
   const counts: QueueCounts = { sent: 0, full: 0, failed: 0 }
   let waiting: T[] = []
+  let waitingSize = 0
   let sending: Promise<void> | null = null
   let cancel: (() => void) | null = null
   let isClosed = false
 
   function schedule(): void {
     if (sending !== null || waiting.length === 0) return
-    if (waiting.length >= batch) begin()
+    if (waiting.length >= batch || waitingSize >= batchSize) begin()
     else cancel ??= clock.after(everyMs, begin)
   }
 
@@ -47,14 +55,26 @@ export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
     cancel?.()
     cancel = null
     if (sending !== null || waiting.length === 0) return
-    const items = waiting.slice(0, batch)
-    waiting = waiting.slice(batch)
+    const items = takeBatch()
     sending = send(items).then((isTaken) => {
       if (isTaken) counts.sent += items.length
       else counts.failed += items.length
       sending = null
       schedule()
     })
+  }
+
+  function takeBatch(): T[] {
+    let n = 0
+    let size = 0
+    for (const item of waiting) {
+      const more = sizeOf(item)
+      if (n === batch || (n > 0 && size + more > batchSize)) break
+      n += 1
+      size += more
+    }
+    waitingSize -= size
+    return waiting.splice(0, n)
   }
 
   async function sendAll(signal: AbortSignal): Promise<void> {
@@ -67,11 +87,13 @@ export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
   return {
     counts,
     add(item) {
-      if (isClosed || waiting.length >= room) {
+      const size = sizeOf(item)
+      if (isClosed || waiting.length >= room || waitingSize + size > roomSize) {
         counts.full += 1
         return
       }
       waiting.push(item)
+      waitingSize += size
       schedule()
     },
     async close(ms) {

@@ -74,8 +74,8 @@ export function openTelemetry(options: OpenOptions): OpenTelemetry {
   const send = createSend(options)
   const queues: Partial<Record<TelemetrySignal, Pick<BatchQueue<unknown>, 'counts' | 'close'>>> = {}
 
-  function queueFor<T>(signal: TelemetrySignal, exporter: Exporter<T[]>): BatchQueue<T> {
-    const queue = createBatchQueue<T>({ send: (items) => send(signal, exporter, [...items]), clock })
+  function queueFor<T extends Attributed>(signal: TelemetrySignal, exporter: Exporter<T[]>): BatchQueue<T> {
+    const queue = createBatchQueue<T>({ send: (items) => send(signal, exporter, [...items]), clock, sizeOf })
     queues[signal] = queue
     return queue
   }
@@ -118,6 +118,14 @@ export function openTelemetry(options: OpenOptions): OpenTelemetry {
     },
   }
 }
+
+interface Attributed {
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** Only texts can be long. */
+const sizeOf = ({ attributes }: Attributed): number =>
+  Object.values(attributes).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
 function tracing(options: OpenOptions, resource: Resource, onEnd: (span: ReadableSpan) => void): Telemetry {
   const { settings, version, redact } = options
