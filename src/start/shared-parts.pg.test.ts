@@ -41,9 +41,7 @@ async function startServer(store: string, lines: LogLine[] = []) {
   return { newCode: running.newConsoleCode, post, status }
 }
 
-test('a code of one server signs in at the other, once, and who signs out is out at both', {
-  timeout: 120_000,
-}, async () => {
+test('a code of one server signs in at the other, once, and who signs out is out at both', async () => {
   const database = await openTestDatabase()
   onTestFinished(() => database.drop())
   const lines: LogLine[] = []

@@ -11,7 +11,7 @@ import { runSpanId } from './trace-context.ts'
 
 const CALLER = '4bf92f3577b34da6a3ce929d0e0e4736'
 
-test('one trace shows a request that two replicas have worked on', { timeout: 120_000 }, async () => {
+test('one trace shows a request that two replicas have worked on', async () => {
   const { url, drop } = await openTestDatabase()
   onTestFinished(drop)
   await using receiver = await openOtlpReceiver()

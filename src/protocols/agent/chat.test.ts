@@ -110,14 +110,14 @@ describe('POST /agent/{name}/chat', () => {
   test('begins a new session when the old one has expired and sessions close', async () => {
     let later = 0
     const clock = { ...createSystemClock(), now: () => Date.now() + later }
-    const sessions = { ...testAgent.sessions, onExpiry: 'close' as const, ttlSeconds: 60 }
+    const sessions = { ...testAgent.sessions, onExpiry: 'close' as const, ttlSeconds: 3_600 }
     await using doors = await open({ clock, agent: { sessions } })
     const first = await answerOf(await doors.post(chat, { message: 'a' }))
     const again = () => doors.post(chat, { message: 'b', session_id: first.session_id })
 
-    later += 50_000
+    later += 3_000_000
     expect(await answerOf(await again())).toMatchObject({ session_id: first.session_id })
-    later += 61_000
+    later += 3_601_000
     expect((await answerOf(await again())).session_id).not.toBe(first.session_id)
     expect((await answerOf(await again())).session_id).not.toBe(first.session_id)
   })

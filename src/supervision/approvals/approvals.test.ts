@@ -271,11 +271,11 @@ describe('a call that needs an approval', () => {
     let later = 0
     const real = createSystemClock()
     const clock = { ...real, now: () => real.now() + later, mono: () => real.mono() + later }
-    const server = open({ clock, rules: askingRules({ expiresAt: clock.now() + 10_000 }) })
+    const server = open({ clock, rules: askingRules({ expiresAt: clock.now() + 600_000 }) })
     const accepted = await server.start('go')
     await server.events(accepted)
     const [approval] = await pendingOf(server)
-    later = 20_000
+    later = 700_000
     const late = server.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await expect(late).rejects.toMatchObject({ code: 'approval_expired' })
     const run = await server.engine.runs.continuation(accepted.run)

@@ -7,7 +7,7 @@ import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
 
-test('doctor looks at the database', { timeout: 120_000 }, async () => {
+test('doctor looks at the database', async () => {
   const { url, drop } = await openTestDatabase()
   onTestFinished(drop)
   const cwd = await tempFolder()

@@ -9,7 +9,7 @@ import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo, type TestIoOptions } from '../../testing/test-io.ts'
 
-test('a lost passkey is removed in the database that the servers share', { timeout: 120_000 }, async () => {
+test('a lost passkey is removed in the database that the servers share', async () => {
   const { url, drop } = await openTestDatabase()
   onTestFinished(drop)
   const store = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('tokens of a shared store are created, listed and revoked from any machine', { timeout: 120_000 }, async () => {
+test('tokens of a shared store are created, listed and revoked from any machine', async () => {
   const tokens = async (...args: string[]) => {
     const io = createTestIo({
       cwd: await tempFolder(),

@@ -24,7 +24,8 @@ export function functionSettings(
   }
 }
 
-export const deps = { clock: createSystemClock(), strays: createStrayErrors() }
+/** Its limit for loading a file never ends: a busy machine may need longer. */
+export const deps = { clock: { ...createSystemClock(), after: () => () => {} }, strays: createStrayErrors() }
 
 /** A call that records what the tool says. */
 export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard: unknown[] } {
