@@ -15,6 +15,7 @@ import { silentLogger } from './domain/logger.ts'
 import { sameForEveryRisk } from './domain/quorum.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
 import { createLogger } from './http/logging/logger.ts'
+import { freePort } from './http/testing/free-port.ts'
 import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
 import { keychainWith } from './operators/credentials/testing/keychain-with.ts'
 import type { AppOptions } from './start/app-options.ts'
@@ -50,14 +51,6 @@ async function open(
   })
   onTestFinished(() => app.close({ drainMs: 0 }))
   return app
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
 describe('a start that fails', () => {

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../src/http/testing/free-port.ts'
 import { fromEnvironment, print } from './support/figures.ts'
 import { record } from './support/sse-recorder.ts'
 import { DidNotStart, openYard } from './support/start-server.ts'
@@ -15,14 +16,6 @@ const ROUNDS = fromEnvironment('ROUNDS', 2)
 const AT_ONCE = 3
 const racer = new URL('./support/port-racer.ts', import.meta.url)
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'))
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
 
 test('when several processes open sockets at once, only one process gets the port', {
   timeout: 300_000,
@@ -66,7 +59,7 @@ test('when several servers start on one port at once, only one gets it', { timeo
 
 test.skipIf(!hasIpv6)('localhost is this server by both protocols, or not at all', async () => {
   const yard = await openYard(onTestFinished)
-  const server = await yard.start()
+  const server = await yard.start({ flags: ['--port', String(await freePort())] })
   const answers = await Promise.all(
     ['127.0.0.1', 'localhost', '[::1]'].map((name) => record({ url: `http://${name}:${server.port}/ready` }).done),
   )

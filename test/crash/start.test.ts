@@ -5,10 +5,10 @@
 
 import { spawnSync } from 'node:child_process'
 import { open, readFile, stat, truncate } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../src/http/testing/free-port.ts'
 import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
 import { fromEnvironment, ms, print } from './support/figures.ts'
 import { seedLog } from './support/seed-log.ts'
@@ -19,14 +19,6 @@ import { until } from './support/until.ts'
 const RUNS = fromEnvironment('RUNS', 150)
 const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0
 const quiet = ['--log-level', 'error']
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
 
 /** `refused`, or the status and whether there is a Retry-After. */
 async function ask(url: string): Promise<string> {

@@ -2,10 +2,10 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '../../src/http/testing/free-port.ts'
 import { findPostgres, NO_POSTGRES } from './find-postgres.ts'
 
 export interface PostgresServer {
@@ -106,16 +106,6 @@ function serverUser(): { uid: number; gid: number } | null {
   if (uid === undefined || gid === undefined)
     throw new Error('Postgres does not run as root, and there is no other user.')
   return { uid: Number(uid), gid: Number(gid) }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
 
 /** Resolves when the server takes connections. */

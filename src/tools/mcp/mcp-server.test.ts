@@ -3,12 +3,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import { freePort } from '../../http/testing/free-port.ts'
 import { openServer, packageScript, script } from './testing/open-server.ts'
 
 const everything = packageScript('@modelcontextprotocol/server-everything')
@@ -228,16 +228,6 @@ describe('the filesystem server', () => {
     }
   })
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('There is no port.')
-  return address.port
-}
 
 async function serveEverything(port: number): Promise<() => Promise<void>> {
   const child = spawn(process.execPath, [everything, 'streamableHttp'], {

@@ -19,6 +19,7 @@ import { resolveSettings } from '../../../src/config/settings/resolve-settings.t
 import { silentLogger } from '../../../src/domain/logger.ts'
 import { LOCAL_USER } from '../../../src/domain/session.ts'
 import { testTool } from '../../../src/engine/testing/open-engine.ts'
+import { freePort } from '../../../src/http/testing/free-port.ts'
 import type { ScriptedAnswer } from '../../../src/models/scripted/script.ts'
 import { keychainWith } from '../../../src/operators/credentials/testing/keychain-with.ts'
 import { codeTool, createCodeTool } from '../../../src/tools/function/code-tool.ts'
@@ -171,7 +172,7 @@ export async function openConsoleHouse({
     return { app, running, port: running.port }
   }
 
-  let server = await open(0)
+  let server = await open(await freePort())
   const operator = server.running.madeTokens?.operator ?? ''
   const url = `http://localhost:${server.port}`
   const client = createClient({ url, token: operator })
