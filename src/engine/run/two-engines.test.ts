@@ -327,7 +327,8 @@ test('the runs of a dead process are shared out among those that live', async ()
   const { owned, ms } = await takenOver()
 
   expect(owned[0]).toBe(0)
-  expect(Math.min(owned[1] ?? 0, owned[2] ?? 0)).toBeGreaterThanOrEqual(10)
+  // The ids of the runs decide, and they are random. Fewer than four of 40 would be a chance of one in fifty million.
+  expect(Math.min(owned[1] ?? 0, owned[2] ?? 0)).toBeGreaterThanOrEqual(4)
   expect(ms).toBeLessThanOrEqual(15_000)
 })
 
