@@ -27,6 +27,7 @@ export default defineConfig({
     // For what hangs. A machine that does much else at the same time has made a test of milliseconds take 20 s.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    teardownTimeout: 120_000,
     // Vitest's own limit is one second.
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },

@@ -20,7 +20,8 @@ export default async function startBrowser(project: TestProject): Promise<(() =>
     return
   }
   // Chromium's sandbox does not start for root, and in a container the tests run as root. The pages are our own.
-  const server = await chromium.launchServer({ executablePath, args: ['--no-sandbox'], host: '127.0.0.1' })
+  const how = { executablePath, args: ['--no-sandbox'], host: '127.0.0.1', timeout: 180_000 }
+  const server = await chromium.launchServer(how)
   project.provide('browser', server.wsEndpoint())
   return () => server.close()
 }

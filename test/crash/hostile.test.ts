@@ -290,7 +290,7 @@ describe('too much', () => {
         await new Promise<void>((resolve) => socket.write(block, () => resolve()))
         socket.write('\r\n')
         sent += block.length
-        if (sent > BODY_LIMIT) await until('an answer', () => text() !== '', 250).catch(() => {})
+        if (sent > BODY_LIMIT) await until('an answer', () => text() !== '', 2_000).catch(() => {})
       }
       socket.destroy()
       return { status: statusOf(text()), past: sent - BODY_LIMIT }

@@ -7,10 +7,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createIds, parseUuid, ulidOf } from '../../src/domain/ids.ts'
 import { breakMachine } from './support/broken-machine.ts'
 import { fromEnvironment, megabytes, ms, print, quantile } from './support/figures.ts'
+import { openStreams } from './support/open-streams.ts'
 import { createPersistentClient } from './support/persistent-client.ts'
 import { runInput } from './support/run-input.ts'
 import { type Frame, record } from './support/sse-recorder.ts'
-import { openYard, type TestServer } from './support/start-server.ts'
+import { openYard } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
 const READERS = fromEnvironment('READERS', 50)
@@ -33,11 +34,6 @@ const answers = [
   { when: 'big', parts: [{ text: 'ok' }] },
   { parts: [{ text: 'tok ', repeat: 20, delay_ms: 5 }] },
 ]
-
-async function openStreams({ url }: TestServer): Promise<number> {
-  const { body } = await record({ url: `${url}/metrics` }).done
-  return Number(/^quarterdeck_http_streams (\d+)$/m.exec(body)?.[1])
-}
 
 describe('a reader that does not read', () => {
   test('costs little, is served from the log when it reads, and is dropped when it never does', {

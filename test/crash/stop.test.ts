@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRandom } from '../sim/random.ts'
 import { databaseFaults } from './support/database.ts'
 import { fromEnvironment, ms, print, quantile } from './support/figures.ts'
+import { openStreams } from './support/open-streams.ts'
 import { createPersistentClient } from './support/persistent-client.ts'
 import { runInput } from './support/run-input.ts'
 import { record } from './support/sse-recorder.ts'
@@ -15,14 +16,17 @@ import { until } from './support/until.ts'
 
 const ROUNDS = fromEnvironment('ROUNDS', 4)
 const SEED = fromEnvironment('SEED', 20_261_115)
-const DRAIN_MS = 600
+/** Time for the short answer, and for four requests that are refused meanwhile, on a machine that does much else. */
+const DRAIN_MS = 3_000
 const LANES = 2
 
 const answers = [
   { when: 'short', parts: [{ text: 'tok ', repeat: 10, delay_ms: 20 }] },
-  { when: 'longer', parts: [{ text: 'tok ', repeat: 30, delay_ms: 35 }] },
+  { when: 'longer', parts: [{ text: 'tok ', repeat: 100_000, delay_ms: 35 }] },
   { when: 'endless', parts: [{ text: 'tok ', repeat: 100_000, delay_ms: 25 }] },
 ]
+/** For a server that goes on with a run of the one before: that run ends soon. */
+const answersLater = [{ when: 'longer', times: 1, parts: [{ text: 'tok ', repeat: 30 }] }, ...answers]
 
 /** How a run ended: its last event without the parts that differ from run to run. */
 function endOf({ frames }: { frames: readonly { data: string }[] }): unknown {
@@ -73,10 +77,13 @@ describe('SIGTERM', () => {
       const queued = client('background', 'short-queued', 'endless')
       const silent = connect(server.port, '127.0.0.1')
       silent.on('error', () => {}).write('POST / HTTP/1.1\r\nHost: 127.')
-      const early = [endless, background].map((one) => one.go(server.url))
+      const going = [endless, background].map((one) => one.go(server.url))
       await until('the long runs have begun', () => endless.acknowledged && background.acknowledged)
-      const late = [short, queued].map((one) => one.go(server.url))
-      await until('the others are taken', () => short.acknowledged && queued.acknowledged)
+      going.push(queued.go(server.url))
+      // A run in the background is taken before its reader comes, and a reader that comes after the signal is refused.
+      await until('all have readers', async () => (await openStreams(server)) === going.length)
+      going.push(short.go(server.url))
+      await until('the short one has begun', () => short.acknowledged)
       await new Promise((resolve) => setTimeout(resolve, random.between(0, 100)))
 
       const signalled = performance.now()
@@ -92,7 +99,7 @@ describe('SIGTERM', () => {
 
       const { code, signal } = await server.exited
       stopMs.push(performance.now() - signalled)
-      await Promise.all([...early, ...late])
+      await Promise.all(going)
       silent.destroy()
 
       expect({ code, signal }).toEqual({ code: 0, signal: null })
@@ -105,6 +112,7 @@ describe('SIGTERM', () => {
       expect(background.notices[0]?.data).toContain(`Last-Event-ID: ${background.frames.at(-1)?.id}`)
       expect(await databaseFaults(yard)).toEqual([])
 
+      await yard.script(answersLater)
       const next = await yard.start({ flags })
       await Promise.all([background, queued].map((one) => one.go(next.url)))
       expect([background, queued].map(endOf)).toEqual([FINISHED, FINISHED])

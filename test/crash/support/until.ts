@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 5
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 50_000,
+  withinMs = 100_000,
 ): Promise<{ afterMs: number }> {
   const began = performance.now()
   while (!(await isSo())) {
