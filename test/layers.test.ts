@@ -84,6 +84,14 @@ test('commands open stores through open-store.ts', () => {
   expect(wrong).toEqual([])
 })
 
+// As an ES module, node:http loads all of Node's fetch: 13 MB and 50 ms, at every start. OpenTelemetry's packages load it anyway.
+test('node:http is taken from process.getBuiltinModule, not imported', () => {
+  const wrong = sources
+    .filter((file) => !file.startsWith('telemetry/'))
+    .filter((file) => /^import (?!type\b)[^']*? from 'node:https?'/m.test(readFileSync(join(src, file), 'utf8')))
+  expect(wrong).toEqual([])
+})
+
 test('the engine and the log take time, ids and randomness as arguments', () => {
   const forbidden =
     /\b(Date\.now|new Date|Math\.random|setTimeout|setInterval|setImmediate|randomUUID|randomBytes|fetch)\b|node:(fs|http|crypto)/

@@ -1,5 +1,8 @@
-import { type IncomingMessage, request as send } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+
+// Not imported: as an ES module node:http loads all of Node's fetch.
+const { request: send } = process.getBuiltinModule('node:http')
 
 /** `fetch` through the local socket at this path. It takes what our client sends: text bodies, plain headers and a signal. */
 export function createSocketFetch(socketPath: string): typeof fetch {

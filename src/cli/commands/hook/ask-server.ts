@@ -1,9 +1,12 @@
 // Asks the server about one hook. It may take as long as a person needs, so the server sends a sign of life every few seconds.
 
-import { type ClientRequest, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { ClientRequest } from 'node:http'
 import type { Clock } from '../../../domain/clock.ts'
 import { HEARTBEAT_MS } from '../../../protocols/hooks/hook-answer.ts'
+
+// Not imported: as ES modules they load all of Node's fetch, and a hook runs before every call.
+const { request: requestHttp } = process.getBuiltinModule('node:http')
+const { request: requestHttps } = process.getBuiltinModule('node:https')
 
 export interface HookQuestion {
   /** Of the server, without a path. After a restart it may be another one. */
