@@ -25,9 +25,10 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
 async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode: number = exitCodes.ok.code
   const version = await readVersion()
-  const program = createProgram(version, createAppStarter(version), io, (code) => {
+  const settle = (code: number) => {
     exitCode = code
-  })
+  }
+  const program = await createProgram(version, createAppStarter(version), io, settle, args[0])
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {

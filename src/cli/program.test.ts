@@ -15,7 +15,14 @@ async function run(...args: string[]) {
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
-const program = createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {})
+const program = await createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {})
+
+test('a command that is asked for is loaded alone', async () => {
+  for (const name of program.commands.map((command) => command.name())) {
+    const alone = await createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {}, name)
+    expect(alone.commands.map((command) => command.name())).toEqual([name])
+  }
+})
 
 /** Every command, by its words. One that takes arguments may have others below it. */
 function commandsOf(command: Command, words: string[] = []): Map<string, Command> {

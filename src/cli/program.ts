@@ -1,28 +1,55 @@
 import { Command } from 'commander'
-import { createAuditCommand } from './commands/audit/audit.ts'
-import { createChatCommand } from './commands/chat/chat.ts'
-import { createConnectCommand } from './commands/connect/connect.ts'
-import { createConsoleCommand } from './commands/console/console.ts'
-import { createCtlCommand } from './commands/ctl/ctl.ts'
-import { createDoctorCommand } from './commands/doctor/doctor.ts'
-import { createHookCommand } from './commands/hook/hook.ts'
-import { createInitCommand } from './commands/init/init.ts'
-import { createMcpCommand } from './commands/mcp/mcp.ts'
-import { createMigrateCommand } from './commands/migrate/migrate.ts'
-import { createPasskeysCommand } from './commands/passkeys/passkeys.ts'
-import { createPolicyCommand } from './commands/policy/policy.ts'
-import { createSchemaCommand } from './commands/print-schema.ts'
-import { createServeCommand } from './commands/serve/serve.ts'
 import type { StartApp } from './commands/serve/start-app.ts'
-import { createSessionsCommand } from './commands/sessions/sessions.ts'
-import { createTestCommand } from './commands/test/test-command.ts'
-import { createTokensCommand } from './commands/tokens/tokens.ts'
-import { createValidateCommand } from './commands/validate.ts'
 import type { Io, Settle } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 
-/** The whole command line. A test compares it with `docs/cli.md`. */
-export function createProgram(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
+interface Context {
+  version: string
+  startApp: StartApp
+  io: Io
+  settle: Settle
+}
+
+/** A command is loaded when it is asked for: a server must not keep in memory, or wait for, what only the others use. */
+const COMMANDS: Readonly<Record<string, (context: Context) => Promise<Command>>> = {
+  serve: async ({ version, startApp, io, settle }) =>
+    (await import('./commands/serve/serve.ts')).createServeCommand(version, startApp, io, settle),
+  chat: async ({ startApp, io, settle }) =>
+    (await import('./commands/chat/chat.ts')).createChatCommand(startApp, io, settle),
+  init: async ({ version, io, settle }) =>
+    (await import('./commands/init/init.ts')).createInitCommand(version, io, settle),
+  validate: async ({ version, io, settle }) =>
+    (await import('./commands/validate.ts')).createValidateCommand(version, io, settle),
+  test: async ({ version, io, settle }) =>
+    (await import('./commands/test/test-command.ts')).createTestCommand(version, io, settle),
+  doctor: async ({ io, settle }) => (await import('./commands/doctor/doctor.ts')).createDoctorCommand(io, settle),
+  schema: async ({ io, settle }) => (await import('./commands/print-schema.ts')).createSchemaCommand(io, settle),
+  sessions: async ({ io, settle }) =>
+    (await import('./commands/sessions/sessions.ts')).createSessionsCommand(io, settle),
+  audit: async ({ io, settle }) => (await import('./commands/audit/audit.ts')).createAuditCommand(io, settle),
+  migrate: async ({ io, settle }) => (await import('./commands/migrate/migrate.ts')).createMigrateCommand(io, settle),
+  mcp: async ({ io, settle }) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(io, settle),
+  tokens: async ({ io, settle }) => (await import('./commands/tokens/tokens.ts')).createTokensCommand(io, settle),
+  console: async ({ io, settle }) => (await import('./commands/console/console.ts')).createConsoleCommand(io, settle),
+  passkeys: async ({ io, settle }) =>
+    (await import('./commands/passkeys/passkeys.ts')).createPasskeysCommand(io, settle),
+  policy: async ({ io, settle }) => (await import('./commands/policy/policy.ts')).createPolicyCommand(io, settle),
+  ctl: async ({ io, settle }) => (await import('./commands/ctl/ctl.ts')).createCtlCommand(io, settle),
+  connect: async ({ io, settle }) => (await import('./commands/connect/connect.ts')).createConnectCommand(io, settle),
+  hook: async ({ io, settle }) => (await import('./commands/hook/hook.ts')).createHookCommand(io, settle),
+}
+
+/**
+ * The command line: the whole of it, or only the command with the name `asked`, if there is one. A test compares it with
+ * `docs/cli.md`.
+ */
+export async function createProgram(
+  version: string,
+  startApp: StartApp,
+  io: Io,
+  settle: Settle,
+  asked = '',
+): Promise<Command> {
   const program = new Command('quarterdeck')
     .description('Serves an AI agent that a YAML file describes, over AG-UI and HTTP, and stores every conversation.')
     .version(version, '-V, --version', 'print the version')
@@ -55,26 +82,9 @@ For more: quarterdeck <command> --help`,
     // Without it, commander ends the process itself.
     .exitOverride()
 
-  const commands = [
-    createServeCommand(version, startApp, io, settle),
-    createChatCommand(startApp, io, settle),
-    createInitCommand(version, io, settle),
-    createValidateCommand(version, io, settle),
-    createTestCommand(version, io, settle),
-    createDoctorCommand(io, settle),
-    createSchemaCommand(io, settle),
-    createSessionsCommand(io, settle),
-    createAuditCommand(io, settle),
-    createMigrateCommand(io, settle),
-    createMcpCommand(io, settle),
-    createTokensCommand(io, settle),
-    createConsoleCommand(io, settle),
-    createPasskeysCommand(io, settle),
-    createPolicyCommand(io, settle),
-    createCtlCommand(io, settle),
-    createConnectCommand(io, settle),
-    createHookCommand(io, settle),
-  ]
+  const one = Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined
+  const chosen = one === undefined ? Object.values(COMMANDS) : [one]
+  const commands = await Promise.all(chosen.map((load) => load({ version, startApp, io, settle })))
   for (const command of commands) {
     inherit(command, program)
     program.addCommand(command)
