@@ -26,7 +26,8 @@ import type { OpenStore } from './contract/samples.contract.ts'
 import { describeSearch } from './contract/search.contract.ts'
 import { describeSessions } from './contract/session.contract.ts'
 import { describeSessionLists } from './contract/session-list.contract.ts'
-import { describeSupervision } from './contract/supervise.contract.ts'
+import { describeSupervisedRecords } from './contract/supervised-record.contract.ts'
+import { describeSupervisedSessions } from './contract/supervised-session.contract.ts'
 import { describeUsage } from './contract/usage.contract.ts'
 import { describeWaits } from './contract/wait.contract.ts'
 import { describeWaitingSessions } from './contract/waiting-session.contract.ts'
@@ -58,7 +59,8 @@ export function describeStore(name: string, open: OpenStore): void {
     describeSessions(open)
     describeSessionLists(open)
     describeSearch(open)
-    describeSupervision(open)
+    describeSupervisedSessions(open)
+    describeSupervisedRecords(open)
     describeRemoval(open)
     describeCompaction(open)
     describeImports(open)
