@@ -2,30 +2,22 @@
 
 import type { Caller } from '../../../domain/decision.ts'
 import type { PersonWait } from '../../../domain/feed.ts'
-import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
+import { matchingIds } from '../../../domain/id-prefix.ts'
 import { type Approval, isWaiting } from '../../../domain/wait.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import type { CardAction } from '../cards/card.ts'
 import { choicesOf } from '../cards/question-choices.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
-import { fits, type RecordAnswer } from './answer-record.ts'
-import { answersFor, listOf, notAsText, ourFailure, says } from './answer-texts.ts'
+import { answersFor, ourFailure, says } from './answer-texts.ts'
 import { editRecord, isEditable } from './edit-record.ts'
-import { type ExpectedText, type Seat, takesText } from './kept-notes.ts'
+import { type Seat, takesText } from './kept-notes.ts'
+import { type Heard, letChoose, meantBy } from './meant-record.ts'
 import { createOncePerMinute } from './once-per-minute.ts'
 import { type ParsedReply, parseReply } from './parse-reply.ts'
 import type { Reply } from './payloads.ts'
 import { plainText } from './plain-text.ts'
-import { isOneValue, questionAnswer } from './question-answer.ts'
-
-/** Somebody who may answer, what they wrote, and what it can be about. */
-interface Heard {
-  by: Caller
-  seat: Seat
-  /** What had a card in this thread when they wrote, newest first. */
-  shown: readonly PersonWait[]
-  waiting: readonly PersonWait[]
-}
+import { questionAnswer } from './question-answer.ts'
+import { answerQuestion, expectedOf, giveAnswer, takeExpected } from './text-answers.ts'
 
 interface TakeReplyDeps {
   nameOf: (user: string) => string | null
@@ -36,7 +28,7 @@ interface TakeReplyDeps {
 const LEAST_ID_CHARS = 4
 
 export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: TakeReplyDeps) {
-  const { cards, desk, guard, kept, records, clock, logger } = context
+  const { cards, desk, guard, records, clock, logger } = context
   const inTurn = createTurns()
   const mayHint = createOncePerMinute(clock)
 
@@ -55,49 +47,9 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     await tell(context, seat, says(`That is no answer, so nothing was decided. What waits here takes: ${words}.`))
   }
 
-  async function choose({ seat }: Heard, from: readonly PersonWait[], why: string): Promise<void> {
-    const short = shortIds(from.map(({ id }) => id))
-    const message = listOf(from, (id) => short.get(id) ?? id, `${why} Nothing was decided.`)
-    await tell(context, seat, message)
-  }
-
-  /** What the reply names; null: it is not clear, and the person was told. */
-  async function meant(heard: Heard, { action, id }: ParsedReply & { action: CardAction }): Promise<PersonWait | null> {
-    const { seat, shown, waiting } = heard
-    if (id !== null) {
-      const found = matchingIds(shown, id, (one) => one.id)
-      const [only, ...others] = found
-      if (only !== undefined && others.length === 0) return only
-      const why = others.length > 0 ? 'Several begin like that.' : 'Nothing here has an id that begins like that.'
-      if (only === undefined && waiting.length === 0) await tell(context, seat, says(why))
-      else await choose(heard, only === undefined ? waiting : found, why)
-      return null
-    }
-    const [only, ...others] = waiting.filter((one) => fits(one, action))
-    if (only !== undefined && others.length === 0) return only
-    if (only !== undefined) {
-      await choose(heard, [only, ...others], `Several things wait here. Write the start of an id behind your answer.`)
-      return null
-    }
-    if (waiting.length > 0) {
-      await choose(heard, waiting, 'That answers nothing that waits here.')
-      return null
-    }
-    // Somebody was faster, or the time is over. The newest is what the person means to answer.
-    const over = shown.find((one) => fits(one, action))
-    if (over === undefined) await tell(context, seat, says('Nothing waits for an answer here.'))
-    return over ?? null
-  }
-
-  async function give({ by, seat }: Heard, wait: PersonWait, answer: RecordAnswer): Promise<boolean> {
-    const { isDone, message } = await records.answer(by, wait, answer)
-    await tell(context, seat, message)
-    return isDone
-  }
-
   async function answered(heard: Heard, said: ParsedReply & { action: CardAction }): Promise<void> {
     const { by, seat } = heard
-    const wait = await meant(heard, said)
+    const wait = await meantBy(context, heard, said)
     if (wait === null) return
     const { action, text } = said
     const digest = wait.wait === 'approval' ? wait.digest : null
@@ -105,54 +57,8 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     if (action === 'accept' && wait.wait === 'approval' && isWaiting(wait) && needsLook(wait)) {
       return tell(context, seat, await secondLook(context, by, seat, wait, wait.digest))
     }
-    if (action === 'answer') return answerQuestion(heard, wait, text, digest)
-    await give(heard, wait, { action, digest, ...(text === '' ? {} : { text }) })
-  }
-
-  async function answerQuestion(heard: Heard, wait: PersonWait, text: string, digest: string | null) {
-    const question = wait.wait === 'approval' ? wait.question : undefined
-    const given = question === undefined ? null : questionAnswer(question.schema, text)
-    if (given !== null || !isWaiting(wait)) {
-      await give(heard, wait, { action: 'answer', digest, result: given?.value })
-      return
-    }
-    const isOne = question !== undefined && isOneValue(question.schema)
-    const message = isOne
-      ? says('Your text does not fit the question. Nothing was answered. The card says which values it takes.')
-      : notAsText('This question has several fields.', desk.link(wait.id))
-    await tell(context, heard.seat, message)
-  }
-
-  /** Null also if the person has answered in another way since: then they write about something else. */
-  async function expectedOf(by: Caller, seat: Seat): Promise<ExpectedText | null> {
-    const expected = await kept.expected(seat)
-    const wait = expected === null ? null : await desk.find(expected.recordId)
-    if (wait === null || isWaiting(wait) || wait.decidedBy !== by.user) return expected
-    await kept.endExpecting(seat)
-    return null
-  }
-
-  /** The reply is the text that a button asked for. */
-  async function textFor(heard: Heard, expected: ExpectedText, text: string): Promise<void> {
-    const { seat } = heard
-    const { recordId, action, digest, until } = expected
-    const isOver = until <= clock.now()
-    if (isOver || text.toLowerCase() === 'cancel') {
-      await kept.endExpecting(seat)
-      await cards.refresh(recordId)
-      const why = isOver ? 'The time to write the text is over' : 'No text is expected any more'
-      return tell(context, seat, says(`${why}. Nothing was decided; the card still has its buttons.`))
-    }
-    const wait = await desk.find(recordId)
-    if (wait === null) {
-      await kept.endExpecting(seat)
-      return tell(context, seat, says('What your text is for is gone. Nothing was decided.'))
-    }
-    if (action === 'answer') await answerQuestion(heard, wait, text, digest)
-    else await give(heard, wait, { action, digest, text })
-    const now = await desk.find(recordId)
-    // A text that was too long, or that did not fit, can be written again. An alert goes on waiting after a nudge.
-    if (now === null || !isWaiting(now) || now.wait === 'alert') await kept.endExpecting(seat)
+    if (action === 'answer') return answerQuestion(context, heard, wait, text, digest)
+    await giveAnswer(context, heard, wait, { action, digest, ...(text === '' ? {} : { text }) })
   }
 
   /** Words that are no answer by themselves. */
@@ -163,7 +69,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const isToSomebody = marked.trimStart().startsWith('<@')
     if (instruction !== undefined && more.length === 0 && !isToSomebody) {
       if ((await records.refusalFor(by, instruction, 'resume_with_text')) !== null) return hint(heard)
-      await give(heard, instruction, { action: 'resume_with_text', digest: null, text })
+      await giveAnswer(context, heard, instruction, { action: 'resume_with_text', digest: null, text })
       return
     }
     await hint(heard)
@@ -179,7 +85,8 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
       return tell(context, seat, says('A file edits a change or a call that waits here, and nothing like that does.'))
     }
     if (others.length > 0) {
-      return choose(
+      return letChoose(
+        context,
         heard,
         [only, ...others],
         'Several things can be edited. Write the start of an id beside your file.',
@@ -194,10 +101,10 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const text = plainText(reply.text, nameOf).trim()
     if (reply.files.length > 0) return edit(all, reply, text)
     if (text === '') return
-    const expected = await expectedOf(by, seat)
-    if (expected !== null) return textFor(all, expected, text)
+    const expected = await expectedOf(context, by, seat)
+    if (expected !== null) return takeExpected(context, all, expected, text)
     const chosen = chosenIn(all.waiting, text)
-    if (chosen !== null) return answerQuestion(all, chosen, text, chosen.digest)
+    if (chosen !== null) return answerQuestion(context, all, chosen, text, chosen.digest)
     const isId = (start: string): boolean => matchingIds(shown, start, ({ id }) => id).length > 0
     const said = parseReply(text, isId)
     if (said === null) return plainWords(all, reply, text)

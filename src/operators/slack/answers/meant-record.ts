@@ -1,0 +1,69 @@
+// What a reply is about. It is never guessed: where it is not clear, the person is asked.
+
+import type { Caller } from '../../../domain/decision.ts'
+import type { PersonWait } from '../../../domain/feed.ts'
+import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
+import type { CardAction } from '../cards/card.ts'
+import { type AnswerContext, tell } from './answer-context.ts'
+import { fits } from './answer-record.ts'
+import { listOf, says } from './answer-texts.ts'
+import type { Seat } from './kept-notes.ts'
+import type { ParsedReply } from './parse-reply.ts'
+
+/** Somebody who may answer, what they wrote, and what it can be about. */
+export interface Heard {
+  by: Caller
+  seat: Seat
+  /** What had a card in this thread when they wrote, newest first. */
+  shown: readonly PersonWait[]
+  waiting: readonly PersonWait[]
+}
+
+/** What the reply names; null: it is not clear, and the person was told. */
+export async function meantBy(
+  context: AnswerContext,
+  heard: Heard,
+  { action, id }: ParsedReply & { action: CardAction },
+): Promise<PersonWait | null> {
+  const { seat, shown, waiting } = heard
+  if (id !== null) {
+    const found = matchingIds(shown, id, (one) => one.id)
+    const [only, ...others] = found
+    if (only !== undefined && others.length === 0) return only
+    const why = others.length > 0 ? 'Several begin like that.' : 'Nothing here has an id that begins like that.'
+    if (only === undefined && waiting.length === 0) await tell(context, seat, says(why))
+    else await letChoose(context, heard, only === undefined ? waiting : found, why)
+    return null
+  }
+  const [only, ...others] = waiting.filter((one) => fits(one, action))
+  if (only !== undefined && others.length === 0) return only
+  if (only !== undefined) {
+    await letChoose(
+      context,
+      heard,
+      [only, ...others],
+      `Several things wait here. Write the start of an id behind your answer.`,
+    )
+    return null
+  }
+  if (waiting.length > 0) {
+    await letChoose(context, heard, waiting, 'That answers nothing that waits here.')
+    return null
+  }
+  // Somebody was faster, or the time is over. The newest is what the person means to answer.
+  const over = shown.find((one) => fits(one, action))
+  if (over === undefined) await tell(context, seat, says('Nothing waits for an answer here.'))
+  return over ?? null
+}
+
+/** Lists what it could be about. Nothing was decided. */
+export async function letChoose(
+  context: AnswerContext,
+  { seat }: Heard,
+  from: readonly PersonWait[],
+  why: string,
+): Promise<void> {
+  const short = shortIds(from.map(({ id }) => id))
+  const message = listOf(from, (id) => short.get(id) ?? id, `${why} Nothing was decided.`)
+  await tell(context, seat, message)
+}
