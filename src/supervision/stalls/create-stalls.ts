@@ -3,8 +3,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { ProgressItem } from '../../domain/supervision.ts'
-import type { Alert, SupervisedWait } from '../../domain/wait.ts'
+import type { Alert } from '../../domain/wait.ts'
 import { createOwnJobs, type Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { newRecord } from '../records/new-record.ts'
@@ -20,7 +19,9 @@ import {
 } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import { about, type SessionNow, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
-import type { Nudge, PushNudge, StallSettings, Stalls } from './stalls.ts'
+import { alertOf, createSilenceJudge } from './judge-silence.ts'
+import { createSendNudge } from './send-nudge.ts'
+import type { PushNudge, StallSettings, Stalls } from './stalls.ts'
 
 interface StallsDeps {
   store: Pick<Store, 'supervised'>
@@ -41,103 +42,15 @@ const LOOK_MS = 10_000
 const SHORTEST_MS = 100
 /** The process that looks goes on with it until it misses a look. */
 const HELD_MS = LOOK_MS + 5_000
-/** A crash forgets at most this much of a silence. */
-const REMEMBER_MS = 60_000
 const MOST_SESSIONS = 1_000
 
 export function createStalls(deps: StallsDeps): Stalls {
   const { store, takeStep, records, operators, settings, push, clock, ids, logger } = deps
   const { jobs = createOwnJobs(clock) } = deps
-  const startedAt = clock.now()
+  const { silenceOf, judge, remembered } = createSilenceJudge(settings, clock.now())
+  const send = createSendNudge({ takeStep, push, defaultMessage: settings.defaultMessage, clock, ids, logger })
   let cancelTimer = () => {}
   let isClosed = false
-
-  /** How long the agent has been silent, without the time while this server was down. */
-  function silenceOf({ session: { supervision }, at }: SessionNow): number {
-    const { silence, updatedAt } = supervision
-    const since = Math.max(silence?.seenAt ?? updatedAt, startedAt)
-    return (silence?.ms ?? 0) + Math.max(at - since, 0)
-  }
-
-  /** What is due for this session, and in how many ms the next thing is. */
-  function judge(now: SessionNow): { due: 'alert' | 'nudge' | 'escalate' | null; waitMs: number; isPaused?: boolean } {
-    const { session, waiting, at } = now
-    const { status, stallPaused, nudgeCount } = session.supervision
-    if (status !== 'active' || stallPaused || waiting.some(isWaitedFor))
-      return { due: null, waitMs: LOOK_MS, isPaused: true }
-    const alert = alertOf(now)
-    if (alert === undefined) {
-      const left = settings.inactivityMs - silenceOf(now)
-      return left <= 0 ? { due: 'alert', waitMs: 0 } : { due: null, waitMs: left }
-    }
-    if (alert.status === 'escalated') return { due: null, waitMs: LOOK_MS }
-    const since = Math.max(alert.lastNudgeAt ?? alert.createdAt, startedAt)
-    const left = since + settings.escalationMs - at
-    if (left > 0) return { due: null, waitMs: left }
-    return { due: nudgeCount >= settings.maxRetries ? 'escalate' : 'nudge', waitMs: 0 }
-  }
-
-  function newAlert(now: SessionNow): Step<null> {
-    const { at } = now
-    const { supervision } = now.session
-    const silentMs = silenceOf(now)
-    const alert: Alert = {
-      ...newRecord(now, ids.uuid()),
-      wait: 'alert',
-      expiresAt: null,
-      callId: '',
-      tool: '',
-      arguments: '{}',
-      supervised: { host: supervision.host },
-      lastTool: supervision.lastTool,
-      lastActivityAt: supervision.updatedAt,
-      idleSeconds: Math.round(silentMs / 1_000),
-      nudgeCount: supervision.nudgeCount,
-      nudgeMessage: null,
-      lastNudgeAt: null,
-      nudgedBy: null,
-      progressSnapshot: supervision.progressSnapshot,
-    }
-    const facts = { alert_id: alert.id, idle_seconds: alert.idleSeconds, last_tool: alert.lastTool }
-    return { result: null, ask: [alert], events: [noticeEvent(alert.id, 'stall', facts, at)] }
-  }
-
-  /**
-   * Pushes the nudge, then writes which way it took. It also goes out with the result of the next call, because hosts may drop what is
-   * pushed.
-   */
-  async function send(
-    session: SupervisedSession,
-    alert: Alert | null,
-    text: string,
-    source: string,
-    more: AuditRecord['details'] = {},
-  ): Promise<void> {
-    const { nudgeCount, updatedAt } = session.supervision
-    const idleSeconds = Math.round((clock.now() - updatedAt) / 1_000)
-    const nudge: Nudge = { sessionId: session.id, message: text, nudgeCount: nudgeCount + 1, idleSeconds, source }
-    const way = await push(nudge).catch((error: unknown) => {
-      logger.warn('a nudge could not be pushed', { session_id: session.id, error })
-      return null
-    })
-    await takeStep(session.id, (now) => {
-      const open = alertOf(now)
-      const facts = { message: text, by: source, way: way ?? 'the next result', nudge_count: nudge.nudgeCount }
-      // The push may have woken the agent already. Then the next silence begins at none.
-      const isBack = now.session.supervision.updatedAt > updatedAt
-      return {
-        result: null,
-        supervision: { openNudge: text, ...(isBack ? {} : { nudgeCount: nudge.nudgeCount }) },
-        events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
-        ...(open === undefined || (alert !== null && open.id !== alert.id)
-          ? {}
-          : { settle: [{ id: open.id, patch: nudged(open, nudge, way, now.at) }] }),
-        audit: [
-          about(now.session, now.at, source, { what: 'nudge', way: way ?? 'none', count: nudge.nudgeCount, ...more }),
-        ],
-      }
-    })
-  }
 
   async function look(sessionId: string): Promise<number> {
     const { result, session } = await takeStep(
@@ -146,13 +59,13 @@ export function createStalls(deps: StallsDeps): Stalls {
         const verdict = judge(now)
         const alert = alertOf(now) ?? null
         const result = { ...verdict, alert }
-        if (verdict.due === 'alert') return { ...newAlert(now), result }
+        if (verdict.due === 'alert') return { ...alarmed(now, newAlert(now, ids.uuid(), silenceOf(now))), result }
         if (verdict.due === 'escalate' && alert !== null) return { ...escalated(now, alert), result }
-        return { result, ...(verdict.isPaused ? {} : remembered(now, silenceOf(now))) }
+        return { result, ...remembered(now) }
       },
     )
-    if (result.due === 'nudge') await send(session, result.alert, nudgeText(settings, session), 'quarterdeck')
-    return result.due === null ? result.waitMs : Math.min(settings.escalationMs, LOOK_MS)
+    if (result.due === 'nudge') await send(session, { alert: result.alert, source: 'quarterdeck' })
+    return result.due === null ? (result.waitMs ?? LOOK_MS) : Math.min(settings.escalationMs, LOOK_MS)
   }
 
   async function sweep(): Promise<number> {
@@ -210,9 +123,8 @@ export function createStalls(deps: StallsDeps): Stalls {
       if (text !== undefined) checkText(text)
       const alert = await open(by, alertId)
       const session = await sessionOf(alert.sessionId)
-      const source = `${by.user} via ${channelOf(by)}`
-      const escalated = escalatedTo(operators, by, session.owner)
-      await send(session, alert, text ?? nudgeText(settings, session), source, escalated)
+      const details = escalatedTo(operators, by, session.owner)
+      await send(session, { alert, text, source: `${by.user} via ${channelOf(by)}`, details })
       return records.get('alert', by, alertId)
     },
 
@@ -221,7 +133,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       const session = await sessionOf(sessionId)
       refuseForeignCommand(operators, by, session.owner)
       refuseEnded(session)
-      await send(session, null, text ?? nudgeText(settings, session), `${by.user} via ${channelOf(by)}`)
+      await send(session, { alert: null, text, source: `${by.user} via ${channelOf(by)}` })
     },
 
     dismiss: (by, alertId) =>
@@ -251,11 +163,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       try {
         const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
         for (const { id } of open) {
-          const remember = (now: SessionNow): Step<null> => ({
-            result: null,
-            ...(judge(now).isPaused ? {} : remembered(now, silenceOf(now), 0)),
-          })
-          await takeStep(id, remember).catch(() => {})
+          await takeStep(id, (now) => ({ result: null, ...remembered(now, 0) })).catch(() => {})
         }
       } catch (error) {
         // The server stops all the same.
@@ -265,26 +173,31 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 }
 
-/** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */
-const isWaitedFor = (wait: SupervisedWait): boolean =>
-  wait.wait !== 'alert' && !(wait.wait === 'approval' && wait.kind === 'policy')
-
-const alertOf = ({ waiting }: SessionNow): Alert | undefined =>
-  waiting.find((wait): wait is Alert => wait.wait === 'alert')
-
-/** Writes the silence down from time to time. */
-function remembered({ session, at }: SessionNow, ms: number, every = REMEMBER_MS): Pick<Step<null>, 'supervision'> {
-  const { silence } = session.supervision
-  return ms - (silence?.ms ?? 0) > every ? { supervision: { silence: { ms, seenAt: at } } } : {}
+function newAlert(now: SessionNow, id: string, silentMs: number): Alert {
+  const { supervision } = now.session
+  return {
+    ...newRecord(now, id),
+    wait: 'alert',
+    expiresAt: null,
+    callId: '',
+    tool: '',
+    arguments: '{}',
+    supervised: { host: supervision.host },
+    lastTool: supervision.lastTool,
+    lastActivityAt: supervision.updatedAt,
+    idleSeconds: Math.round(silentMs / 1_000),
+    nudgeCount: supervision.nudgeCount,
+    nudgeMessage: null,
+    lastNudgeAt: null,
+    nudgedBy: null,
+    progressSnapshot: supervision.progressSnapshot,
+  }
 }
 
-const nudged = (alert: Alert, { message, nudgeCount }: Nudge, way: string | null, at: number): Partial<Alert> => ({
-  ...(alert.status === 'pending' ? { status: 'nudged' as const } : {}),
-  nudgeCount,
-  nudgeMessage: message,
-  lastNudgeAt: at,
-  nudgedBy: way,
-})
+function alarmed({ at }: SessionNow, alert: Alert): Step<null> {
+  const facts = { alert_id: alert.id, idle_seconds: alert.idleSeconds, last_tool: alert.lastTool }
+  return { result: null, ask: [alert], events: [noticeEvent(alert.id, 'stall', facts, at)] }
+}
 
 const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
   result: null,
@@ -295,18 +208,3 @@ const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
 
 const aboutAlert = (what: string, now: SessionNow, by: Caller, alert: string, operators: Operators): AuditRecord =>
   about(now.session, now.at, by.user, { what, alert, ...viaOf(by), ...escalatedTo(operators, by, now.session.owner) })
-
-/** The configured text, with the checklist as the agent last told it. */
-function nudgeText({ defaultMessage }: StallSettings, { supervision }: SupervisedSession): string {
-  const items = supervision.progressSnapshot ?? []
-  if (items.length === 0) return defaultMessage
-  const named = (status: ProgressItem['status']) =>
-    items.filter((one) => one.status === status).map(({ label }) => label)
-  const done = named('done')
-  const open = [...named('in_progress'), ...named('pending')]
-  const sums = [
-    `${done.length} of ${items.length} steps are done.`,
-    ...(open.length === 0 ? [] : [`Next: ${open.slice(0, 5).join('; ')}.`]),
-  ]
-  return `${defaultMessage} ${sums.join(' ')}`
-}

@@ -1,0 +1,92 @@
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { ProgressItem } from '../../domain/supervision.ts'
+import type { Alert } from '../../domain/wait.ts'
+import { noticeEvent } from '../sessions/session-events.ts'
+import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { alertOf } from './judge-silence.ts'
+import type { Nudge, PushNudge } from './stalls.ts'
+
+interface SendNudgeDeps {
+  takeStep: TakeStep
+  push: PushNudge
+  /** Of the settings. */
+  defaultMessage: string
+  clock: Clock
+  ids: Ids
+  logger: Logger
+}
+
+interface Wanted {
+  /** Null: nobody was alarmed. */
+  alert: Alert | null
+  /** Left out: the configured text. */
+  text?: string | undefined
+  /** Who sends it. */
+  source: string
+  /** More for the audit trail. */
+  details?: AuditRecord['details']
+}
+
+/**
+ * Pushes a nudge, then writes which way it took. It also goes out with the result of the next call, because hosts may drop what is
+ * pushed.
+ */
+export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, logger }: SendNudgeDeps) {
+  return async (session: SupervisedSession, { alert, text, source, details = {} }: Wanted): Promise<void> => {
+    const message = text ?? nudgeText(defaultMessage, session.supervision.progressSnapshot ?? [])
+    const { nudgeCount, updatedAt } = session.supervision
+    const idleSeconds = Math.round((clock.now() - updatedAt) / 1_000)
+    const nudge: Nudge = { sessionId: session.id, message, nudgeCount: nudgeCount + 1, idleSeconds, source }
+    const way = await push(nudge).catch((error: unknown) => {
+      logger.warn('a nudge could not be pushed', { session_id: session.id, error })
+      return null
+    })
+    await takeStep(session.id, (now) => {
+      const open = alertOf(now)
+      const facts = { message, by: source, way: way ?? 'the next result', nudge_count: nudge.nudgeCount }
+      // The push may have woken the agent already. Then the next silence begins at none.
+      const isBack = now.session.supervision.updatedAt > updatedAt
+      return {
+        result: null,
+        supervision: { openNudge: message, ...(isBack ? {} : { nudgeCount: nudge.nudgeCount }) },
+        events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
+        ...(open === undefined || (alert !== null && open.id !== alert.id)
+          ? {}
+          : { settle: [{ id: open.id, patch: nudged(open, nudge, way, now.at) }] }),
+        audit: [
+          about(now.session, now.at, source, {
+            what: 'nudge',
+            way: way ?? 'none',
+            count: nudge.nudgeCount,
+            ...details,
+          }),
+        ],
+      }
+    })
+  }
+}
+
+const nudged = (alert: Alert, { message, nudgeCount }: Nudge, way: string | null, at: number): Partial<Alert> => ({
+  ...(alert.status === 'pending' ? { status: 'nudged' as const } : {}),
+  nudgeCount,
+  nudgeMessage: message,
+  lastNudgeAt: at,
+  nudgedBy: way,
+})
+
+/** The configured text, with the checklist as the agent last told it. */
+function nudgeText(defaultMessage: string, items: readonly ProgressItem[]): string {
+  if (items.length === 0) return defaultMessage
+  const named = (status: ProgressItem['status']) =>
+    items.filter((one) => one.status === status).map(({ label }) => label)
+  const done = named('done')
+  const open = [...named('in_progress'), ...named('pending')]
+  const sums = [
+    `${done.length} of ${items.length} steps are done.`,
+    ...(open.length === 0 ? [] : [`Next: ${open.slice(0, 5).join('; ')}.`]),
+  ]
+  return `${defaultMessage} ${sums.join(' ')}`
+}
