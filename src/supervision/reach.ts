@@ -2,7 +2,7 @@
 
 import type { OperationalMode } from '../domain/supervision.ts'
 import type { PostLog } from './desk/report.ts'
-import type { ModeChanged } from './sessions/create-supervised-sessions.ts'
+import type { ModeChanged } from './sessions/set-mode.ts'
 import type { SupervisedSession } from './sessions/take-step.ts'
 
 export interface Reach {

@@ -1,55 +1,30 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import {
-  type Instruction,
-  isOpen,
-  type OperationalMode,
-  openStatuses,
-  type SupervisedStatus,
-} from '../../domain/supervision.ts'
+import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Together } from '../together.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { createAgentPresence } from './agent-presence.ts'
 import { createAttachAgent } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
-import {
-  channelOf,
-  type Operators,
-  refuseEnded,
-  refuseForeignCommand,
-  refuseWithoutAdmin,
-  viaOf,
-} from './may-command.ts'
+import { createInstructAgent } from './instruct-agent.ts'
+import { refuseEnded, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
 import { noticeEvent } from './session-events.ts'
+import { createSetMode, type SetModeDeps } from './set-mode.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
-import {
-  about,
-  isSupervisedSession,
-  type SessionNow,
-  type Step,
-  type SupervisedSession,
-  type TakeStep,
-} from './take-step.ts'
+import { about, isSupervisedSession, type SessionNow, type Step, type SupervisedSession } from './take-step.ts'
 
-interface SessionsDeps {
+interface SessionsDeps extends SetModeDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
   log: Pick<SessionLog, 'commit'>
-  takeStep: TakeStep
-  operators: Operators
   clock: Clock
-  ids: Ids
   logger: Logger
   /** `max_concurrent_sessions`. */
   maxOpen: number
-  /** `modes.agent_may_set`. */
-  agentMaySetMode: boolean
-  /** Told after each change of a mode. */
-  onMode?: ModeChanged
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
   onEnd?: (session: SupervisedSession, text: string) => void
   workspaces: Workspaces
@@ -59,15 +34,6 @@ interface SessionsDeps {
   together?: Together
 }
 
-const PRESENT = 'present sessions'
-
-export type ModeChanged = (change: {
-  session: SupervisedSession
-  from: OperationalMode
-  to: OperationalMode
-  by: string
-}) => void
-
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
 /** A session without a stream and without a call for this long is interrupted, unless it is paused. */
@@ -76,10 +42,9 @@ const MOST_OPEN = 1_000
 
 export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions {
   const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
-  /** How many connections of each session are open in this process. */
-  const present = new Map<string, number>()
   const { together } = deps
-  together?.board.say(PRESENT, () => [...present.keys()])
+  const presence = createAgentPresence(together)
+  const instruct = createInstructAgent(deps)
   const place = together === undefined ? {} : { place: together.place }
   const openSession = createOpenSession({ log, clock, ids, maxOpen, ...place })
 
@@ -133,56 +98,12 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     return session
   }
 
-  async function instruct(
-    by: Caller,
-    sessionId: string,
-    kind: Instruction['kind'],
-    text: string,
-  ): Promise<Instruction> {
-    checkText(text)
-    const { result } = await takeStep(sessionId, ({ session, at }) => {
-      refuseForeignCommand(operators, by, session.owner)
-      const { workspaceRoot } = session.supervision
-      if (kind === 'steering') refuseEnded(session)
-      const instruction: Instruction = {
-        id: ids.uuid(),
-        kind,
-        sessionId: kind === 'steering' ? session.id : null,
-        owner: session.owner,
-        workspaceRoot,
-        text,
-        source: `${by.user} via ${channelOf(by)}`,
-        createdAt: at,
-        deliveredAt: null,
-      }
-      return {
-        result: instruction,
-        instructions: [instruction],
-        events: isOpen(session.supervision)
-          ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: channelOf(by) }, at)]
-          : [],
-        audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
-      }
-    })
-    return result
-  }
-
   return {
     attach: createAttachAgent({
       ...{ store, takeStep, openSession, operators, workspaces: deps.workspaces },
       ...(together === undefined ? {} : { alone: together.alone }),
     }),
-    arrive(sessionId) {
-      present.set(sessionId, (present.get(sessionId) ?? 0) + 1)
-      let isHere = true
-      return () => {
-        if (!isHere) return
-        isHere = false
-        const left = (present.get(sessionId) ?? 1) - 1
-        if (left === 0) present.delete(sessionId)
-        else present.set(sessionId, left)
-      }
-    },
+    arrive: presence.arrive,
     async create(by, { id, owner = by.user, title = null, channelId = null, restoredFrom = null, ...values }) {
       if (title !== null) checkText(title, 'title', MOST_TITLE_CHARS)
       return openSession(owner, { ...values, title, channelId, restoredFrom, status: 'created' }, id)
@@ -208,37 +129,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     steer: (by, id, text) => instruct(by, id, 'steering', text),
     addTask: (by, id, text) => instruct(by, id, 'task', text),
-
-    async setMode(by, sessionId, mode) {
-      if (by === null && !deps.agentMaySetMode) {
-        throw new ServerError(
-          'forbidden',
-          'The operator does not allow agents to change the mode. Go on in the mode as it is.',
-        )
-      }
-      const { result, session: changed } = await takeStep(sessionId, ({ session, at }) => {
-        if (by !== null) {
-          refuseForeignCommand(operators, by, session.owner)
-          refuseEnded(session)
-        }
-        const { mode: previous } = session.supervision
-        if (previous === mode) return { result: { previous } }
-        const who = by?.user ?? session.supervision.host
-        return {
-          result: { previous },
-          supervision: { mode },
-          events: [noticeEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
-          audit: [
-            about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) }),
-          ],
-        }
-      })
-      if (result.previous !== mode) {
-        deps.onMode?.({ session: changed, from: result.previous, to: mode, by: by?.user ?? changed.supervision.host })
-      }
-      return result
-    },
-
+    setMode: createSetMode(deps),
     handOver: (by, sessionId, to) =>
       step(sessionId, ({ session, at }) => {
         refuseWithoutAdmin(operators, by)
@@ -262,11 +153,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     async sweep() {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })
-      const heard = (await together?.board.listen(PRESENT)) ?? []
-      const elsewhere = new Set(heard.flatMap(({ said }) => (Array.isArray(said) ? said : [])))
+      const isPresent = await presence.look()
       for (const { id, supervision } of open) {
         const connectionId = supervision?.connectionId ?? null
-        if (present.has(id) || elsewhere.has(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
+        if (isPresent(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
         try {
           await endHere(id, overdue)
         } catch (error) {

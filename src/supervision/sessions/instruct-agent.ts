@@ -1,0 +1,45 @@
+import type { Caller } from '../../domain/decision.ts'
+import type { Ids } from '../../domain/ids.ts'
+import { type Instruction, isOpen } from '../../domain/supervision.ts'
+import { checkText } from './check-text.ts'
+import { channelOf, type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
+import { noticeEvent } from './session-events.ts'
+import { about, type TakeStep } from './take-step.ts'
+
+interface InstructDeps {
+  takeStep: TakeStep
+  operators: Operators
+  ids: Ids
+}
+
+/** Steering is for the agent of the session. A task is for the next agent that works for its owner in its workspace. */
+export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) {
+  return async (by: Caller, sessionId: string, kind: Instruction['kind'], text: string): Promise<Instruction> => {
+    checkText(text)
+    const { result } = await takeStep(sessionId, ({ session, at }) => {
+      refuseForeignCommand(operators, by, session.owner)
+      const { workspaceRoot } = session.supervision
+      if (kind === 'steering') refuseEnded(session)
+      const instruction: Instruction = {
+        id: ids.uuid(),
+        kind,
+        sessionId: kind === 'steering' ? session.id : null,
+        owner: session.owner,
+        workspaceRoot,
+        text,
+        source: `${by.user} via ${channelOf(by)}`,
+        createdAt: at,
+        deliveredAt: null,
+      }
+      return {
+        result: instruction,
+        instructions: [instruction],
+        events: isOpen(session.supervision)
+          ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: channelOf(by) }, at)]
+          : [],
+        audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
+      }
+    })
+    return result
+  }
+}

@@ -1,0 +1,55 @@
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { OperationalMode } from '../../domain/supervision.ts'
+import { type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
+import { noticeEvent } from './session-events.ts'
+import type { SupervisedSessions } from './supervised-sessions.ts'
+import { about, type SupervisedSession, type TakeStep } from './take-step.ts'
+
+export interface SetModeDeps {
+  takeStep: TakeStep
+  operators: Operators
+  ids: Ids
+  /** `modes.agent_may_set`. */
+  agentMaySetMode: boolean
+  /** Told after each change of a mode. */
+  onMode?: ModeChanged
+}
+
+export type ModeChanged = (change: {
+  session: SupervisedSession
+  from: OperationalMode
+  to: OperationalMode
+  by: string
+}) => void
+
+export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] {
+  const { takeStep, operators, ids, agentMaySetMode, onMode } = deps
+  return async (by, sessionId, mode) => {
+    if (by === null && !agentMaySetMode) {
+      throw new ServerError(
+        'forbidden',
+        'The operator does not allow agents to change the mode. Go on in the mode as it is.',
+      )
+    }
+    const { result, session: changed } = await takeStep(sessionId, ({ session, at }) => {
+      if (by !== null) {
+        refuseForeignCommand(operators, by, session.owner)
+        refuseEnded(session)
+      }
+      const { mode: previous } = session.supervision
+      if (previous === mode) return { result: { previous } }
+      const who = by?.user ?? session.supervision.host
+      return {
+        result: { previous },
+        supervision: { mode },
+        events: [noticeEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
+        audit: [about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) })],
+      }
+    })
+    if (result.previous !== mode) {
+      onMode?.({ session: changed, from: result.previous, to: mode, by: by?.user ?? changed.supervision.host })
+    }
+    return result
+  }
+}
