@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import { createChannels } from './create-channels.ts'
 import { createRoutes } from './create-routes.ts'
-import { createServices } from './create-services.ts'
+import { ANSWER_MS, createServices } from './create-services.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import type { ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
@@ -47,6 +47,7 @@ import { openServer } from './start/open-server.ts'
 import { openSharedParts } from './start/open-shared-parts.ts'
 import { type Prepared, prepareApp } from './start/prepare-app.ts'
 import { createReadStats } from './start/read-stats.ts'
+import { refuseUnconfirmed } from './start/refuse-unconfirmed.ts'
 import { startTelemetry } from './start/start-telemetry.ts'
 import { openTestEngine } from './start/test-engine.ts'
 import type { Store } from './store/store.ts'
@@ -193,6 +194,10 @@ async function startApp(
   const opening = openLog(options, { lock, owner, state, room, metrics, clock }, undo)
   const { store, team, wake, sessionLog, unlessDamaged } = await opening
   whenOpen.resolve(store)
+  if (team !== null && isPostgres(settings.store)) {
+    const withinMs = settings.store.waitMs + ANSWER_MS
+    undo.defer(refuseUnconfirmed({ http, commitMs: team.commitMs, withinMs, clock }))
+  }
   const place = `${hostname()}:${dataDir}`
   const replica = team === null ? null : openReplica({ shared: team.shared, owner, place, clock, ids, log }, undo)
   const agreed = replica === null ? folders : await openSharedParts({ ...replica, clock, ids, log }, undo)

@@ -282,7 +282,7 @@ async function keepTeamTidy({ store, sessionLog, clock, owner }: ServiceParts, {
 const CACHED_BYTES = 1024 ** 3
 
 /** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
-const ANSWER_MS = 3_000
+export const ANSWER_MS = 3_000
 
 function openFiles(
   { settings, store, sessionLog, team, dataDir, clock, ids, log }: ServiceParts,

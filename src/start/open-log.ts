@@ -51,6 +51,8 @@ export interface Team {
   others(): readonly string[]
   /** Removes what processes that ended long ago have left. Once an hour, by one process. */
   tidy(): Promise<void>
+  /** How long the commit that is under way has taken so far. */
+  commitMs(): number
   /** This process ends: from now on nothing waits for a database that is away. */
   leave(): void
 }
@@ -84,7 +86,7 @@ export async function openLog(
 
 /** Loaded only when it is used, like the driver behind it. */
 async function openPostgres(
-  { url, commit, connections, waitMs }: PostgresSettings,
+  { url, commit: synced, connections, waitMs }: PostgresSettings,
   { owner, clock, log }: { owner: string; clock: TeamClock; log: Logger },
   undo: AsyncDisposableStack,
 ): Promise<{ store: Store; wake: Wake; team: Team }> {
@@ -95,8 +97,17 @@ async function openPostgres(
   const { createSharedPresence } = await import('../engine/sessions/shared-presence.ts')
 
   const readers = connections - CONNECTIONS_BESIDE_READERS
-  const store = await createPostgresStore({ url, clock, log, synced: commit, waitMs, readers, writerId: owner })
+  const store = await createPostgresStore({ url, clock, log, synced, waitMs, readers, writerId: owner })
   undo.defer(() => store.close())
+  let since: number | null = null
+  const commit: Store['commit'] = async (commands) => {
+    since = clock.mono()
+    try {
+      return await store.commit(commands)
+    } finally {
+      since = null
+    }
+  }
   const { reads, statements, notifications } = store.database
   undo.defer(await clock.follow(store.time.lead, log))
   const rows = createReaderRows(statements)
@@ -109,11 +120,12 @@ async function openPostgres(
   const presence = createSharedPresence({ rows, replica: owner, clock, logger: log, isAlone })
   undo.defer(() => presence.close())
   return {
-    store,
+    store: { ...store, commit },
     wake,
     team: {
       ...{ shared: store.shared, presence, blobs: createPostgresBlobs(reads), tidy: rows.tidy },
       ...{ isAlone, others: () => wake.others, leave: store.database.leave },
+      commitMs: () => (since === null ? 0 : clock.mono() - since),
     },
   }
 }

@@ -42,13 +42,13 @@ interface How {
 export type Replica = Awaited<ReturnType<Replicas['open']>>
 export type Replicas = Awaited<ReturnType<typeof openReplicas>>
 
-/** Use it with `await using`, or dispose of it. All share these options, which each may replace. */
-export async function openReplicas(shared: ReplicaOptions) {
+/** Use it with `await using`, or dispose of it. All share these options, which each may replace. `server` is Postgres, left out: that of all tests. */
+export async function openReplicas(shared: ReplicaOptions, server?: string) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-races-')))
   mkdirSync(join(root, 'work', 'shop'), { recursive: true })
   const undo = new AsyncDisposableStack()
   undo.defer(() => rmSync(root, { recursive: true }))
-  const database = await openTestDatabase()
+  const database = await openTestDatabase(server)
   undo.defer(() => database.drop())
   const tokens = new Map<string, string>()
 

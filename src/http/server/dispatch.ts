@@ -142,6 +142,12 @@ export class Exchange {
     this.#request?.abort()
   }
 
+  /** Answers with this error if nothing was answered for `ms`, although the whole request is here. The handler goes on with its work. */
+  refuseAfter(ms: number, error: ServerError): void {
+    const isWaiting = this.#raw.complete && !this.#response.headersSent && this.#route?.anytime !== true
+    if (isWaiting && this.#options.clock.mono() - this.#startedAt >= ms) this.reply.fail(error)
+  }
+
   #handle(): Promise<void> | undefined {
     const { basePath, guard, state } = this.#options
     const sent = parseTarget(this.#url)

@@ -1,5 +1,7 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { ServerError } from '../../domain/errors.ts'
+import type { Route } from '../route.ts'
 import {
   createManualClock,
   echo,
@@ -43,6 +45,44 @@ describe('requests', () => {
       correlationId: 'c-1',
       own: 'yes',
     })
+  })
+
+  test('those that wait too long are refused, and their handlers go on', async () => {
+    const clock = createManualClock()
+    const confirmed = Promise.withResolvers<void>()
+    const ended: string[] = []
+    const slow = (name: string, more: Partial<Route> = {}) => ({
+      ...route(name, async (_request, reply) => {
+        await confirmed.promise
+        reply.json(200, name)
+        ended.push(name)
+      }),
+      ...more,
+    })
+    const routes = [slow('GET /early'), slow('GET /late'), slow('GET /probe', { anytime: true })]
+    await using server = await startServer({ routes, clock })
+    const error = new ServerError('storage_failed', 'Not confirmed.')
+    const open = async (path: string) => {
+      const { status, headers } = await fetch(`${server.url}${path}`)
+      return [status, headers.get('retry-after')]
+    }
+    const [first, probe] = [open('/early'), open('/probe')]
+    await until(() => server.server.stats().inWork === 2)
+    clock.advance(4_000)
+    const second = open('/late')
+    await until(() => server.server.stats().inWork === 3)
+
+    server.server.refuseWaiting(4_000, error)
+
+    expect(await first).toEqual([503, '1'])
+    expect(ended).toEqual([])
+    confirmed.resolve()
+    expect(await Promise.all([second, probe])).toEqual([
+      [200, null],
+      [200, null],
+    ])
+    expect(ended.toSorted()).toEqual(['GET /early', 'GET /late', 'GET /probe'])
+    expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
   test('each one has a line in the log, with the pattern of its route and without its query', async () => {

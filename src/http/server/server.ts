@@ -83,6 +83,11 @@ export interface HttpServer {
   close(options: { drainMs: number }): Promise<void>
   /** Answers a request that another program's server received. Calls `next`, if given, for paths outside the base path. */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
+  /**
+   * Answers all requests with this error that have waited this long for an answer. Their handlers go on: what was asked for is done,
+   * and nobody hears of it.
+   */
+  refuseWaiting(ms: number, error: ServerError): void
   stats(): HttpStats
 }
 
@@ -109,6 +114,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let listening: Listening | null = null
   let closing: Promise<void> | null = null
 
+  const openExchanges = () =>
+    [...fronts.flatMap(({ connections }) => [...connections.values()]), mounted].flatMap((open) => [...open])
   const openConnections = () => fronts.reduce((sum, { connections }) => sum + connections.size, 0)
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
@@ -203,8 +210,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     state.advance('shutting_down')
     for (const front of fronts) front.server.closeIdleConnections()
     await work.whenIdle(drainMs)
-    const open = [...fronts.flatMap(({ connections }) => [...connections.values()]), mounted]
-    for (const exchanges of open) for (const exchange of exchanges) exchange.abort()
+    for (const exchange of openExchanges()) exchange.abort()
     streams.endAll()
     await work.whenIdle(FLUSH_MS)
     listening?.close()
@@ -236,6 +242,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return closing
     },
     handle,
+    refuseWaiting(ms, error) {
+      for (const exchange of openExchanges()) exchange.refuseAfter(ms, error)
+    },
     stats,
   }
 }
