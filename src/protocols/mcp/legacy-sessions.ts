@@ -5,6 +5,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type EventStore, type McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { McpConnection } from '../../domain/supervision.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { createEventStore, type McpEventStore, type Post } from './event-store.ts'
@@ -30,7 +32,7 @@ type NewSession = Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'> & { ini
 
 export interface LegacySessions {
   /** Brings it back if only the memory of it is gone. Null if there is no such session, or it belongs to another token. */
-  find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>, isResumed: boolean): Promise<LegacySession | null>
+  find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>, opensStream: boolean): Promise<LegacySession | null>
   /** The session counts from the moment that its client is initialized. */
   begin(of: NewSession): Promise<LegacySession>
   withConnection(connectionId: string): LegacySession[]
@@ -60,6 +62,22 @@ export interface SessionLimits {
 const DEFAULT_LIMITS: SessionLimits = { perToken: 16, all: 500, idleMs: 24 * 60 * 60 * 1000 }
 /** A handshake is a few hundred characters. It is written again with every step of the supervised session. */
 const MOST_HANDSHAKE_CHARS = 2_000
+
+/** What is kept of a handshake. Null: it is too long, even without pictures and what else nobody needs to know of a client. */
+function openingOf({ id, tokenId, initialize }: NewSession): McpConnection | null {
+  const { protocolVersion, capabilities, clientInfo } = initialize
+  const { name, version } = isRecord(clientInfo) ? clientInfo : {}
+  const short = { protocolVersion, capabilities, clientInfo: { name, version } }
+  const fitting = [initialize, short].find((one) => JSON.stringify(one).length <= MOST_HANDSHAKE_CHARS)
+  return fitting === undefined ? null : { id, tokenId, initialize: fitting }
+}
+
+/** Its next request may reach another server, which would not know it. */
+const handshakeTooLong = (): ServerError =>
+  new ServerError(
+    'invalid_request',
+    `The parameters of "initialize" are too long. Send at most ${MOST_HANDSHAKE_CHARS} characters, with fewer capabilities.`,
+  )
 
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
   const { clock, createServer, connections, onEnd, onError } = options
@@ -92,7 +110,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
 
   /** `onReady` is called when the client is initialized. */
   async function open(of: NewSession, onReady: (session: LegacySession) => void | Promise<void>) {
-    const { id, tokenId, connectionId, initialize } = of
+    const { id, tokenId, connectionId } = of
     const server = createServer()
     const events = createEventStore({
       currentPost: () => posts.getStore() ?? null,
@@ -116,7 +134,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       connectionId,
       server,
       events,
-      opening: JSON.stringify(initialize).length > MOST_HANDSHAKE_CHARS ? null : { id, tokenId, initialize },
+      opening: openingOf(of),
       handle: (request, parsedBody, post) => posts.run(post, () => transport.handleRequest(request, { parsedBody })),
       openStreams: 0,
       openCalls: 0,
@@ -165,26 +183,29 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     if (session !== undefined) end(session)
   })
 
-  /** Its client may have been told more at another process. */
+  /** Its client may have been told more at another process. What it is told from now on must have higher numbers than that. */
   async function catchUp(session: LegacySession): Promise<void> {
     const known = await connections?.find(session.id, session.tokenId)
     if (known != null) await session.events.catchUp(known.messages)
   }
 
   return {
-    async find(of, isResumed) {
+    async find(of, opensStream) {
       const known = sessions.get(of.id)
       if (known !== undefined && known.tokenId !== of.tokenId) return null
       const session = known ?? (await returned(of))
-      if (known !== undefined && isResumed && connections?.together !== undefined) await catchUp(known)
+      if (known !== undefined && opensStream && connections?.together !== undefined) await catchUp(known)
       if (session !== null) session.usedAt = clock.mono()
       return session
     },
-    begin: (of) =>
-      open(of, async (session) => {
-        if (session.opening !== null) await connections?.together?.opened(session.opening)
+    begin(of) {
+      const { together } = connections ?? {}
+      if (together !== undefined && openingOf(of) === null) throw handshakeTooLong()
+      return open(of, async (session) => {
+        if (session.opening !== null) await together?.opened(session.opening)
         enter(session)
-      }),
+      })
+    },
     withConnection: (connectionId) => [...sessions.values()].filter((one) => one.connectionId === connectionId),
     listening: () => [...sessions.values()].filter(({ openStreams }) => openStreams > 0),
     get size() {

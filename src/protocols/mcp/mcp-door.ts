@@ -171,8 +171,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       const id = ids.uuid()
       return await sessions.begin({ id, tokenId, connectionId: bridge ?? id, initialize: greeting.params })
     }
-    const findNamed = (id: string) =>
-      sessions.find({ id, tokenId, connectionId: bridge ?? id }, headers.has('last-event-id'))
+    const findNamed = (id: string) => sessions.find({ id, tokenId, connectionId: bridge ?? id }, method === 'GET')
     const known = named === null ? null : await findNamed(named)
     if (known !== null) return known
     if (named === null) {

@@ -15,7 +15,7 @@ import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { openSupervisedDoors } from '../testing/open-supervised-doors.ts'
 import { createDeskTools } from './desk-tools.ts'
 import { shareConnections } from './share-connections.ts'
-import { messagesIn, openMcpDoor } from './testing/open-mcp-door.ts'
+import { initialize, messagesIn, openMcpDoor } from './testing/open-mcp-door.ts'
 
 const PRIMED = { 'MCP-Protocol-Version': '2025-11-25' }
 
@@ -33,14 +33,15 @@ async function openTwo() {
   const wake = createLocalWake({ clock, pollMs: 1_000 })
 
   let requests = 10
-  async function open(owner: string) {
+  async function open(owner: string, aheadMs = 0) {
     const undo = new AsyncDisposableStack()
     onTestFinished(() => undo.disposeAsync())
     const ids = createIds(clock.now)
+    const ahead = { ...clock, now: () => clock.now() + aheadMs }
     const replica = openReplica({ shared, owner, place: owner, clock, ids, log: silentLogger }, undo)
     const { elsewhere } = undo.use(await openSupervisedDoors({ store: lent, wake, together: replica }))
     const mcp = await openMcpDoor({
-      door: { tools: createDeskTools(elsewhere.desk), connections: elsewhere.mcpConnections, clock },
+      door: { tools: createDeskTools(elsewhere.desk), connections: elsewhere.mcpConnections, clock: ahead },
       server: { auth: { tokens: () => [{ ...agentToken, workspace }] } },
     })
     const connections = shareConnections(mcp.door, replica)
@@ -67,7 +68,7 @@ async function openTwo() {
       })
     return { ...mcp, elsewhere, replica, connections, call, listen, status, end }
   }
-  return { a: await open('A'), b: await open('B'), store }
+  return { a: await open('A', 3_600_000), b: await open('B'), store }
 }
 
 test('a client that began at one server goes on at the other, in one session, until it ends at either', async () => {
@@ -118,6 +119,43 @@ test('what an operator says at one server reaches the stream that the agent has 
   let repeated = ''
   while (!repeated.includes('quarterdeck/nudge')) repeated += new TextDecoder().decode((await reader?.read())?.value)
   expect(messagesIn(repeated)[0]).toEqual(told)
+})
+
+test('what a client is told at one server has a higher number than all that it was told at another, whatever their clocks say', async () => {
+  const { a, b } = await openTwo()
+  const id = await a.begin()
+  await a.call(id, 'heartbeat', {})
+  // Both know the connection before anything is told.
+  expect(await b.status(id)).toBe(200)
+  const numbers: number[] = []
+  // The clock of the first is ahead.
+  for (const server of [a, b]) {
+    const stream = await server.listen(id)
+    await server.connections.push(id, { method: 'quarterdeck/nudge', params: {}, message: 'Go on.' })
+    let text = ''
+    while (!text.includes('quarterdeck/nudge')) text += new TextDecoder().decode((await stream.reader?.read())?.value)
+    numbers.push(...messagesIn(text).map((one) => Number(one.id.split('.')[0])))
+    stream.leave()
+  }
+
+  expect(numbers.length).toBe(2)
+  expect(numbers[1]).toBeGreaterThan(numbers[0] ?? 0)
+})
+
+test('a client that says much about itself is known at the other server, and one that says too much is refused', async () => {
+  const { a, b } = await openTwo()
+  const greet = (params: object) => a.post({ ...initialize, params: { ...initialize.params, ...params } })
+  const icons = [{ src: `data:image/png;base64,${'A'.repeat(1_200_000)}` }]
+
+  const long = await greet({ clientInfo: { name: 'raw', version: '1', icons } })
+  await long.text()
+  expect(await b.status(long.headers.get('mcp-session-id') ?? '')).toBe(200)
+
+  const tooLong = await greet({ capabilities: { experimental: { much: { text: 'A'.repeat(1_200_000) } } } })
+  expect(tooLong.status).toBe(400)
+  expect(await tooLong.text()).toContain(
+    'The parameters of \\"initialize\\" are too long. Send at most 2000 characters',
+  )
 })
 
 test('a session whose agent is connected at another server does not count as left', async () => {
