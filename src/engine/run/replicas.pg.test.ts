@@ -1,5 +1,6 @@
 // Two engines on one real Postgres, each with connections of its own, as two replicas have them.
 
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
@@ -8,11 +9,13 @@ import type { Entry } from '../../domain/entry.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createNotifiedWake } from '../../log/notified-wake.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
+import { create, newSession } from '../../store/contract/samples.contract.ts'
 import { createPostgresStore } from '../../store/postgres/postgres-store.ts'
 import { createReaderRows } from '../../store/postgres/reader-rows.ts'
 import type { AcceptedRun } from '../ports/runs.ts'
+import { createJanitor } from '../sessions/janitor.ts'
 import { createSharedPresence } from '../sessions/shared-presence.ts'
-import { openEngine, outline, type TestEngineOptions, testTool } from '../testing/open-engine.ts'
+import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from '../testing/open-engine.ts'
 
 const clock = createSystemClock()
 const operator: Caller = { user: 'ada', role: 'operator' }
@@ -185,4 +188,28 @@ test('a replica that stops hands a run that is read live over', { timeout: LONG_
   expect(outline(eventsIn(rest)).at(-1)).toBe('RUN_FINISHED success')
   expect([...before, ...rest]).toEqual(await read(b, accepted))
   expect(await b.store.runs.get(accepted.run.id)).toMatchObject({ status: 'completed', origin: 'reader' })
+})
+
+test('a purge takes everything that is old but what somebody works on, and that the next time', {
+  timeout: LONG_MS,
+}, async () => {
+  const { store, ...parts } = await openReplica({})
+  const old = Array.from({ length: 450 }, (_, i) =>
+    newSession({ agent: testAgent.name, createdAt: i, lastActivity: i }),
+  )
+  await store.commit(old.map(create))
+  const purge = async () => {
+    const sessions = { ttlSeconds: 1_800, retentionDays: 30 }
+    await createJanitor({ ...parts, store, logger: silentLogger, sessions, unsentFileSeconds: 60 }).sweep()
+    const left = new Set((await askOnce(database.url, 'SELECT id FROM sessions')).map(({ id }) => id))
+    return old.filter(({ id }) => left.has(id)).map(({ lastActivity }) => lastActivity)
+  }
+  const busy = new pg.Client({ connectionString: database.url })
+  await busy.connect()
+  await busy.query(`BEGIN; SELECT 1 FROM heads WHERE session = '${old[150]?.id}' FOR UPDATE`)
+
+  expect(await purge()).toEqual([150])
+  await busy.query('COMMIT')
+  await busy.end()
+  expect(await purge()).toEqual([])
 })

@@ -119,7 +119,8 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     for (;;) {
       const { count = 0 } = await log.commit(command)
       total += count
-      if (count < PURGE_BATCH) return total
+      // A batch may be smaller because others work on some of its sessions. Those are left for the next hour.
+      if (count === 0) return total
     }
   }
 
