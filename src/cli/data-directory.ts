@@ -111,11 +111,15 @@ function requireData(directory: string): void {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(directory, code)
-    throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
-      'Name the folder: --data-dir <folder> (a server prints it when it starts).',
-    ])
+    throw noData(directory)
   }
 }
+
+export const noData = (directory: string): CliError =>
+  new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
+    'Name the folder: --data-dir <folder> (a server prints it when it starts).',
+    'If the data is in Postgres, set QUARTERDECK_STORE to the address of the database.',
+  ])
 
 /** Even a reader needs the right to write: SQLite keeps the list of its readers in a file beside the database. */
 const unreadable = (directory: string, reason: unknown): CliError =>

@@ -47,6 +47,17 @@ test('a dry run says what is missing and of which kind it is', async () => {
   expect(await askOnce(url, `SELECT to_regclass('migrations') AS t`)).toEqual([{ t: null }])
 })
 
+test('without a database it says where to name one', async () => {
+  const io = createTestIo({ cwd: await tempFolder(), clock: createSystemClock(), env: { NO_COLOR: '1' } })
+
+  expect([await main(['migrate', '--dry-run'], io), io.complained()]).toEqual([
+    2,
+    'quarterdeck: Set QUARTERDECK_STORE to the address of the Postgres database.\n' +
+      '  If the address has no password, --store postgres://user@host/database does it too.\n' +
+      '  The SQLite database of a data directory is updated when the server starts.\n',
+  ])
+})
+
 test('a line about a contract says who can no longer use the database', () => {
   expect(migrationLine(known + 2, takesAway)).toBe(
     `${known + 2}  contract  no table; servers that do not know version ${known + 1} can no longer use the database`,

@@ -26,7 +26,8 @@ Examples:
     .action(async (options: { store?: string; dryRun?: boolean; force?: boolean }) => {
       const place = storePlace(options, io)
       if (!('url' in place)) {
-        throw new CliError(exitCodes.usage.code, 'Name the database: --store postgres://user@host/database', [
+        throw new CliError(exitCodes.usage.code, 'Set QUARTERDECK_STORE to the address of the Postgres database.', [
+          'If the address has no password, --store postgres://user@host/database does it too.',
           'The SQLite database of a data directory is updated when the server starts.',
         ])
       }

@@ -10,7 +10,7 @@ import { openSharedStore } from '../../../open-store.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { CliError } from '../../cli-error.ts'
-import { withStore } from '../../data-directory.ts'
+import { noData, withStore } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { storePlace, withSharedReads } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
@@ -75,9 +75,7 @@ Examples:
 function placeOf(options: Shared, io: Io): string {
   const { dataDir } = ctlPlace(options, io)
   if (existsSync(dataDir)) return dataDir
-  throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${dataDir}.`, [
-    'Name the folder: --data-dir <folder> (a server prints it when it starts).',
-  ])
+  throw noData(dataDir)
 }
 
 const passkeysIn = (dataDir: string, io: Io) =>

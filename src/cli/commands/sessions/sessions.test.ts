@@ -259,7 +259,10 @@ describe('quarterdeck sessions', () => {
     for (const args of [['list'], ['export'], ['purge', '--older-than', '1d']]) {
       expect(await sessions(cwd, args)).toMatchObject({
         exitCode: 2,
-        err: expect.stringContaining(`There is no data of Quarterdeck in ${join(cwd, '.quarterdeck')}.`),
+        err:
+          `quarterdeck: There is no data of Quarterdeck in ${join(cwd, '.quarterdeck')}.\n` +
+          '  Name the folder: --data-dir <folder> (a server prints it when it starts).\n' +
+          '  If the data is in Postgres, set QUARTERDECK_STORE to the address of the database.\n',
       })
     }
     await writeFile(join(cwd, 'other.txt'), 'hello\n')

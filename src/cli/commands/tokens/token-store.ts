@@ -107,10 +107,15 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
 }
 
 /** Like `list` of `withTokenStore`, but changes nothing in a shared store: throws `data_dir_older` instead of running a migration. */
-export async function listTokens(named: TokenPlace, io: Io): Promise<readonly ShownToken[]> {
+export async function listTokens(named: TokenPlace, io: Io): Promise<{ where: string; tokens: readonly ShownToken[] }> {
   const place = named.url === undefined ? namedPlace(named, io) : null
-  if (place === null || 'dataDir' in place) return await withTokenStore(named, io, (store) => store.list())
-  return await withSharedReads(place, io, async ({ shared }) => (await listTokenRows(shared, silentLogger)).map(view))
+  if (place === null || 'dataDir' in place) {
+    return await withTokenStore(named, io, async (store) => ({ where: store.where, tokens: await store.list() }))
+  }
+  return await withSharedReads(place, io, async ({ shared }) => ({
+    where: shownPlace(place),
+    tokens: (await listTokenRows(shared, silentLogger)).map(view),
+  }))
 }
 
 /** Tokens are stored for the server's user. Root can open the directory of a service, but the service never reads what root stores. */

@@ -173,9 +173,10 @@ async function create(store: TokenStore, options: CreateOptions, io: Io): Promis
   return exitCodes.ok.code
 }
 
-function list(tokens: readonly ShownToken[], json: boolean, io: Io): number {
+function list({ where, tokens }: Awaited<ReturnType<typeof listTokens>>, json: boolean, io: Io): number {
   if (json) for (const token of tokens) io.stdout.write(`${JSON.stringify(token)}\n`)
-  else if (tokens.length === 0) io.stderr.write('There are no tokens. To create one: quarterdeck tokens create\n')
+  else if (tokens.length === 0)
+    io.stderr.write(`There are no tokens at ${where}. To create one: quarterdeck tokens create\n`)
   else io.stdout.write(table(tokens))
   warnOfEnds(tokens, io)
   return exitCodes.ok.code
