@@ -1,6 +1,7 @@
 // Two processes on one database decide about the same thing at the same time.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
@@ -253,6 +254,22 @@ describe('of two processes at the same time', () => {
     expect(all.flatMap(({ results }) => results).every(isOk)).toBe(true)
     for (const { id } of sessions) expect(await a.head(id)).toBe(22)
   })
+})
+
+test('a file that a purge removes just now is refused, and no message loses it', async () => {
+  const file = newFile()
+  await done(a, addFile(file))
+  const purge = new pg.Client({ connectionString: database.url })
+  await purge.connect()
+  onTestFinished(() => purge.end())
+  await purge.query(`BEGIN; DELETE FROM files WHERE id = '${file.id}'`)
+
+  const sending = refusal(b, accept(newSession(), { files: [file.id] }))
+  const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await expect.poll(() => askOnce(database.url, waiting), { timeout: 60_000 }).toEqual([{ n: 1 }])
+  await purge.query('COMMIT')
+
+  expect(await sending).toBe('file_not_found')
 })
 
 test('a process that was paused in a transaction loses it, and others go on', async () => {

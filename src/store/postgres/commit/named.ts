@@ -12,8 +12,8 @@ export interface Named {
   waits: string[]
   aliases: string[]
   /**
-   * Things outside of sessions that two commands must not decide about at the same time. A new session, run, key or alias needs no
-   * name: if two transactions write the same one, the second fails and is decided again.
+   * Things outside of sessions that two commands must not decide about at the same time. A new session, run, key, alias or file
+   * needs no name: if two transactions write the same one, the second fails and is decided again. A file is locked when it is read.
    */
   names: string[]
 }
@@ -24,13 +24,7 @@ export function createNamed(): Named {
 
 export function addNamed(named: Named, command: Command): void {
   switch (command.type) {
-    case 'accept_run': {
-      const { id, owner, alias } = command.session
-      named.sessions.push(id)
-      if (alias !== null) named.aliases.push(aliasId(owner, alias))
-      for (const file of command.files ?? []) named.names.push(`file ${file}`)
-      return
-    }
+    case 'accept_run':
     case 'create_session':
     case 'import_session': {
       const { id, owner, alias } = command.session
@@ -70,7 +64,6 @@ export function addNamed(named: Named, command: Command): void {
       return
     case 'add_file':
       if (command.file.sessionId !== null) named.sessions.push(command.file.sessionId)
-      named.names.push(`file ${command.file.id}`)
       return
     case 'take_deliveries':
     case 'settle_delivery':

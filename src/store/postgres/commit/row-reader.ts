@@ -51,6 +51,8 @@ const usageExists: Statement = {
   name: 'usage_exists',
   text: `SELECT 1 FROM usage WHERE session_id = $1 AND day = $2 AND owner = $3 AND agent = $4 AND provider = $5 AND model = $6`,
 }
+/** A purge must not remove it meanwhile, and no other process send it. */
+const lockFile: Statement = { name: 'lock_file', text: `${fileById.text} FOR UPDATE` }
 /** Nobody revokes it before the transaction is over. */
 const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1 FOR KEY SHARE' }
 
@@ -240,7 +242,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
         [chain],
         ([n, hash, isOwn]) => ({ n, hash, isOwn }),
       ),
-    file: (id) => one<FileRow, ReturnType<typeof toFile>>(fileById, [id], toFile),
+    file: (id) => one<FileRow, ReturnType<typeof toFile>>(lockFile, [id], toFile),
     async outbox(channel) {
       return { cursor: await outbox.cursor(channel), deliveries: await outbox.deliveries(channel) }
     },
