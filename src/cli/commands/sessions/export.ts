@@ -148,13 +148,20 @@ async function* otherLines(stored: Pick<ReadOnlyStore, 'read'>, now: number): As
   yield* auditLines(stored)
 }
 
-/** The audit trail: all chains and their ties. */
+/**
+ * The audit trail: all chains and their ties, each up to where it ended at one moment. A later tie would name entries of a chain that was
+ * read before they were written, and a check of the export would miss them.
+ */
 export async function* auditLines(stored: Pick<ReadOnlyStore, 'read'>): AsyncGenerator<string> {
   const trail: Pick<AuditReads, 'entries'> = {
     entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
   }
-  for (const chain of await stored.read((store) => store.audit.chains())) {
-    for await (const audit of auditPages(trail, chain)) yield JSON.stringify({ audit })
+  for (const { chain, n: end } of await stored.read((store) => store.audit.ends())) {
+    for await (const page of auditPages(trail, chain)) {
+      const audit = page.filter(({ n }) => n <= end)
+      if (audit.length > 0) yield JSON.stringify({ audit })
+      if (audit.length < page.length) break
+    }
   }
 }
 
