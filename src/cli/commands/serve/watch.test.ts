@@ -1,7 +1,9 @@
-// `serve --watch`: the restarts with apps that listen nowhere, and the real command as a process.
+// `serve --watch`: the restarts with apps that listen nowhere, and the real command as a process. Files are written at once, because the
+// watch must not look at a file that is half written, or at two of three changes.
 
 import { spawn } from 'node:child_process'
-import { appendFile, mkdir, open, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFile, open, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -46,15 +48,15 @@ describe('serve --watch', () => {
 
   test('restarts on the same port, and ignores a change that cannot be used', async () => {
     const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set())
 
-    await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('raven'))
     await io.until('s: agent.yaml changed.\n')
-    await writeFile(join(cwd, 'agent.yaml'), agent('magpie', 'colour: black\n'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('magpie', 'colour: black\n'))
     await io.until('The server goes on as it was.')
-    for (const name of ['a', 'b', 'c', 'd']) await writeFile(join(cwd, `${name}.md`), 'new')
-    await writeFile(join(cwd, 'agent.yaml'), agent('magpie'))
+    for (const name of ['a', 'b', 'c', 'd']) writeFileSync(join(cwd, `${name}.md`), 'new')
+    writeFileSync(join(cwd, 'agent.yaml'), agent('magpie'))
     await io.until('s: a.md, agent.yaml, b.md and 2 more changed.\n')
     io.signal('SIGTERM')
 
@@ -74,12 +76,12 @@ describe('serve --watch', () => {
 
   test('does not replace a missing agent file by the demo agent', async () => {
     const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set())
 
-    await rename(join(cwd, 'agent.yaml'), join(cwd, 'agent.old'))
+    renameSync(join(cwd, 'agent.yaml'), join(cwd, 'agent.old'))
     await io.until('The server goes on as it was.')
-    await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('raven'))
     await io.until('s: agent.yaml changed.\n')
     io.signal('SIGTERM')
     await stopped
@@ -90,10 +92,10 @@ describe('serve --watch', () => {
 
   test('a change that a start would refuse does not stop the server', async () => {
     const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set())
 
-    await writeFile(join(cwd, 'agent.yaml'), 'name: raven\nmodel: { provider: openai, name: x }\ninstructions: Hi.\n')
+    writeFileSync(join(cwd, 'agent.yaml'), 'name: raven\nmodel: { provider: openai, name: x }\ninstructions: Hi.\n')
     await io.until('The server goes on as it was.')
     io.signal('SIGTERM')
     await stopped
@@ -104,14 +106,14 @@ describe('serve --watch', () => {
 
   test('restarts at most a few times for files that the server itself writes', async () => {
     const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))
     const { io, life, stopped } = await watched(cwd, new Set(), () =>
       // As `serve --watch | tee out.txt` does.
       appendFile(join(cwd, 'out.txt'), '.'),
     )
 
     await io.until('out.txt changed at every start, so it is no longer watched.\n')
-    await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('raven'))
     await io.until('s: agent.yaml changed.\n')
     io.signal('SIGTERM')
     await stopped
@@ -121,7 +123,7 @@ describe('serve --watch', () => {
 
   test('does not watch the file that receives its output', async () => {
     const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))
     await using out = await open(join(cwd, 'out.txt'), 'w')
     const io = createTestIo({ cwd })
     Object.assign(io.stdout, { fd: out.fd })
@@ -136,16 +138,16 @@ describe('serve --watch', () => {
 
   test('falls back to the old configuration if the new one cannot start, and then tries the next change', async () => {
     const cwd = await tempFolder()
-    await writeFile(join(cwd, 'agent.yaml'), agent('crow'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))
     const refuse = new Set(['raven'])
     const { io, life, stopped } = await watched(cwd, refuse)
 
-    await writeFile(join(cwd, 'agent.yaml'), agent('raven'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('raven'))
     await io.until('The server goes on as it was.')
     refuse.add('crow')
-    await writeFile(join(cwd, 'agent.yaml'), agent('raven', '# still\n'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('raven', '# still\n'))
     await io.until('Nothing is served until this is fixed.')
-    await writeFile(join(cwd, 'agent.yaml'), agent('magpie'))
+    writeFileSync(join(cwd, 'agent.yaml'), agent('magpie'))
     await io.until('s: agent.yaml changed.\n')
     io.signal('SIGTERM')
 
@@ -164,24 +166,21 @@ describe('serve --watch', () => {
     const cwd = await tempFolder()
     const shared = await tempFolder()
     const prompt = join(shared, 'prompt.md')
-    await writeFile(prompt, 'Be brief.')
-    await writeFile(
-      join(cwd, 'agent.yaml'),
-      `name: crow\nmodel: { provider: demo }\ninstructions: { file: ${prompt} }\n`,
-    )
+    writeFileSync(prompt, 'Be brief.')
+    writeFileSync(join(cwd, 'agent.yaml'), `name: crow\nmodel: { provider: demo }\ninstructions: { file: ${prompt} }\n`)
     const { io, life, stopped } = await watched(cwd, new Set())
 
-    await writeFile(prompt, 'Be verbose.')
+    writeFileSync(prompt, 'Be verbose.')
     await io.until(`s: ${relative(cwd, prompt)} changed.\n`)
     const missing = join(shared, 'missing.md')
-    await writeFile(
+    writeFileSync(
       join(cwd, 'agent.yaml'),
       `name: raven\nmodel: { provider: demo }\ninstructions: { file: ${missing} }\n`,
     )
     await io.until('The server goes on as it was.')
-    await writeFile(missing, 'Here I am.')
+    writeFileSync(missing, 'Here I am.')
     await io.until(`s: ${relative(cwd, missing)} changed.\n`)
-    await writeFile(join(cwd, 'quarterdeck.yaml'), 'limits: { queue: 3 }\n')
+    writeFileSync(join(cwd, 'quarterdeck.yaml'), 'limits: { queue: 3 }\n')
     await io.until('s: quarterdeck.yaml changed.\n')
     io.signal('SIGTERM')
     await stopped
@@ -233,14 +232,14 @@ describe('quarterdeck serve --watch as a process', () => {
 
   test('keeps port and sessions, and loads function modules and their imports again', async () => {
     const cwd = await tempFolder()
-    await mkdir(join(cwd, 'tools'))
-    await writeFile(join(cwd, 'tools', 'greet.ts'), toolModule('good morning'))
-    await writeFile(join(cwd, 'tools', 'suffix.ts'), `export const suffix: string = ', sir'`)
-    await writeFile(
+    mkdirSync(join(cwd, 'tools'))
+    writeFileSync(join(cwd, 'tools', 'greet.ts'), toolModule('good morning'))
+    writeFileSync(join(cwd, 'tools', 'suffix.ts'), `export const suffix: string = ', sir'`)
+    writeFileSync(
       join(cwd, 'answers.yaml'),
       'loop: true\nanswers:\n  - when: { tool: greet }\n    parts: [{ text: Done. }]\n  - parts: [{ tool_call: { name: greet } }]\n',
     )
-    await writeFile(
+    writeFileSync(
       join(cwd, 'agent.yaml'),
       `name: clerk
 model: { provider: scripted, script: answers.yaml }
@@ -275,14 +274,14 @@ tools:
     }
 
     expect(await greeting('r1')).toEqual(['good morning, sir'])
-    await writeFile(join(cwd, 'tools', 'greet.ts'), toolModule('good evening'))
+    writeFileSync(join(cwd, 'tools', 'greet.ts'), toolModule('good evening'))
     await server.until(`s: ${join('tools', 'greet.ts')} changed.\n`)
     expect(await greeting('r2')).toEqual(['good evening, sir'])
-    await writeFile(join(cwd, 'tools', 'greet.ts'), 'export function greet(')
+    writeFileSync(join(cwd, 'tools', 'greet.ts'), 'export function greet(')
     await server.until('The server goes on as it was.')
     expect(await greeting('r3')).toEqual(['good evening, sir'])
-    await writeFile(join(cwd, 'tools', 'greet.ts'), toolModule('good evening'))
-    await writeFile(join(cwd, 'tools', 'suffix.ts'), `export const suffix: string = ', madam'`)
+    writeFileSync(join(cwd, 'tools', 'greet.ts'), toolModule('good evening'))
+    writeFileSync(join(cwd, 'tools', 'suffix.ts'), `export const suffix: string = ', madam'`)
     await server.until(join('tools', 'suffix.ts'))
     expect(await greeting('r4')).toEqual(['good evening, madam'])
     const sessions: unknown = await (await fetch(`${url}/sessions`, { headers: { connection: 'close' } })).json()
