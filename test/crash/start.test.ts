@@ -48,35 +48,45 @@ test('requests during the recovery of a server are told to come back later', { t
   const port = await freePort()
   const afterwards = { '/sessions': '200', '/ready': '200', '/health': '200', '/nowhere': '404' }
   const paths = Object.keys(afterwards)
-  const heard: Record<string, string[]> = Object.fromEntries(paths.map((path) => [path, []]))
-  let isReady = false
-  async function askOn(path: string): Promise<void> {
-    while (!isReady) {
-      const answer = await ask(`http://127.0.0.1:${port}${path}`)
-      if (heard[path]?.at(-1) !== answer) heard[path]?.push(answer)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+  async function startAndAsk() {
+    const heard = new Map<string, string[]>(paths.map((path) => [path, []]))
+    let isReady = false
+    async function askOn(path: string): Promise<void> {
+      while (!isReady) {
+        const answer = await ask(`http://127.0.0.1:${port}${path}`)
+        if (heard.get(path)?.at(-1) !== answer) heard.get(path)?.push(answer)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
     }
-  }
-  // It says that the server is alive, and must not say so before the server can be used.
-  let early = 0
-  async function pingOn(): Promise<void> {
-    while (!isReady) {
-      const ping = await ask(`http://127.0.0.1:${port}/ping`)
-      if (ping === '200' && (await ask(`http://127.0.0.1:${port}/ready`)) === '503 later') early += 1
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    // It says that the server is alive, and must not say so before the server can be used.
+    let early = 0
+    async function pingOn(): Promise<void> {
+      while (!isReady) {
+        const ping = await ask(`http://127.0.0.1:${port}/ping`)
+        if (ping === '200' && (await ask(`http://127.0.0.1:${port}/ready`)) === '503 later') early += 1
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
     }
+    const asking = [...paths.map(askOn), pingOn()]
+    const server = await yard.start({ flags: [...quiet, '--port', String(port)] })
+    isReady = true
+    await Promise.all(asking)
+    return { server, heard, early }
   }
-  const asking = [...paths.map(askOn), pingOn()]
-  const again = await yard.start({ flags: [...quiet, '--port', String(port)] })
-  isReady = true
-  await Promise.all(asking)
+  let { server, heard, early } = await startAndAsk()
+  // A machine that does much else may not have let us ask in so short a time.
+  for (let i = 0; i < 5 && ![...heard.values()].every((answers) => answers.includes('503 later')); i += 1) {
+    await server.kill()
+    ;({ server, heard, early } = await startAndAsk())
+  }
 
   expect(early).toBe(0)
-  print(`start: ${RUNS} runs recovered in ${ms(again.readyMs)}; heard meanwhile: ${JSON.stringify(heard)}`)
+  print(`start: ${RUNS} runs recovered in ${ms(server.readyMs)}; heard meanwhile: ${JSON.stringify([...heard])}`)
   for (const [path, status] of Object.entries(afterwards)) {
+    const answers = heard.get(path) ?? []
     // The last one may have come too late to be told that the server is ready.
-    expect([...(heard[path] ?? []).slice(0, 2), status]).toEqual(['refused', '503 later', status])
-    expect([[], [status]]).toContainEqual((heard[path] ?? []).slice(2))
+    expect([...answers.slice(0, 2), status]).toEqual(['refused', '503 later', status])
+    expect([[], [status]]).toContainEqual(answers.slice(2))
   }
 })
 

@@ -147,9 +147,9 @@ export async function openReplicas(shared: ReplicaOptions, server?: string) {
   }
 }
 
-/** A tool that runs at the client, which has 10 seconds. */
+/** A tool that runs at the client, which has two minutes. */
 export const clientTool = (name: string): Tool => ({
-  ...serverTool({ name, description: 'Runs at the client.', effect: 'read', timeoutMs: 10_000, call: nothing }),
+  ...serverTool({ name, description: 'Runs at the client.', effect: 'read', timeoutMs: 120_000, call: nothing }),
   location: 'client',
   binding: toolBinding('client', { name }),
 })
