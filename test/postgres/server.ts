@@ -17,6 +17,8 @@ export interface PostgresServer {
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   /** kill -9 of all its processes at once. */
   kill(): Promise<void>
+  /** Until `kill`, nothing is written to the disk that nobody waits for: the crash takes it. On Linux. */
+  holdText(): Promise<void>
   /** Starts it again after `stop` or `kill`, on the same port. */
   start(): Promise<void>
   /** Stops it, if it runs, and removes its files. */
@@ -75,6 +77,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await end
       // The next start is refused as long as one of them is there.
       while (children.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 5))
+    },
+    async holdText() {
+      if (!existsSync('/proc')) return
+      const writer = () => childrenOf(process.pid).find((pid) => nameOf(pid).includes('walwriter'))
+      while (writer() === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+      killOne(writer() ?? 0, 'SIGSTOP')
     },
     async start() {
       process = await start()
@@ -171,9 +179,17 @@ function statOf(pid: number): { state: string; parent: number } | null {
 /** A zombie has given back everything. */
 export const isRunning = (pid: number): boolean => !['Z', 'X', undefined].includes(statOf(pid)?.state)
 
-function killOne(pid: number): void {
+function nameOf(pid: number): string {
   try {
-    process.kill(pid, 'SIGKILL')
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal)
   } catch {
     // It has ended by itself.
   }

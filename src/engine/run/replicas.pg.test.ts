@@ -19,7 +19,6 @@ import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from
 
 const clock = createSystemClock()
 const operator: Caller = { user: 'ada', role: 'operator' }
-const LONG_MS = 60_000
 let database: TestDatabase
 let opened: { close(): Promise<void> }[] = []
 let count = 0
@@ -94,7 +93,7 @@ const slow: ScriptedOptions['answers'] = [
 const endless: ScriptedOptions['answers'] = [{ parts: [{ text: 'Half' }, { hang: true }] }]
 const whole: ScriptedOptions['answers'] = [{ parts: [{ text: 'Whole.' }] }]
 
-test('a reader at one replica follows a run at the other, event by event', { timeout: LONG_MS }, async () => {
+test('a reader at one replica follows a run at the other, event by event', async () => {
   const { a, b } = await openTwo({ answers: slow }, whole)
   const accepted = await a.start('go', { ...inNewSession, origin: 'reader' })
 
@@ -107,9 +106,7 @@ test('a reader at one replica follows a run at the other, event by event', { tim
   expect(outline(eventsIn(there)).at(-1)).toBe('RUN_FINISHED success')
 })
 
-test('a cancel, and a newer run that interrupts, reach the run at the other replica', {
-  timeout: LONG_MS,
-}, async () => {
+test('a cancel, and a newer run that interrupts, reach the run at the other replica', async () => {
   const { a, b } = await openTwo({ answers: endless }, whole)
   const first = await a.start('go', inNewSession)
   const cancelled = read(b, first)
@@ -124,7 +121,7 @@ test('a cancel, and a newer run that interrupts, reach the run at the other repl
   expect(outline(eventsIn(await read(a, third)))[0]).toBe('RUN_STARTED')
 })
 
-test('an answer at one replica continues a run that asked at the other', { timeout: LONG_MS }, async () => {
+test('an answer at one replica continues a run that asked at the other', async () => {
   const calls: string[] = []
   const act = testTool({
     name: 'act',
@@ -152,9 +149,7 @@ test('an answer at one replica continues a run that asked at the other', { timeo
   expect(calls).toEqual(['act'])
 })
 
-test('when a replica dies, the other one goes on, and a reader sees each event once', {
-  timeout: LONG_MS,
-}, async () => {
+test('when a replica dies, the other one goes on, and a reader sees each event once', async () => {
   const { a, b } = await openTwo({ answers: endless }, whole)
   const accepted = await a.start('go', inNewSession)
   const reading = read(b, accepted)
@@ -174,7 +169,7 @@ test('when a replica dies, the other one goes on, and a reader sees each event o
   expect(await b.store.runs.get(accepted.run.id)).toMatchObject({ status: 'completed', fence: 2 })
 })
 
-test('a replica that stops hands a run that is read live over', { timeout: LONG_MS }, async () => {
+test('a replica that stops hands a run that is read live over', async () => {
   const { a, b } = await openTwo({ answers: endless }, whole)
   const accepted = await a.start('go', { ...inNewSession, origin: 'reader' })
   const here = read(a, accepted)

@@ -22,8 +22,7 @@ import { createPostgresStore, type PostgresStore } from './postgres-store.ts'
 let server: PostgresServer
 
 beforeAll(async () => {
-  // Text stays in memory until somebody asks for it to be on disk, so a crash surely takes it.
-  server = await startPostgres({ settings: { wal_writer_delay: '10s', wal_writer_flush_after: '1GB' } })
+  server = await startPostgres()
 })
 
 afterAll(() => server.discard())
@@ -51,6 +50,7 @@ test('text that a crash took is written again at the same seqs, and nothing else
   const store = await open('survivor')
   const run = await acceptedRun(store, accept(newSession()))
   const other = await acceptedRun(store, accept(newSession()))
+  await server.holdText()
   const seqs: number[] = []
   for (const delta of LAST_TEXT) {
     const { firstSeq } = await done(store, append(run, [text(delta)]))
@@ -73,6 +73,7 @@ test('text that a crash took is written again at the same seqs, and nothing else
 test('the text of a run that another process took over meanwhile is not written again', async () => {
   const [one, two] = [await open('first'), await open('second')]
   const run = await acceptedRun(one, accept(newSession()))
+  await server.holdText()
   await done(one, append(run, [text('seen, and lost')]))
   await crash()
 
@@ -121,6 +122,7 @@ test('what is of the synced class survives the crash of everything', async () =>
   const run = await acceptedRun(store, accept(session))
   await done(store, append(run, [text('in flight')]))
   await done(store, append(run, [event('FACT')], { sync: true, audit: [newAudit('kept')] }))
+  await server.holdText()
   await done(store, append(run, [text('in flight again')]))
   await server.kill()
   await Promise.all([store.close(), server.start()])
@@ -142,14 +144,14 @@ test('commits wait for a server that is away, and fail if it stays away', async 
   expect((await waiting).results).toMatchObject([{ ok: true }])
   expect((await reading)?.id).toBe(run.id)
 
-  const hasty = await open('hasty', 300)
+  const hasty = await open('hasty', 1_500)
   await server.stop()
   await expect(hasty.commit([append(run, [text('refused')])])).rejects.toMatchObject({ code: 'storage_failed' })
   await expect(hasty.runs.get(run.id)).rejects.toMatchObject({ code: 'storage_failed' })
   await expect(hasty.check()).rejects.toMatchObject({ code: 'storage_failed' })
   expect(hasty.database.isUp).toBe(false)
   await server.start()
-  await hasty.check()
+  await expect.poll(() => hasty.check().then(() => 'up')).toBe('up')
   expect(hasty.database.isUp).toBe(true)
   const { results } = await hasty.commit([finish(run)])
   expect(results).toMatchObject([{ ok: true }])
