@@ -1,33 +1,22 @@
-// Starts coding agents for sessions, watches over them, and ends them with their sessions.
+// Starts coding agents for sessions. `watched-hosts.ts` ends them with their sessions.
 
-import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { isOpen } from '../../domain/supervision.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
-import type { RecordChanges } from '../sessions/await-record.ts'
 import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
-import { isOfPlace, type Together } from '../together.ts'
+import type { SupervisedSession } from '../sessions/take-step.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
-import { type ChildRecords, type FoundChild, findChildren } from './child-records.ts'
 import type { Sandbox } from './sandbox.ts'
 import { type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
+import { createWatchedHosts, type WatchedHosts, type WatchedHostsDeps } from './watched-hosts.ts'
 
-export interface Spawner {
+export interface Spawner extends Pick<WatchedHosts, 'recover' | 'close'> {
   /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace, or one of another channel) and `limit`. */
   start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
-  /**
-   * After a start: takes over the hosts that still run, and ends those whose sessions have ended. The sessions of hosts that are gone are
-   * interrupted.
-   */
-  recover(): Promise<void>
-  /** Ends every host. */
-  close(): Promise<void>
 }
 
 export interface SpawnRequest {
@@ -43,10 +32,8 @@ export interface SpawnRequest {
   channelId?: string
 }
 
-export interface SpawnerDeps {
+export interface SpawnerDeps extends WatchedHostsDeps {
   sessions: Pick<SupervisedSessions, 'get' | 'create' | 'interrupt' | 'list'>
-  takeStep: TakeStep
-  changes: RecordChanges
   operators: Operators
   /** The host of the settings. Throws `config_invalid` if there is none. */
   host: () => Pick<HostRequest, 'adapter' | 'program'>
@@ -61,33 +48,16 @@ export interface SpawnerDeps {
   }
   /** The address of our MCP door. Null: this server has no port. */
   mcpUrl: () => string | null
-  records: ChildRecords
   processes: ProcessGroups
   environment: HostDeps['environment']
-  runtimeDir: string
   masked: readonly string[]
   home: string | null
-  /** Where several processes share the store, each looks after the hosts of its own folder. Left out: this is the only one. */
-  together?: Pick<Together, 'place'>
-  clock: Clock
   ids: Ids
-  logger: Logger
 }
-
-/** What the spawner needs of a host, whether this process or an earlier one has started it. */
-interface Child {
-  terminate(): Promise<void>
-  gone: Promise<unknown>
-}
-
-/** More than a server keeps. */
-const MOST_SESSIONS = 10_000
-const GONE = 'The process of the agent has ended.'
 
 export function createSpawner(deps: SpawnerDeps): Spawner {
-  const { sessions, takeStep, changes, operators, tokens, records, clock, ids, logger } = deps
-  const children = new Map<string, Child>()
-  const closing = new AbortController()
+  const { sessions, takeStep, operators, tokens, records, clock, ids, logger } = deps
+  const hosts = createWatchedHosts(deps)
 
   const note = (sessionId: string, what: string, facts: Record<string, unknown>): Promise<unknown> =>
     takeStep(sessionId, ({ session, at }) =>
@@ -95,37 +65,6 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         ? { result: null, events: [noticeEvent(ids.uuid(), what, facts, at)] }
         : { result: null },
     ).catch((error: unknown) => logger.warn('a host could not be noted', { session_id: sessionId, error }))
-
-  /** A host ends with its session, whoever ends the session and however. */
-  function watch(sessionId: string, child: Child): void {
-    children.set(sessionId, child)
-    const look = async (): Promise<void> => {
-      const session = await sessions.get(sessionId).catch(() => null)
-      if (isOver(session) && !closing.signal.aborted) await child.terminate()
-    }
-    const stop = changes.watch({ recordId: sessionId, sessionId }, () => {
-      void look().catch((error: unknown) => logger.warn('a host could not be ended', { session_id: sessionId, error }))
-    })
-    void child.gone.then(() => {
-      stop()
-      children.delete(sessionId)
-    })
-  }
-
-  /** The process is gone: its token is of no use any more, and its session waits for an agent that comes back. */
-  async function left(sessionId: string, tokenId: string, reason: string): Promise<void> {
-    await tokens.revoke(tokenId).catch((error: unknown) => {
-      const isGone = error instanceof ServerError && error.code === 'token_not_found'
-      if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
-    })
-    await takeStep(sessionId, () => ({ result: null, supervision: { spawned: null } }))
-    await sessions.interrupt(sessionId, reason)
-  }
-
-  const afterwards = (sessionId: string, work: Promise<unknown>): void =>
-    void work.catch((error: unknown) =>
-      logger.warn('it could not be written that a host has started or ended', { session_id: sessionId, error }),
-    )
 
   function launch(session: SupervisedSession, request: HostRequest): Host {
     const { id } = session
@@ -142,11 +81,10 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       onOutput() {},
       onStart: ({ pid, respawn }) => {
         // The first start is told with the session's own.
-        if (respawn > 0)
-          afterwards(
-            id,
-            takeStep(id, ({ at }) => ({ result: null, supervision: spawnedAs(pid, at) })),
-          )
+        if (respawn === 0) return
+        void takeStep(id, ({ at }) => ({ result: null, supervision: spawnedAs(pid, at) })).catch((error: unknown) =>
+          logger.warn('it could not be written that a host has started again', { session_id: id, error }),
+        )
       },
       onRespawn: ({ respawn, delayMs, end }) =>
         void note(id, 'host_restarts', { respawn, delay_ms: delayMs, end: wordsOf(end) }),
@@ -207,8 +145,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     const sandbox = await deps.sandbox()
     let host: Host
     try {
-      if (closing.signal.aborted)
-        throw new ServerError('shutting_down', 'The server stops. Start the agent again later.')
+      if (hosts.isClosing) throw new ServerError('shutting_down', 'The server stops. Start the agent again later.')
       host = launch(session, {
         ...request,
         ...{ extraArgs, sandbox, sessionId: id, workspace: session.supervision.workspaceRoot },
@@ -217,11 +154,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))
       throw refusalOf('conflict', error)
     }
-    watch(id, host)
-    afterwards(
-      id,
-      host.gone.then((end) => (closing.signal.aborted ? undefined : left(id, tokenId, reasonOf(end)))),
-    )
+    hosts.watch(id, tokenId, { terminate: () => host.terminate(), gone: host.gone.then(reasonOf) })
     const { pid } = host
     if (pid === undefined) return session
     return (
@@ -235,53 +168,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     ).session
   }
 
-  /** A host that an earlier process has started. Its output is lost; its session is not. */
-  async function takeOver(found: FoundChild): Promise<void> {
-    const { session_id: id } = found.record
-    const session = await sessions.get(id).catch(() => null)
-    if (session === null) return found.terminate()
-    const { tokenId } = session.supervision
-    const gone = found.gone(closing.signal)
-    watch(id, { terminate: found.terminate, gone })
-    afterwards(
-      id,
-      gone.then(() => (closing.signal.aborted ? undefined : left(id, tokenId, GONE))),
-    )
-    if (isOver(session)) await found.terminate()
-  }
-
-  /** Tells the sessions of hosts that ended with an earlier process or with the machine. */
-  async function forgetLost(): Promise<void> {
-    for (const { id, supervision } of await sessions.list({ limit: MOST_SESSIONS })) {
-      const isOurs = isOfPlace(deps.together, supervision.place)
-      if (isOurs && supervision.spawned !== null && !children.has(id)) {
-        await left(id, supervision.tokenId, GONE).catch((error: unknown) =>
-          logger.warn('the session of a lost host could not be interrupted', { session_id: id, error }),
-        )
-      }
-    }
-  }
-
-  return {
-    start,
-    async recover() {
-      for (const found of findChildren({ records, runtimeDir: deps.runtimeDir, clock })) {
-        await takeOver(found).catch((error: unknown) =>
-          logger.error('a host of an earlier start could not be taken over', { ...found.record, error }),
-        )
-      }
-      await forgetLost()
-    },
-    async close() {
-      closing.abort()
-      await Promise.allSettled([...children.values()].map((child) => child.terminate()))
-    },
-  }
+  return { start, recover: hosts.recover, close: hosts.close }
 }
-
-/** A session that is only interrupted waits for its agent. */
-const isOver = (session: SupervisedSession | null): boolean =>
-  session === null || session.supervision.status === 'terminated'
 
 const spawnedAs = (pid: number, startedAt: number) => ({ spawned: { pid, startedAt } })
 

@@ -1,0 +1,128 @@
+// The agents that run: they end with their sessions, and their sessions hear of it when they have ended.
+
+import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { RecordChanges } from '../sessions/await-record.ts'
+import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { isOfPlace, type Together } from '../together.ts'
+import { type ChildRecords, type FoundChild, findChildren } from './child-records.ts'
+
+export interface WatchedHosts {
+  watch(sessionId: string, tokenId: string, child: Child): void
+  /**
+   * After a start: takes over the hosts that still run, and ends those whose sessions have ended. The sessions of hosts that are gone are
+   * interrupted.
+   */
+  recover(): Promise<void>
+  /** Ends every host. */
+  close(): Promise<void>
+  readonly isClosing: boolean
+}
+
+/** A host, whether this process or an earlier one has started it. */
+interface Child {
+  terminate(): Promise<void>
+  /** Resolves when it has ended, with what to tell people. */
+  gone: Promise<string>
+}
+
+export interface WatchedHostsDeps {
+  sessions: Pick<SupervisedSessions, 'get' | 'interrupt' | 'list'>
+  takeStep: TakeStep
+  changes: RecordChanges
+  tokens: { revoke(id: string): Promise<void> }
+  records: ChildRecords
+  runtimeDir: string
+  /** Where several processes share the store, each looks after the hosts of its own folder. Left out: this is the only one. */
+  together?: Pick<Together, 'place'>
+  clock: Clock
+  logger: Logger
+}
+
+/** More than a server keeps. */
+const MOST_SESSIONS = 10_000
+const GONE = 'The process of the agent has ended.'
+
+export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
+  const { sessions, takeStep, changes, tokens, records, runtimeDir, together, clock, logger } = deps
+  const children = new Map<string, Child>()
+  const closing = new AbortController()
+
+  /** A host ends with its session, whoever ends the session and however. */
+  function watch(sessionId: string, tokenId: string, child: Child): void {
+    children.set(sessionId, child)
+    const look = async (): Promise<void> => {
+      const session = await sessions.get(sessionId).catch(() => null)
+      if (isOver(session) && !closing.signal.aborted) await child.terminate()
+    }
+    const stop = changes.watch({ recordId: sessionId, sessionId }, () => {
+      void look().catch((error: unknown) => logger.warn('a host could not be ended', { session_id: sessionId, error }))
+    })
+    const part = async (): Promise<void> => {
+      const reason = await child.gone
+      stop()
+      children.delete(sessionId)
+      if (!closing.signal.aborted) await left(sessionId, tokenId, reason)
+    }
+    part().catch((error: unknown) =>
+      logger.warn('it could not be written that a host has ended', { session_id: sessionId, error }),
+    )
+  }
+
+  /** The process is gone: its token is of no use any more, and its session waits for an agent that comes back. */
+  async function left(sessionId: string, tokenId: string, reason: string): Promise<void> {
+    await tokens.revoke(tokenId).catch((error: unknown) => {
+      const isGone = error instanceof ServerError && error.code === 'token_not_found'
+      if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
+    })
+    await takeStep(sessionId, () => ({ result: null, supervision: { spawned: null } }))
+    await sessions.interrupt(sessionId, reason)
+  }
+
+  /** A host that an earlier process has started. Its output is lost; its session is not. */
+  async function takeOver(found: FoundChild): Promise<void> {
+    const { session_id: id } = found.record
+    const session = await sessions.get(id).catch(() => null)
+    if (session === null) return found.terminate()
+    const gone = found.gone(closing.signal).then(() => GONE)
+    watch(id, session.supervision.tokenId, { terminate: found.terminate, gone })
+    if (isOver(session)) await found.terminate()
+  }
+
+  /** Tells the sessions of hosts that ended with an earlier process or with the machine. */
+  async function forgetLost(): Promise<void> {
+    for (const { id, supervision } of await sessions.list({ limit: MOST_SESSIONS })) {
+      const isOurs = isOfPlace(together, supervision.place)
+      if (isOurs && supervision.spawned !== null && !children.has(id)) {
+        await left(id, supervision.tokenId, GONE).catch((error: unknown) =>
+          logger.warn('the session of a lost host could not be interrupted', { session_id: id, error }),
+        )
+      }
+    }
+  }
+
+  return {
+    watch,
+    async recover() {
+      for (const found of findChildren({ records, runtimeDir, clock })) {
+        await takeOver(found).catch((error: unknown) =>
+          logger.error('a host of an earlier start could not be taken over', { ...found.record, error }),
+        )
+      }
+      await forgetLost()
+    },
+    async close() {
+      closing.abort()
+      await Promise.allSettled([...children.values()].map((child) => child.terminate()))
+    },
+    get isClosing() {
+      return closing.signal.aborted
+    },
+  }
+}
+
+/** A session that is only interrupted waits for its agent. */
+const isOver = (session: SupervisedSession | null): boolean =>
+  session === null || session.supervision.status === 'terminated'
