@@ -5,23 +5,12 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { ONE_PERSON, type Quorum, type Yes } from '../../domain/quorum.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import { noStepUp, type StepUp } from '../../domain/step-up.ts'
-import { agentsProposalId, type PolicyPin, type Proposal } from '../../domain/supervision.ts'
-import { isAtLeast } from '../../domain/tool-settings.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
-import {
-  type ChangeSummary,
-  hasExpired,
-  isSupervisedApproval,
-  type SupervisedApproval,
-  type Wait,
-} from '../../domain/wait.ts'
-import { callDigest, sha256 } from '../../json/digest.ts'
+import type { PolicyPin } from '../../domain/supervision.ts'
+import { hasExpired, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
+import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import { changeDigest } from '../diffs/change-digest.ts'
-import { editedChange } from '../diffs/edited-change.ts'
-import type { ProposedChange } from '../diffs/propose-change.ts'
 import {
   channelOf,
   escalatedTo,
@@ -34,8 +23,8 @@ import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { checkedCall, type Edit, type EditCheck, noProblem, problemsOf } from './check-edit.ts'
 import { alreadyDecided, proofFor, refuseSecondYes, refuseUnseen } from './decide.ts'
+import { createChangeEdits, withArguments } from './edit-elsewhere.ts'
 import { lookedAtOf } from './looked-at.ts'
-import { shownArguments } from './shown-arguments.ts'
 import { isPartly } from './shown-call.ts'
 
 export interface ElsewhereApprovals {
@@ -73,20 +62,12 @@ const MOST_DIFF_IN_ERROR = 100_000
 
 export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApprovals {
   const { store, takeStep, operators, ids, serverPaths = [], quorum = ONE_PERSON, stepUp = noStepUp } = deps
+  const changes = createChangeEdits({ store, serverPaths, quorum })
 
   async function current(id: string): Promise<SupervisedApproval> {
     const wait = await store.waits.get(id)
     if (wait !== null && isSupervisedApproval(wait)) return wait
     throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
-  }
-
-  async function proposalOf({ id }: SupervisedApproval): Promise<Proposal> {
-    const proposal = await store.supervised.proposal(id)
-    if (proposal !== null) return proposal
-    throw new ServerError(
-      'approval_not_found',
-      `The text of approval ${id} is gone. Reject it, and let the agent ask again.`,
-    )
   }
 
   const settled = (by: Caller, now: SessionNow, record: SupervisedApproval, patch: Partial<SupervisedApproval>) => {
@@ -168,7 +149,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
 
   async function pinOf(by: Caller, { session, at }: SessionNow, record: SupervisedApproval): Promise<PolicyPin> {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-      (await proposalOf(record)).after ?? new Uint8Array(),
+      (await changes.proposalOf(record)).after ?? new Uint8Array(),
     )
     return { workspaceRoot: session.supervision.workspaceRoot, sha256: sha256(text), text, at, by: by.user }
   }
@@ -180,32 +161,15 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     record: SupervisedApproval,
     content: string,
   ): Promise<Step<Outcome> | null> {
-    // A yes was for the text as it was.
-    const decisions: Yes[] = []
-    const { change: old, ...supervised } = record.supervised
-    if (old === null) throw new Error('A diff needs its change.')
-    const { diff, after } = await proposalOf(record)
-    const agents = record.supervised.isEdited ? [] : [{ approvalId: agentsProposalId(record.id), diff, after }]
-    const { path, kind } = old
-    const stored = { path, kind, beforeHash: record.beforeHash ?? '', afterHash: record.afterHash ?? '', after }
-    const { workspaceRoot } = now.session.supervision
-    const { change } = await editedChange(stored, { diff: content, workspaceRoot, serverPaths })
-    const digest = changeDigest(change)
-    if (digest === record.digest) return null
-    const risk = isAtLeast(record.risk, change.risk) ? record.risk : change.risk
-    const patch = {
-      digest,
-      beforeHash: change.beforeHash,
-      afterHash: change.afterHash,
-      risk,
-      ...(quorum[risk] > 1 ? { quorum: quorum[risk], decisions } : {}),
-      supervised: { ...supervised, change: summaryOf(change), isEdited: true },
-    }
+    const edited = await changes.edit(now, record, content)
+    if (edited === null) return null
+    const { patch, diff, proposals } = edited
+    const { digest } = patch
     const facts = { approval_id: record.id, by: by.user, channel: channelOf(by), digest }
     return {
-      result: { type: 'edited', record: { ...record, ...patch }, diff: change.diff },
+      result: { type: 'edited', record: { ...record, ...patch }, diff },
       settle: [{ id: record.id, patch }],
-      proposals: [...agents, { approvalId: record.id, diff: change.diff, after: change.after }],
+      proposals,
       events: [noticeEvent(ids.uuid(), 'edited', facts, now.at)],
       audit: [
         decisionOf(record, by, 'edited', now.at, {
@@ -213,22 +177,6 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
           ...escalatedTo(operators, by, now.session.owner),
         }),
       ],
-    }
-  }
-
-  /** Of a change: against the file, and against what the agent proposed. */
-  async function checkChange(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditCheck> {
-    const old = record.supervised.change
-    if (old === null) throw new Error('A diff needs its change.')
-    const { after } = (await store.supervised.proposal(agentsProposalId(record.id))) ?? (await proposalOf(record))
-    const stored = { ...old, beforeHash: record.beforeHash ?? '', afterHash: record.afterHash ?? '', after }
-    const { workspaceRoot } = now.session.supervision
-    const { change, difference } = await editedChange(stored, { diff: content, workspaceRoot, serverPaths })
-    const risk = isAtLeast(record.risk, change.risk) ? record.risk : change.risk
-    const supervised = { ...record.supervised, change: summaryOf(change) }
-    return {
-      ...noProblem({ ...record, risk, supervised }),
-      change: { ...summaryOf(change), digest: changeDigest(change), diff: change.diff, difference },
     }
   }
 
@@ -242,7 +190,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
         const { arguments: edited, content } = edit
         const result = await problemsOf(record, async () => {
           refuseUnfit(record, { decision: 'approve', ...edit })
-          if (content !== undefined) return checkChange(now, record, content)
+          if (content !== undefined) return changes.check(now, record, content)
           return edited === undefined ? noProblem(record) : checkedCall(record, withArguments(record, edited))
         })
         return { result }
@@ -284,30 +232,6 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
   }
 }
 
-const AGENT_ASKED = '\nThe agent asked for this:\n'
-
-/**
- * With other arguments it is another question: the yeses for the old one do not count. Whoever else has to say yes reads what would run
- * now, and no diff of what would have run.
- */
-function withArguments(record: SupervisedApproval, edited: Record<string, unknown>): Partial<SupervisedApproval> {
-  const digest = callDigest({ ...record, arguments: edited })
-  if (digest === record.digest) return {}
-  const tool = visibleText(record.tool)
-  const asked = record.description.split(AGENT_ASKED).at(-1)
-  return {
-    digest,
-    editedArguments: JSON.stringify(edited),
-    decisions: [],
-    title: `Call ${tool} with edited arguments`,
-    description: `Tool: ${tool}\n${shownArguments(edited)}${AGENT_ASKED}${asked}`,
-    risk: hidesCharacters(edited) ? 'critical' : record.risk,
-    beforeHash: null,
-    afterHash: null,
-    supervised: { ...record.supervised, change: null, isEdited: true },
-  }
-}
-
 function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {
   const patch = { status: 'expired', decidedAt: now.at, decidedBy: 'timeout' } as const
   return {
@@ -327,11 +251,6 @@ function decisionOf(
 ): AuditRecord {
   const audit = decisionRecord(record, by.user, decision, at)
   return { ...audit, details: { ...audit.details, kind: record.kind, ...viaOf(by), ...more } }
-}
-
-export const summaryOf = (change: ProposedChange): ChangeSummary => {
-  const { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText } = change
-  return { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText }
 }
 
 /** Throws `invalid_request` for what this kind of question cannot take. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import { shownPath } from '../../domain/lookalike.ts'
+import type { ChangeSummary } from '../../domain/wait.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { protectedChange } from '../workspace/protected-path.ts'
 import {
@@ -138,6 +139,12 @@ function diffOf(before: FileText | null, after: FileText | null): UnifiedDiff {
 const withoutMark = (file: FileText | null): string => (file?.text ?? '').replace(BYTE_ORDER_MARK_AT_START, '')
 
 const BYTE_ORDER_MARK_AT_START = /^\ufeff/
+
+/** What is shown of it without its text. */
+export const summaryOf = (change: ProposedChange): ChangeSummary => {
+  const { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText } = change
+  return { path, kind, addedLines, removedLines, warnings, protectedBecause, hasHiddenText }
+}
 
 export function withHeaders(path: string, kind: FileChange['kind'], hunks: string): string {
   const old = kind === 'create' ? '/dev/null' : `a/${path}`

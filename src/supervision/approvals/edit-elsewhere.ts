@@ -1,0 +1,122 @@
+// What an operator writes in place of what an agent elsewhere asked for.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { Quorum, Yes } from '../../domain/quorum.ts'
+import { agentsProposalId, type Proposal } from '../../domain/supervision.ts'
+import { isAtLeast } from '../../domain/tool-settings.ts'
+import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import type { SupervisedApproval } from '../../domain/wait.ts'
+import { callDigest } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import { changeDigest } from '../diffs/change-digest.ts'
+import { editedChange } from '../diffs/edited-change.ts'
+import { summaryOf } from '../diffs/propose-change.ts'
+import type { SessionNow } from '../sessions/take-step.ts'
+import { type EditCheck, noProblem } from './check-edit.ts'
+import { shownArguments } from './shown-arguments.ts'
+
+export interface ChangeEdits {
+  /** The change that the record asks for. Throws `approval_not_found` if its text is gone. */
+  proposalOf(record: SupervisedApproval): Promise<Proposal>
+  /** With the operator's text in its place. Null: it is the one that the record has. */
+  edit(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditedRecord | null>
+  /** What would come of it: against the file, and against what the agent proposed. */
+  check(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditCheck>
+}
+
+interface EditedRecord {
+  patch: Partial<SupervisedApproval> & { digest: string }
+  diff: string
+  /** The operator's, and the agent's own if this is the first edit. */
+  proposals: Proposal[]
+}
+
+interface ChangeEditsDeps {
+  store: Pick<Store, 'supervised'>
+  /** Real paths of files and folders that this server reads. */
+  serverPaths: readonly string[]
+  quorum: Quorum
+}
+
+export function createChangeEdits({ store, serverPaths, quorum }: ChangeEditsDeps): ChangeEdits {
+  async function proposalOf({ id }: SupervisedApproval): Promise<Proposal> {
+    const proposal = await store.supervised.proposal(id)
+    if (proposal !== null) return proposal
+    throw new ServerError(
+      'approval_not_found',
+      `The text of approval ${id} is gone. Reject it, and let the agent ask again.`,
+    )
+  }
+
+  /** `after` is the text that the operator's is compared with. */
+  async function propose(now: SessionNow, record: SupervisedApproval, after: Proposal['after'], content: string) {
+    const old = record.supervised.change
+    if (old === null) throw new Error('A diff needs its change.')
+    const { path, kind } = old
+    const stored = { path, kind, beforeHash: record.beforeHash ?? '', afterHash: record.afterHash ?? '', after }
+    const { workspaceRoot } = now.session.supervision
+    const { change, difference } = await editedChange(stored, { diff: content, workspaceRoot, serverPaths })
+    const risk = isAtLeast(record.risk, change.risk) ? record.risk : change.risk
+    return { change, difference, risk, digest: changeDigest(change) }
+  }
+
+  return {
+    proposalOf,
+
+    async edit(now, record, content) {
+      const { diff, after } = await proposalOf(record)
+      const { change, risk, digest } = await propose(now, record, after, content)
+      if (digest === record.digest) return null
+      // A yes was for the text as it was.
+      const decisions: Yes[] = []
+      const patch = {
+        digest,
+        beforeHash: change.beforeHash,
+        afterHash: change.afterHash,
+        risk,
+        ...(quorum[risk] > 1 ? { quorum: quorum[risk], decisions } : {}),
+        supervised: { ...record.supervised, change: summaryOf(change), isEdited: true },
+      }
+      const agents = record.supervised.isEdited ? [] : [{ approvalId: agentsProposalId(record.id), diff, after }]
+      const proposals = [...agents, { approvalId: record.id, diff: change.diff, after: change.after }]
+      return { patch, diff: change.diff, proposals }
+    },
+
+    async check(now, record, content) {
+      const { after } = (await store.supervised.proposal(agentsProposalId(record.id))) ?? (await proposalOf(record))
+      const { change, difference, risk, digest } = await propose(now, record, after, content)
+      const summary = summaryOf(change)
+      return {
+        ...noProblem({ ...record, risk, supervised: { ...record.supervised, change: summary } }),
+        change: { ...summary, digest, diff: change.diff, difference },
+      }
+    },
+  }
+}
+
+const AGENT_ASKED = '\nThe agent asked for this:\n'
+
+/**
+ * With other arguments it is another question: the yeses for the old one do not count. Whoever else has to say yes reads what would run
+ * now, and no diff of what would have run.
+ */
+export function withArguments(
+  record: SupervisedApproval,
+  edited: Record<string, unknown>,
+): Partial<SupervisedApproval> {
+  const digest = callDigest({ ...record, arguments: edited })
+  if (digest === record.digest) return {}
+  const tool = visibleText(record.tool)
+  const asked = record.description.split(AGENT_ASKED).at(-1)
+  return {
+    digest,
+    editedArguments: JSON.stringify(edited),
+    decisions: [],
+    title: `Call ${tool} with edited arguments`,
+    description: `Tool: ${tool}\n${shownArguments(edited)}${AGENT_ASKED}${asked}`,
+    risk: hidesCharacters(edited) ? 'critical' : record.risk,
+    beforeHash: null,
+    afterHash: null,
+    supervised: { ...record.supervised, change: null, isEdited: true },
+  }
+}
