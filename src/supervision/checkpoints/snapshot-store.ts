@@ -7,12 +7,12 @@
 
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { decodeManifest, encodeManifest, type Manifest } from './manifest.ts'
+import { createPrivateFiles } from './private-files.ts'
 import { type Disk, systemDisk } from './workspace-folder.ts'
 
 export interface SnapshotStore {
@@ -48,7 +48,6 @@ export interface SweepResult {
   bytes: number
 }
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
 const HASH = /^[0-9a-f]{64}$/
 /** A manifest of 500,000 long paths. */
 const MAX_MANIFEST_BYTES = 512 * 1024 * 1024
@@ -62,40 +61,12 @@ export function createSnapshotStore(
   disk: Disk = systemDisk,
   syncAll: (folder: string) => boolean = syncFileSystem,
 ): SnapshotStore {
+  const { exists, makeFolder, write, readAll, namesIn, syncFile, syncFolder } = createPrivateFiles(disk)
   const manifests = join(folder, 'manifests')
   const restores = join(folder, 'restores')
   const incoming = join(folder, 'incoming')
   const blobFolder = (sha256: string): string => join(folder, 'blobs', sha256.slice(0, 2))
   const blobPath = (sha256: string): string => join(blobFolder(sha256), sha256)
-
-  function exists(path: string): boolean {
-    return disk.lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  }
-
-  function makeFolder(path: string): void {
-    disk.mkdirSync(path, { recursive: true, mode: 0o700 })
-  }
-
-  function syncFolder(path: string): void {
-    // Windows cannot sync folders.
-    if (process.platform === 'win32') return
-    const fd = disk.openSync(path, O_RDONLY)
-    try {
-      disk.fsyncSync(fd)
-    } finally {
-      disk.closeSync(fd)
-    }
-  }
-
-  function write(path: string, bytes: Buffer, sync: boolean): void {
-    const fd = disk.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-    try {
-      for (let at = 0; at < bytes.length; ) at += disk.writeSync(fd, bytes, at)
-      if (sync) disk.fsyncSync(fd)
-    } finally {
-      disk.closeSync(fd)
-    }
-  }
 
   function writeInPlace(place: string, name: string, bytes: Buffer, job: string): void {
     makeFolder(place)
@@ -108,18 +79,9 @@ export function createSnapshotStore(
     syncFolder(folder)
   }
 
-  function namesIn(path: string): string[] {
-    try {
-      return disk.readdirSync(path)
-    } catch (error) {
-      if (systemErrorCode(error) === 'ENOENT') return []
-      throw error
-    }
-  }
-
   function readBytes(path: string, sha256: string, most: number): Buffer {
     try {
-      const bytes = gunzipSync(readAll(disk, path), { maxOutputLength: Math.max(1, most) })
+      const bytes = gunzipSync(readAll(path), { maxOutputLength: Math.max(1, most) })
       if (hash('sha256', bytes, 'hex') === sha256) return bytes
     } catch (error) {
       throw damaged(error)
@@ -136,7 +98,7 @@ export function createSnapshotStore(
 
     function moveWaiting(): void {
       const isSynced = waiting.length >= WORTH_SYNCING_ALL && syncAll(own)
-      if (!isSynced) for (const sha256 of waiting) syncFile(disk, join(own, sha256))
+      if (!isSynced) for (const sha256 of waiting) syncFile(join(own, sha256))
       for (const sha256 of waiting) {
         makeFolder(blobFolder(sha256))
         disk.renameSync(join(own, sha256), blobPath(sha256))
@@ -177,7 +139,7 @@ export function createSnapshotStore(
     }
   }
 
-  const journalTexts = (): string[] => namesIn(restores).map((id) => readAll(disk, join(restores, id)).toString('utf8'))
+  const journalTexts = (): string[] => namesIn(restores).map((id) => readAll(join(restores, id)).toString('utf8'))
 
   /** Hashes that any manifest or unfinished restore still needs. */
   function blobsInUse(): Set<string> {
@@ -230,8 +192,7 @@ export function createSnapshotStore(
       syncFolder(manifests)
     },
     writeJournal: (id, text) => guarded(() => writeInPlace(restores, checkedId(id), Buffer.from(text), id)),
-    readJournal: (id) =>
-      exists(join(restores, checkedId(id))) ? readAll(disk, join(restores, id)).toString('utf8') : null,
+    readJournal: (id) => (exists(join(restores, checkedId(id))) ? readAll(join(restores, id)).toString('utf8') : null),
     removeJournal(id) {
       if (!exists(join(restores, checkedId(id)))) return
       disk.unlinkSync(join(restores, id))
@@ -251,22 +212,6 @@ export function checkedId(id: string): string {
   )
 }
 
-function readAll(disk: Disk, path: string): Buffer {
-  const fd = disk.openSync(path, O_RDONLY | O_NOFOLLOW)
-  try {
-    const bytes = Buffer.allocUnsafe(disk.fstatSync(fd).size)
-    let at = 0
-    while (at < bytes.length) {
-      const got = disk.readSync(fd, bytes, at, bytes.length - at, at)
-      if (got === 0) break
-      at += got
-    }
-    return bytes.subarray(0, at)
-  } finally {
-    disk.closeSync(fd)
-  }
-}
-
 /**
  * Syncs the whole file system of a folder. A sync of each file takes 2 ms, so 100,000 take minutes; all together they take seconds.
  * Node cannot ask for it, a small program of every Linux can. False: it did not work, or there is no such program.
@@ -275,15 +220,6 @@ function syncFileSystem(folder: string): boolean {
   if (process.platform !== 'linux') return false
   // An absolute path: what PATH finds may belong to an agent.
   return spawnSync('/bin/sync', ['-f', folder], { env: {}, stdio: 'ignore', timeout: 60_000 }).status === 0
-}
-
-function syncFile(disk: Disk, path: string): void {
-  const fd = disk.openSync(path, O_RDONLY)
-  try {
-    disk.fsyncSync(fd)
-  } finally {
-    disk.closeSync(fd)
-  }
 }
 
 const damaged = (cause: unknown): ServerError =>
