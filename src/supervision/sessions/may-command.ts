@@ -74,7 +74,7 @@ export function refuseForOthers(operators: Operators, by: Caller, user: string):
   if (isSamePerson(operators, by.user, user) || by.user === shown || operators.isAdmin(by.user, by)) return
   throw new ServerError(
     'forbidden',
-    `Only an admin may let ${shown} in, and ${by.user} is none: quarterdeck.yaml names them (operators[].admin). Or stop the server, and run \`quarterdeck tokens create --role operator --user ${user}\`.`,
+    `Only an admin may let ${shown} in, and ${by.user} is none: quarterdeck.yaml names them (operators[].admin). Or run \`quarterdeck tokens create --role operator --user ${user}\` without --url: with Postgres where QUARTERDECK_STORE is set, otherwise while the server is stopped.`,
   )
 }
 

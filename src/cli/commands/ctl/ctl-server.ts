@@ -133,11 +133,16 @@ async function operatorToken(io: Io): Promise<string> {
 }
 
 const noServer = (dataDir: string, why: string, others: readonly string[] = []): CliError =>
-  new CliError(exitCodes.failed.code, `No server runs for ${dataDir} (${why}).`, [
+  new CliError(
+    exitCodes.failed.code,
+    `No server runs for ${dataDir} (${why}).`,
     others.length === 0
-      ? 'Start one with quarterdeck serve, or name the folder of the one that runs: --data-dir <folder>.'
-      : `Another server of this folder seems to run: --data-dir ${others.join(', or --data-dir ')}`,
-  ])
+      ? [
+          'Start one with quarterdeck serve, or name the folder of the one that runs: QUARTERDECK_DATA_DIR=<folder>.',
+          'If it runs as another user, run this command as that user, with its QUARTERDECK_CONFIG_DIR.',
+        ]
+      : [`Another server of this folder seems to run: QUARTERDECK_DATA_DIR=${others.join(', or ')}`],
+  )
 
 /** Where further servers on one database keep what belongs to this machine. */
 function replicaFolders(dataDir: string): string[] {

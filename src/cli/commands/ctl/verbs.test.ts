@@ -151,9 +151,10 @@ WAITS       KIND        RISK  SINCE     WHAT
   test('a server that does not run is named as such, before anybody types a token', async () => {
     const cwd = await tempFolder()
     const io = createTestIo({ cwd, terminal: true, stdin: new PassThrough() })
-    expect(await main(['ctl', 'list'], io)).toBe(1)
+    expect(await main(['ctl'], io)).toBe(1)
     expect(io.complained()).toContain(`No server runs for ${join(cwd, '.quarterdeck')}`)
-    expect(io.complained()).toContain('Start one with quarterdeck serve')
+    // `ctl` alone has no flags, so the way out is one that it takes too.
+    expect(io.complained()).toContain('name the folder of the one that runs: QUARTERDECK_DATA_DIR=<folder>.')
   })
 
   test.skipIf(process.platform === 'win32')('another server of the same folder is named', async () => {
@@ -169,7 +170,7 @@ WAITS       KIND        RISK  SINCE     WHAT
 
     expect(await main(['ctl', 'list', '--data-dir', first], io)).toBe(1)
     expect(io.complained()).toContain(`No server runs for ${first}`)
-    expect(io.complained()).toContain(`Another server of this folder seems to run: --data-dir ${second}`)
+    expect(io.complained()).toContain(`Another server of this folder seems to run: QUARTERDECK_DATA_DIR=${second}`)
   })
 
   test('without a token it says where to get one', async () => {
