@@ -70,6 +70,8 @@ const readerSettings: Settings = {
   statement_timeout: STATEMENT_MS,
   lock_timeout: 5_000,
   idle_in_transaction_session_timeout: 10_000,
+  // Whoever has waited for a lock must see what was committed meanwhile, whatever the default of this database is.
+  default_transaction_isolation: 'read committed',
   // What a statement of its own has written is on disk when it is acknowledged.
   synchronous_commit: 'on',
   // Most statements are short, and compiling them takes longer than running them.
