@@ -3,16 +3,13 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { SharedBlobs } from '../../domain/shared-blobs.ts'
-import type { Sql } from './sql.ts'
+import { NOW, type Sql } from './sql.ts'
 
 /** Never change it: the parts of one file may come from processes of two versions. */
 const PART_BYTES = 1024 * 1024
 const HASHES_AT_ONCE = 500
 /** Somebody may remove what a paused process has half put. It then begins again. */
 const TRIES = 3
-
-// The database's clock, because those of the processes differ.
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 // Waits for a removal that is under way, and keeps the next one away: the row is young again.
 const begin = {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { StoreFigures } from '../store.ts'
 import type { Database } from './connection/database.ts'
-import type { Statement } from './sql.ts'
+import { NOW, type Statement } from './sql.ts'
 
 type Row = ['run' | 'wait' | 'lease' | 'outbox', string, number, number]
 
@@ -14,7 +14,7 @@ const counts: Statement = {
       WHERE kind IN ('approval', 'client_call', 'prompt', 'instruction', 'alert')
         AND status IN ('pending', 'nudged', 'escalated') GROUP BY kind
     UNION ALL
-    SELECT 'lease', owner, 1::bigint, until - (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM leases
+    SELECT 'lease', owner, 1::bigint, until - ${NOW} FROM leases
     UNION ALL
     SELECT 'outbox', channel, sum(count)::bigint, 0::bigint FROM outbox GROUP BY channel`,
 }

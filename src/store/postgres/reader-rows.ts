@@ -1,8 +1,6 @@
 import type { ReaderRow, ReaderRows } from '../ports/reader-rows.ts'
-import type { Sql } from './sql.ts'
+import { NOW, type Sql } from './sql.ts'
 
-// The database's clock decides which leases live: the clocks of replicas differ.
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 /** A replica that was paused must find its rows again, so they stay for a while. */
 const LONG_AGO = `${NOW} - 3600000`
 const LIVE = `EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > ${NOW})`

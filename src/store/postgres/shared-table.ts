@@ -1,12 +1,10 @@
 import type { Clock } from '../../domain/clock.ts'
 import { byKey, refuseLong } from '../local-shared.ts'
 import type { Shared, SharedRecord } from '../ports/shared.ts'
-import type { Sql, Statement } from './sql.ts'
+import { NOW, type Sql, type Statement } from './sql.ts'
 
 type Row = readonly [key: string, value: string, version: number, expiresAt: number | null]
 
-// The database's clock decides what is over: the clocks of replicas differ.
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 /** No earlier record had it, also one that was removed: time in microseconds. */
 const NEW_VERSION = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 const ALIVE = `(expires_at IS NULL OR expires_at > ${NOW})`

@@ -13,6 +13,9 @@ export interface Sql {
   rows<Row extends readonly unknown[]>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
 }
 
+/** Milliseconds by the database's clock: those of the processes differ. */
+export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
 /** Names statements that are put together from parts by their text. Each text is named once. */
 export function createNaming(prefix: string): (text: string) => Statement {
   const named = new Map<string, Statement>()

@@ -72,7 +72,7 @@ export function createCluster(deps: ServerDeps, faults: ClusterFaults): Cluster 
     const life: Life = { number: lives, from: kernel.time, readyAt: null, to: null, isDraining: false, end: null }
     history.lives.push(life)
     lifeOf.set(name, life)
-    const connection = database.connect(process, name, draw.fork('connection'))
+    const connection = database.connect(process, draw.fork('connection'))
     const sharing = { ...connection, replica: name, showable }
     const serving = assemble(deps, process, connection.store, draw, sharing)
     const here: Replica = { serving, life, name, isReady: false, soundSince: kernel.time }

@@ -27,7 +27,7 @@ export interface Database {
   readonly inner: Store
   readonly isAway: boolean
   now(): number
-  connect(process: SimProcess, replica: string, draw: Random): Connection
+  connect(process: SimProcess, draw: Random): Connection
   /** Breaks all connections for so long. `failover`: a standby takes its place. */
   goAway(ms: number, failover: boolean): void
   /** Comes back at once. */
@@ -104,7 +104,7 @@ export function createDatabase({ kernel, faults, history, isCalm, random }: Data
     }
   }
 
-  function connect(process: SimProcess, _replica: string, draw: Random): Connection {
+  function connect(process: SimProcess, draw: Random): Connection {
     /** Waits for the database, as the store does. */
     async function reach(): Promise<void> {
       const until = kernel.time + PATIENCE_MS

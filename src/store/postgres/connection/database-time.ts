@@ -1,5 +1,5 @@
 import type { Clock } from '../../../domain/clock.ts'
-import type { Statement } from '../sql.ts'
+import { NOW, type Statement } from '../sql.ts'
 import type { Database } from './database.ts'
 
 /** What replicas whose clocks differ agree on. */
@@ -18,7 +18,7 @@ export interface DatabaseTime {
   offsetForOthers(): Promise<number>
 }
 
-const ask: Statement = { name: 'database_time', text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint' }
+const ask: Statement = { name: 'database_time', text: `SELECT ${NOW}` }
 
 /** Smaller differences are errors of the measurement, and do not matter. */
 const STEP_MS = 250
