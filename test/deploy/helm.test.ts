@@ -61,6 +61,12 @@ describe('the chart', () => {
     expect(namesIn(/include "([\w.]+)"/g)).toEqual(namesIn(/define "([\w.]+)"/g))
     expect([...namesIn(/\b(QUARTERDECK_\w+)/g)].filter((name) => !known.includes(name ?? ''))).toEqual([])
   })
+
+  test('gives the job that migrates what a server has to reach the database, such as a file with its certificate', () => {
+    const includes = (file: string) => [...read(file).matchAll(/include "quarterdeck\.(environment|secret|mounts)"/g)]
+    const names = (file: string) => new Set(includes(file).map(([, name]) => name))
+    expect(names('templates/migrate.yaml')).toEqual(names('templates/deployment.yaml'))
+  })
 })
 
 const helm = findProgram('helm', 'see helm.sh; Debian has no package of it', false)
@@ -136,7 +142,22 @@ describe.skipIf(helm === null)('helm', () => {
     const job = all.find(({ kind }) => kind === 'Job')
     expect(job).toMatchObject({
       metadata: { annotations: { 'helm.sh/hook': 'pre-upgrade' } },
-      spec: { template: { spec: { containers: [{ args: ['migrate'] }] } } },
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                args: ['migrate'],
+                env: expect.arrayContaining([{ name: 'QUARTERDECK_LOG_LEVEL', value: 'warn' }]),
+                volumeMounts: expect.arrayContaining([{ name: 'agent', mountPath: '/agent', readOnly: true }]),
+              },
+            ],
+            volumes: expect.arrayContaining([
+              { name: 'agent', configMap: { name: 'deck-quarterdeck', optional: true } },
+            ]),
+          },
+        },
+      },
     })
   })
 
