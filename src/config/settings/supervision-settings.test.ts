@@ -141,6 +141,12 @@ ipc_name: desk
     expect(resolve('operators: [{ name: ada }, { group: sre }]').operators).toEqual([{ ...nobody, name: 'ada' }])
   })
 
+  test('a group has the name that its provider gives it, such as a path or words', () => {
+    const text =
+      'operators: { people: [{ group: /ops/on-call }, { group: "Équipe SRE" }], escalation: [{ after: 1m, to: /ops/on-call }] }'
+    expect(resolve(text).operatorGroups.map(({ group }) => group)).toEqual(['/ops/on-call', 'Équipe SRE'])
+  })
+
   test('of several operators none is local unless the file says so', () => {
     expect(resolve('operators: [{ name: ada }, { name: ben }]').operators.map(({ local }) => local)).toEqual([
       false,

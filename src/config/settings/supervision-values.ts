@@ -21,6 +21,9 @@ const ALIAS = /^[a-z0-9][a-z0-9_-]{0,31}$/
 const name = () => z.string().regex(NAME)
 const NAME_TEXT = 'a name of up to 64 letters, digits and . _ @ -'
 
+/** Providers have groups such as `/ops/on-call` and `SRE Team`. */
+const groupName = () => text().max(200)
+
 /** A folder. `~` is not expanded anywhere in our files, and a folder called `~` is never what is meant. */
 export const folder = () => z.string().refine((value) => value.trim() !== '' && !value.startsWith('~'), { error: '' })
 export const FOLDER_TEXT = 'a folder, without ~'
@@ -88,10 +91,10 @@ const operator = () =>
     local: key(z.boolean(), 'Whether this person decides at a terminal of this machine.', true).optional(),
     admin: key(z.boolean(), 'Whether this person may decide for every owner and hand sessions over.', true).optional(),
     group: key(
-      name(),
-      'Group that an escalation can name. Without `name`: a group of an identity provider or a proxy.',
+      groupName(),
+      'Group that an escalation can name. Without `name`: a group of an identity provider or a proxy, as they write it.',
       'night',
-      NAME_TEXT,
+      'the name of a group',
     ).optional(),
     ntfy: key(
       ntfyTopic(),
@@ -105,7 +108,7 @@ const operator = () =>
 const escalationStep = () =>
   z.strictObject({
     after: duration({ description: 'How long nobody has answered.', example: '15m', zero: true }),
-    to: key(oneOrMore(name()), 'Operators or groups who may decide from then on.', ['night'], 'a list of names'),
+    to: key(oneOrMore(groupName()), 'Operators or groups who may decide from then on.', ['night'], 'a list of names'),
   })
 
 export interface OperatorsValue {
