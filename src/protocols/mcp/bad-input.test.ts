@@ -152,8 +152,8 @@ describe('a request that is not what the protocol says', () => {
       [400, -32020, expect.any(String)],
     ],
     [
-      'a diff of 50 MB',
-      bodyOf('ask_approval', { title: 'Big', file_path: 'big.txt', diff: 'x'.repeat(50_000_000) }),
+      'a diff of 12 MB',
+      bodyOf('ask_approval', { title: 'Big', file_path: 'big.txt', diff: 'x'.repeat(12_000_000) }),
       headersOf('ask_approval'),
       [413, -32000, expect.stringMatching(/MB|bytes|large/i)],
     ],

@@ -394,10 +394,10 @@ describe('what is refused', () => {
     expect([status, code]).toEqual([400, -32022])
   })
 
-  test('50 MB', async () => {
+  test('12 MB', async () => {
     const { post } = await openMcpDoor()
 
-    const answer = await post(call(1, 'echo', { text: 'x'.repeat(50_000_000) }))
+    const answer = await post(call(1, 'echo', { text: 'x'.repeat(12_000_000) }))
 
     expect(await rpcError(answer)).toEqual([413, -32000, 'body_too_large'])
   })
