@@ -55,16 +55,22 @@ export default defineConfig({
       {
         // Tests that start the program as a process. A separate project, so that it is built only if one of them runs.
         extends: true,
-        test: { name: 'program', include: asProcess, globalSetup: 'test/crash/support/build-program.ts' },
+        test: {
+          name: 'program',
+          // Servers are started, killed and started again. On a busy machine that takes its time.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          include: asProcess,
+          globalSetup: 'test/crash/support/build-program.ts',
+        },
       },
       {
         // A separate project, so that Postgres starts only if one of these tests runs.
         extends: true,
         test: {
           name: 'postgres',
-          // Servers are started, killed and started again. On a busy machine that takes its time.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           include: hasPostgres ? onPostgres : [],
           globalSetup: 'test/postgres/start-postgres.ts',
         },

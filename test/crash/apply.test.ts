@@ -12,7 +12,7 @@ import { approval, approvals, decide, operatorEnv } from './support/operator.ts'
 import { openYard, type TestServer } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 180_000
 /** More than an apply has. */
 const MOST_STEPS = 30
 

@@ -48,7 +48,7 @@ async function continued(server: TestServer, id: string) {
 }
 
 describe('kill -9 of a server whose agent waits for an approval', () => {
-  test('loses neither the question nor the answer, and no call runs twice', { timeout: 120_000 }, async () => {
+  test('loses neither the question nor the answer, and no call runs twice', async () => {
     const points = [
       'while it waits',
       'before the effect',
@@ -192,7 +192,7 @@ describe('kill -9 of a server whose agent waits for an approval', () => {
 })
 
 describe('kill -9 while one of two approved calls of an answer runs', () => {
-  test('reports what happened to each, and leaves no approval open', { timeout: 120_000 }, async () => {
+  test('reports what happened to each, and leaves no approval open', async () => {
     const call = (name: string, hold: Hold) => ({ tool_call: { name: 'pay', arguments: { name, hold } } })
     const yard = await openYard(onTestFinished, {
       ...ledgerYard([]),

@@ -14,8 +14,8 @@ import { record } from './support/sse-recorder.ts'
 import { openYard, type TestServer } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
-const LONG = { timeout: 180_000 }
-const PATIENCE_MS = 60_000
+const LONG = { timeout: 600_000 }
+const PATIENCE_MS = 180_000
 const headers = { Authorization: `Bearer ${OPERATOR_TOKEN}` }
 
 async function openHouse() {

@@ -81,9 +81,6 @@ async function dieOf(yard: Yard, runId: string): Promise<void> {
 describe('a read tool that kills its process', () => {
   test.each(isLong ? ['kill', 'abort', 'exit'] : ['kill'])(
     '(%s) is started twice, then the run asks for a review and the server lives',
-    {
-      timeout: 120_000,
-    },
     async (how) => {
       const yard = await openYard(onTestFinished, yardOf([{ when: 'look, one;', parts: [call('one', how)] }]))
       await dieOf(yard, 'one')
@@ -106,7 +103,7 @@ describe('a read tool that kills its process', () => {
     },
   )
 
-  test('only at the first attempt is completed by the second', { timeout: 120_000 }, async () => {
+  test('only at the first attempt is completed by the second', async () => {
     const yard = await openYard(onTestFinished, yardOf([{ when: 'look, one;', parts: [call('one', 'kill')] }]))
     await dieOf(yard, 'one')
     writeFileSync(join(yard.directory, 'mended-one'), '')
@@ -116,7 +113,7 @@ describe('a read tool that kills its process', () => {
     expect(starts(yard)).toEqual(['one', 'one'])
   })
 
-  test('is found among the calls of a sub-agent', { timeout: 120_000 }, async () => {
+  test('is found among the calls of a sub-agent', async () => {
     const helper = {
       name: 'helper',
       description: 'Looks at things for others.',
@@ -147,7 +144,7 @@ describe('a read tool that kills its process', () => {
 })
 
 describe('an answer of the model that kills the process', () => {
-  test('is asked for twice, then the run asks for a review and the server lives', { timeout: 120_000 }, async () => {
+  test('is asked for twice, then the run asks for a review and the server lives', async () => {
     const pids: number[] = []
     let asked = 0
     const model = createServer((request, response) => {

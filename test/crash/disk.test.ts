@@ -191,7 +191,7 @@ describe('a disk that fails to sync', () => {
     print(`P18: ${SYNC_ROUNDS}/${SYNC_ROUNDS} failed syncs of the log ended the process with 74, 0 acknowledged`)
   })
 
-  test('ends the process also when the log is moved into the database', { timeout: 120_000 }, async ({ skip }) => {
+  test('ends the process also when the log is moved into the database', async ({ skip }) => {
     const yard = await openYard(onTestFinished, { answers })
     const machine = await breakMachine(yard)
     if (machine === null) return skip()

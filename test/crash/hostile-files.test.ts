@@ -24,7 +24,7 @@ const exhausting = isLong ? exhaustingAttachments.slice(1) : []
  * The limit of a file is in processor time, and a busy machine gives little of it. A child is ended after 60 s. The tests of the
  * Office readers measure that time.
  */
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 /** For a machine that has other things to do. */
 const PATIENCE_MS = 180_000
 const GROWTH_LIMIT = 40_000_000
@@ -200,7 +200,7 @@ describe.skipIf(process.platform !== 'linux')('hostile files', () => {
 })
 
 describe.skipIf(process.platform !== 'linux')('a PDF of 50 MB', () => {
-  test('is taken and read without holding up the loop of the server', { timeout: 120_000 }, async () => {
+  test('is taken and read without holding up the loop of the server', async () => {
     const yard = await openYard(onTestFinished, { answers })
     const file = join(yard.directory, 'longest-turn')
     const probe = pathToFileURL(join(import.meta.dirname, 'support', 'loop-probe.ts')).href

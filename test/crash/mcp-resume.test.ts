@@ -23,9 +23,7 @@ interface Sent {
 
 const read = async (answer: Response) => messagesIn(await answer.text()) as unknown as Sent[]
 
-test('kill -9 while an MCP client waits: after the restart each of its requests is answered once', {
-  timeout: 120_000,
-}, async () => {
+test('kill -9 while an MCP client waits: after the restart each of its requests is answered once', async () => {
   const yard = await openYard(onTestFinished)
   const workspace = join(yard.directory, 'work')
   mkdirSync(workspace)

@@ -36,9 +36,7 @@ async function pendingOne(server: TestServer, notId = ''): Promise<ShownApproval
   return found
 }
 
-test('kill -9 between questions and answers loses neither, and the call ends with both answers', {
-  timeout: 120_000,
-}, async () => {
+test('kill -9 between questions and answers loses neither, and the call ends with both answers', async () => {
   const yard = await openYard(onTestFinished, {
     files: { 'order.ts': source },
     agent: { tools: [tool] },

@@ -105,7 +105,7 @@ test('a damaged database ends the start with 65 and is named', async () => {
   )
 })
 
-test('damage that recovery finds ends the start too', { timeout: 120_000 }, async () => {
+test('damage that recovery finds ends the start too', async () => {
   const yard = await openYard(onTestFinished)
   // So large that the check at the start reads only its ends.
   await seedLog(yard.dataDir, 150_000)
@@ -147,7 +147,7 @@ test.skipIf(!hasSqlite)('readable data can be saved as the docs say (needs sqlit
   expect(saved).toBe(20)
 })
 
-test('damage that is found later is answered with 503 and ends nothing', { timeout: 120_000 }, async () => {
+test('damage that is found later is answered with 503 and ends nothing', async () => {
   const yard = await openYard(onTestFinished)
   await seedLog(yard.dataDir, 300_000)
   const path = join(yard.dataDir, 'quarterdeck.db')

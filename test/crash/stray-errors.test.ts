@@ -108,7 +108,7 @@ const metric = async (server: TestServer, line: string): Promise<boolean> =>
   (await record({ url: `${server.url}/metrics` }).done).body.includes(line)
 
 describe('an uncaught error of a tool', () => {
-  test('ends its own call while that is open, however it is thrown', { timeout: 120_000 }, async () => {
+  test('ends its own call while that is open, however it is thrown', async () => {
     const { server } = await openHouse()
     const frames = await ask(server, 'all')
     expect(resultsIn(frames)).toEqual(ways.map(() => 'The tool failed.'))
@@ -116,7 +116,7 @@ describe('an uncaught error of a tool', () => {
     expect(endOf(await ask(server, 'again'))).toEqual({ outcome: 'success' })
   })
 
-  test('is logged and counted when its call has ended', { timeout: 120_000 }, async () => {
+  test('is logged and counted when its call has ended', async () => {
     const { server } = await openHouse()
     expect(resultsIn(await ask(server, 'late'))).toEqual(['Done.'])
     await until('all are counted', () => metric(server, 'quarterdeck_late_tool_errors_total{tool="late"} 5'))
@@ -126,7 +126,7 @@ describe('an uncaught error of a tool', () => {
     expect(endOf(await ask(server, 'again'))).toEqual({ outcome: 'success' })
   })
 
-  test('ends the server with 70 when it belongs to no call', { timeout: 120_000 }, async () => {
+  test('ends the server with 70 when it belongs to no call', async () => {
     const { yard, server } = await openHouse()
     writeFileSync(join(yard.directory, 'fail-now'), '')
     expect((await server.exited).code).toBe(70)

@@ -14,7 +14,7 @@ import { until, within } from '../crash/support/until.ts'
 import { findProgram } from './find-program.ts'
 import { CERTIFICATE, type RunningProxy, startCaddy, startNginx } from './start-proxy.ts'
 
-const LIMIT_MS = 60_000
+const LIMIT_MS = 120_000
 const TOKEN = 'the-token-of-the-operator'
 const MB = 1_000_000
 
@@ -96,7 +96,7 @@ async function openHouse(name: string): Promise<TestServer & { dataDir: string }
 describe.for(proxies)('$name', ({ start, program, lostPosts }) => {
   test.skipIf(program === null)(
     'shares the work, streams both ways, and survives a server',
-    { timeout: 180_000 },
+    { timeout: 600_000 },
     async () => {
       const [first, second] = await Promise.all([openHouse('first'), openHouse('second')])
       const proxy = await start({ program: program ?? '', servers: [first.port, second.port], onEnd: onTestFinished })

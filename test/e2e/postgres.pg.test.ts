@@ -6,7 +6,7 @@ import { startScriptedApp } from './scripted-app.ts'
 import { openTestStore, type TestStore } from './test-store.ts'
 
 /** For a machine that has other things to do. */
-const BUSY_MS = 180_000
+const BUSY_MS = 300_000
 
 const answers = [{ when: '?', parts: [{ text: 'Two ' }, { text: 'ships.' }] }]
 

@@ -234,7 +234,7 @@ export async function settledRuns(
 }
 
 /** For a machine that has other things to do. */
-export const BUSY_MS = 180_000
+export const BUSY_MS = 300_000
 
 /** Does the same at each of these servers at the same moment: at the first one as Ada, at the others as Ben. */
 export const asPeople = <T>(

@@ -8,7 +8,7 @@ const EVERY_MS = 10
 function ask(url: string): Promise<number> {
   const began = performance.now()
   return new Promise((resolve) => {
-    const call = request(url, { agent: false, timeout: 10_000 }, (response) => {
+    const call = request(url, { agent: false, timeout: 60_000 }, (response) => {
       response.resume()
       response.on('close', () => resolve(response.statusCode === 200 ? performance.now() - began : Infinity))
     })
