@@ -46,7 +46,7 @@ export interface Connections {
   close(): void
 }
 
-type Undici = typeof import('undici')
+type Undici = typeof import('./undici-parts.ts')
 
 /** Even a slow model's server accepts a connection at once, so one that needs longer than this is not there. */
 export const CONNECT_TIMEOUT_MS = 10_000
@@ -67,7 +67,9 @@ export function createConnections(): Connections {
 
   // Loading takes 50 ms and more, and an agent may never need it.
   const load = (): Promise<Undici> => {
-    loading ??= import('undici').then((undici) => {
+    loading ??= import('./undici-parts.ts').then((undici) => {
+      // As undici's main module does: `request`, and `connect` for tunnels.
+      Object.assign(undici.Dispatcher.prototype, undici.api)
       loaded = undici
       return undici
     })
@@ -140,7 +142,7 @@ export function createConnections(): Connections {
         upstreamFor,
         isProxied: (target) => choose(target) !== null,
         fetch: async (input, init) => {
-          fetching ??= load().then((undici) => fetchOver(undici, upstreamFor))
+          fetching ??= Promise.all([import('undici'), load()]).then(([undici]) => fetchOver(undici, upstreamFor))
           return (await fetching)(input, init)
         },
         proxies: () => [...used.values()],
@@ -226,7 +228,7 @@ function countingFactory({ Client }: Undici): (origin: URL, options: object) => 
 }
 
 /** Follows a redirect within the same server only: another server would get the keys, whatever header they are in. */
-function fetchOver(undici: Undici, upstreamFor: ConnectionPool['upstreamFor']): typeof fetch {
+function fetchOver(undici: typeof import('undici'), upstreamFor: ConnectionPool['upstreamFor']): typeof fetch {
   class OneServer extends undici.Dispatcher {
     #origin = ''
 
@@ -240,12 +242,12 @@ function fetchOver(undici: Undici, upstreamFor: ConnectionPool['upstreamFor']): 
         )
       }
       const upstream = upstreamFor(new URL(origin))
-      // This class extends one of undici's, so undici is loaded.
+      // Both parts of undici were loaded before.
       if (upstream instanceof Promise) throw new Error('undici is not loaded')
       return upstream.dispatcher.dispatch(options, handler)
     }
   }
   // Node's types and undici's types describe the same standard, but TypeScript cannot know.
-  return ((input: Parameters<Undici['fetch']>[0], init?: Parameters<Undici['fetch']>[1]) =>
+  return ((input: Parameters<typeof undici.fetch>[0], init?: Parameters<typeof undici.fetch>[1]) =>
     undici.fetch(input, { ...init, dispatcher: new OneServer() })) as unknown as typeof fetch
 }
