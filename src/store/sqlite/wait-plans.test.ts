@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { WaitQuery } from '../ports/waits.ts'
 import { migrate } from './migrations.ts'
 import { createGrantReads, createWaitReads } from './rows/wait-reads.ts'
+import { countPlannings } from './testing/count-plannings.ts'
 import { watchPlans } from './testing/watched-plans.ts'
 
 function openWatched() {
@@ -119,4 +120,23 @@ test('grants are found by agent and session', async () => {
     ['SEARCH grants USING INDEX grants_scope (scope=?)', 'USE TEMP B-TREE FOR ORDER BY'],
   ])
   close()
+})
+
+test.each<Omit<WaitQuery, 'limit'>>([
+  { isWaiting: true },
+  { sessionId: 's', isWaiting: true },
+  { wait: 'approval', owner: 'ann', status: 'pending' },
+  { runId: 'r' },
+])('a list of %j is planned once, and not again for another page', async (query) => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const waits = createWaitReads(db)
+  const plannings = countPlannings(db)
+  await waits.list({ ...query, limit: 10 })
+  const before = plannings()
+
+  await waits.list({ ...query, limit: 20 })
+
+  expect(plannings()).toBe(before)
+  db.close()
 })

@@ -55,8 +55,8 @@ function importedChains(db: DatabaseSync): () => string[] {
 
 function chainTable(db: DatabaseSync, table: 'audit' | 'audit_imported') {
   const columns = `SELECT chain, n, text, hash FROM ${table}`
-  const after = db.prepare(`${columns} WHERE n > ? AND chain = ? ORDER BY n LIMIT ?`)
-  const before = db.prepare(`${columns} WHERE n < ? AND chain = ? ORDER BY n DESC LIMIT ?`)
+  const after = db.prepare(`${columns} WHERE n > ? AND chain = ? ORDER BY n LIMIT ? + 0`)
+  const before = db.prepare(`${columns} WHERE n < ? AND chain = ? ORDER BY n DESC LIMIT ? + 0`)
   return {
     after: (n: number, chain: string, limit: number): AuditEntry[] => after.all(n, chain, limit).map(toEntry),
     before: (n: number, chain: string, limit: number): AuditEntry[] => before.all(n, chain, limit).map(toEntry),

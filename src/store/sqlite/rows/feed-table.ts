@@ -49,7 +49,7 @@ export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
 }
 
 export function createFeedReads(db: DatabaseSync, state: LiveState): FeedReads {
-  const items = db.prepare('SELECT * FROM feed WHERE n > ? AND n <= ? ORDER BY n LIMIT ?')
+  const items = db.prepare('SELECT * FROM feed WHERE n > ? AND n <= ? ORDER BY n LIMIT ? + 0')
   const oldest = db.prepare('SELECT min(n) AS n FROM feed')
   return {
     async items(after, limit) {

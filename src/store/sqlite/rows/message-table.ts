@@ -42,17 +42,17 @@ export function createMessageRows(db: DatabaseSync): MessageRows {
 
 export function createMessageReads(db: DatabaseSync, sid: SessionIds): MessageReads {
   const shown = 'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
-  const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2`)
+  const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2 + 0`)
   const olderMessages = db.prepare(
-    `${shown} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2`,
+    `${shown} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2 + 0`,
   )
   // The + makes SQLite use the index of lanes, which is empty for most sessions.
   const asides = db.prepare(
     `SELECT * FROM messages WHERE sid = ?1 AND lane IS NOT NULL AND superseded_by IS NULL
-     AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4`,
+     AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4 + 0`,
   )
   const laneMessages = db.prepare(
-    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ? AND superseded_by IS NULL ORDER BY mid DESC LIMIT ?',
+    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ? AND superseded_by IS NULL ORDER BY mid DESC LIMIT ? + 0',
   )
   const everyMessage = db.prepare(
     'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) ORDER BY mid',

@@ -51,7 +51,7 @@ type EntryRow = [firstSeq: number, runId: string | null, data: string, layout: s
 
 function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): EntryReads {
   const entryRows = db.prepare(
-    'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? AND last_seq > ? ORDER BY last_seq LIMIT ?',
+    'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? AND last_seq > ? ORDER BY last_seq LIMIT ? + 0',
   )
   entryRows.setReturnArrays(true)
   const rowAround = db.prepare(

@@ -46,7 +46,7 @@ export function createRowReader(
          AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < ?1) OR (unlisted = 1 AND last_activity < ?2))
          AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
-       ORDER BY last_activity LIMIT ?3`,
+       ORDER BY last_activity LIMIT ?3 + 0`,
     ),
     run: db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.id = ?`),
     runByWireId: db.prepare(`SELECT ${RUN_COLUMNS} WHERE sid = ? AND wire_id = ?`),

@@ -94,7 +94,10 @@ export function readSession(row: unknown): { sid: number; session: SessionRecord
   return { sid, session }
 }
 
-/** Prepares each SQL text once. */
+/**
+ * Prepares each SQL text once. SQLite still plans a statement again, each time it runs, if the plan could depend on a value: after a
+ * bare `LIMIT ?`, and where a column of a partial index is compared with `?`. It does not look into `? + 0` and `? || ''`.
+ */
 export function keepPrepared(db: DatabaseSync): (sql: string) => StatementSync {
   const statements = new Map<string, StatementSync>()
   return (sql) => {

@@ -88,7 +88,7 @@ export function createRunReads(db: DatabaseSync): RunReads {
   )
   const latestRuns = db.prepare(
     `SELECT ${SUMMARY_COLUMNS} WHERE runs.sid + 0 = (SELECT sid + 0 FROM sessions WHERE id = ?1)
-     AND (?2 IS NULL OR rid < (SELECT rid FROM runs WHERE id = ?2)) ORDER BY rid DESC LIMIT ?3`,
+     AND (?2 IS NULL OR rid < (SELECT rid FROM runs WHERE id = ?2)) ORDER BY rid DESC LIMIT ?3 + 0`,
   )
   const openRuns = db.prepare(
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND runs.${OPEN} ORDER BY runs.status = 'queued', rid`,
@@ -101,7 +101,7 @@ export function createRunReads(db: DatabaseSync): RunReads {
        (runs.status = 'running' AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = runs.lease_owner AND until > ?1))
        OR (runs.status = 'queued' AND NOT EXISTS (
              SELECT 1 FROM runs AS before WHERE before.sid = runs.sid AND before.${OPEN} AND (before.rid < runs.rid OR before.status <> 'queued'))))
-     ORDER BY +rid LIMIT ?2`,
+     ORDER BY +rid LIMIT ?2 + 0`,
   )
   const owned = db.prepare(
     `SELECT runs.id, sessions.id AS session_id, fence, cancel_requested FROM runs JOIN sessions USING (sid)

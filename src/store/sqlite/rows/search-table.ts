@@ -157,14 +157,14 @@ function createFoundRows(db: DatabaseSync): FoundRows {
     `SELECT sessions.sid AS number, sessions.sid, 1 AS elsewhere FROM search_words CROSS JOIN sessions ON sessions.sid = -search_words.rowid
      WHERE search_words MATCH ?1 AND search_words.rowid <= -?2 AND search_words.rowid > -?3 AND ${visible}
      AND (?6 IS NULL OR sessions.created_at >= ?6) AND (?7 IS NULL OR sessions.created_at <= ?7)
-     ORDER BY search_words.rowid LIMIT ?8`,
+     ORDER BY search_words.rowid LIMIT ?8 + 0`,
   )
   const messages = db.prepare(
     `SELECT messages.mid AS number, messages.sid, sessions.supervised_status IS NOT NULL AS elsewhere FROM search_words CROSS JOIN messages ON messages.mid = search_words.rowid
      CROSS JOIN sessions ON sessions.sid = messages.sid
      WHERE search_words MATCH ?1 AND search_words.rowid >= ?2 AND search_words.rowid < ?3 AND ${visible}
      AND messages.superseded_by IS NULL AND (?6 IS NULL OR messages.created_at >= ?6) AND (?7 IS NULL OR messages.created_at <= ?7)
-     ORDER BY search_words.rowid DESC LIMIT ?8`,
+     ORDER BY search_words.rowid DESC LIMIT ?8 + 0`,
   )
   const lastSession = db.prepare('SELECT max(sid) AS last FROM sessions')
   const lastMessage = db.prepare('SELECT max(mid) AS last FROM messages')

@@ -146,7 +146,7 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
       conditions.push('(last_activity, id) < (?, ?)')
       values.push(before.lastActivity, before.id)
     }
-    const sql = `${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ?`
+    const sql = `${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ? + 0`
     const statement = sessionLists.get(sql) ?? prepareSessions(db, sql, { withState: false })
     sessionLists.set(sql, statement)
     return statement.all(...values, limit)
@@ -158,7 +158,7 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   const toCompact = db.prepare(
     `SELECT id FROM sessions INDEXED BY sessions_uncompacted WHERE compacted = 0 AND last_activity < ? AND status <> 'terminated'
      AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
-     ORDER BY +last_activity LIMIT ?`,
+     ORDER BY +last_activity LIMIT ? + 0`,
   )
 
   return {

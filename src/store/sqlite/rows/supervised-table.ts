@@ -69,7 +69,7 @@ export function createSupervisedTable(db: DatabaseSync) {
       if (kind !== undefined) where('instructions.kind = ?', kind)
       if (isWaiting) where('instructions.delivered_at IS NULL')
       const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-      const sql = `SELECT ${INSTRUCTIONS} ${filter} ORDER BY instructions.iid LIMIT ?`
+      const sql = `SELECT ${INSTRUCTIONS} ${filter} ORDER BY instructions.iid LIMIT ? + 0`
       return prepared(sql)
         .all(...values, limit)
         .map(toInstruction)
@@ -85,7 +85,7 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
     `supervised_status IN (SELECT value FROM json_each(?4)) AND (?1 IS NULL OR owner = ?1)
      AND (?2 IS NULL OR supervision ->> 'workspaceRoot' = ?2) AND (?3 IS NULL OR supervision ->> 'tokenId' = ?3)
      AND (?6 IS NULL OR EXISTS (SELECT 1 FROM json_each(supervision, '$.mcp') WHERE json_each.value ->> 'id' = ?6))
-     ORDER BY +last_activity DESC, +id DESC LIMIT ?5`,
+     ORDER BY +last_activity DESC, +id DESC LIMIT ?5 + 0`,
     { withState: false },
   )
   const proposal = db.prepare('SELECT diff, after FROM proposals WHERE approval_id = ?')
@@ -93,16 +93,16 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
     `SELECT ${WAIT_COLUMNS} WHERE waits.kind = 'approval' AND waits.status = 'consumed'
      AND waits.data ->> '$.kind' = 'diff' AND waits.data ->> '$.supervised.appliedAt' IS NULL
      AND waits.data ->> '$.supervised.notApplied' IS NULL
-     ORDER BY waits.created_at, waits.id LIMIT ?`,
+     ORDER BY waits.created_at, waits.id LIMIT ? + 0`,
   )
   const checkpointById = db.prepare(`SELECT ${CHECKPOINTS} WHERE checkpoints.id = ?`)
   const ofSession = db.prepare(
-    `SELECT ${CHECKPOINTS} WHERE checkpoints.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY cid DESC LIMIT ?`,
+    `SELECT ${CHECKPOINTS} WHERE checkpoints.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY cid DESC LIMIT ? + 0`,
   )
   const ofOwner = db.prepare(
-    `SELECT ${CHECKPOINTS} WHERE checkpoints.owner = ? ORDER BY checkpoints.created_at DESC LIMIT ?`,
+    `SELECT ${CHECKPOINTS} WHERE checkpoints.owner = ? ORDER BY checkpoints.created_at DESC LIMIT ? + 0`,
   )
-  const newest = db.prepare(`SELECT ${CHECKPOINTS} ORDER BY checkpoints.created_at DESC LIMIT ?`)
+  const newest = db.prepare(`SELECT ${CHECKPOINTS} ORDER BY checkpoints.created_at DESC LIMIT ? + 0`)
   const pin = db.prepare('SELECT * FROM policy_pins WHERE workspace = ?')
   const pins = db.prepare('SELECT * FROM policy_pins ORDER BY workspace')
 

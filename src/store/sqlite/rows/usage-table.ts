@@ -59,11 +59,11 @@ export function createUsageReads(db: DatabaseSync): UsageReads {
       `WITH counted AS MATERIALIZED (
          SELECT ${KEYS[by]} AS key, provider, model, sum(${by === 'model' ? 'model_runs' : 'runs'}) AS runs, ${SUMS}
          FROM usage WHERE ${WITHIN} GROUP BY 1, 2, 3),
-       largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ?4)
+       largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ?4 + 0)
        SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`,
     )
-  const first = db.prepare(`SELECT * FROM usage ORDER BY ${PLACE} LIMIT ?`)
-  const next = db.prepare(`SELECT * FROM usage WHERE (${PLACE}) > (?, ?, ?, ?, ?, ?) ORDER BY ${PLACE} LIMIT ?`)
+  const first = db.prepare(`SELECT * FROM usage ORDER BY ${PLACE} LIMIT ? + 0`)
+  const next = db.prepare(`SELECT * FROM usage WHERE (${PLACE}) > (?, ?, ?, ?, ?, ?) ORDER BY ${PLACE} LIMIT ? + 0`)
   const one = db.prepare(`SELECT * FROM usage WHERE (${PLACE}) = (?, ?, ?, ?, ?, ?)`)
   const byGroup = {
     agent: groups('agent'),

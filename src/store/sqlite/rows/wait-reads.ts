@@ -9,7 +9,7 @@ const WAITING_ALERTS = ['pending', 'nudged', 'escalated'] as const
 export function createWaitReads(db: DatabaseSync): WaitReads {
   const waitById = db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`)
   const due = db.prepare(
-    `SELECT ${WAIT_COLUMNS} WHERE waits.status = 'pending' AND waits.expires_at <= ? ORDER BY waits.expires_at, waits.wid LIMIT ?`,
+    `SELECT ${WAIT_COLUMNS} WHERE waits.status = 'pending' AND waits.expires_at <= ? ORDER BY waits.expires_at, waits.wid LIMIT ? + 0`,
   )
   const prepared = keepPrepared(db)
 
@@ -30,10 +30,10 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
     if (sessionId !== undefined) where('waits.sid = (SELECT sid FROM sessions WHERE id = ?)', sessionId)
     where(`${column('kind')} = ?`, kind)
     if (owner !== undefined) where(`${column('owner')} = ?`, owner)
-    if (status !== undefined) where(`waits.status = ?`, status)
+    if (status !== undefined) where("waits.status = ? || ''", status)
     if (isWaiting) where("waits.status = 'pending'")
     if (before !== undefined) where('(waits.created_at, waits.id) < (?, ?)', before.createdAt, before.id)
-    const sql = `SELECT ${WAIT_COLUMNS} WHERE ${conditions.join(' AND ')} ORDER BY waits.created_at DESC, waits.id DESC LIMIT ?`
+    const sql = `SELECT ${WAIT_COLUMNS} WHERE ${conditions.join(' AND ')} ORDER BY waits.created_at DESC, waits.id DESC LIMIT ? + 0`
     return prepared(sql)
       .all(...values, limit)
       .map(toWait)
