@@ -10,7 +10,7 @@ import { runTrial, type Trial } from './trial.ts'
 
 // How many seeds the suite plays, and where it begins: a number, so that a busy machine looks as hard as a quiet one.
 // `npm run sim -- --seeds 2000` looks longer.
-const SEEDS = Number(process.env.SIM_SEEDS ?? 28)
+const SEEDS = Number(process.env.SIM_SEEDS ?? 20)
 /** Each seed with agents elsewhere takes longer. */
 const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? 8)
 /** One to three replicas each. */
@@ -30,6 +30,15 @@ async function playAgain(
   expect([seed, again.hash]).toEqual([seed, hash])
 }
 
+/** The first trials, which two tests look at. Nobody changes a trial that is over. */
+const FIRST_SEEDS = [1, 2, 3, 4, 5, 6]
+const first = new Map<number, Promise<Trial>>()
+function playOnce(seed: number): Promise<Trial> {
+  const trial = first.get(seed) ?? runTrial({ seed })
+  if (FIRST_SEEDS.includes(seed)) first.set(seed, trial)
+  return trial
+}
+
 const expectSound = (trial: Trial) => expect(trial.findings.length, describeFailure(trial, { withLines: true })).toBe(0)
 
 describe('the fault simulator', () => {
@@ -38,7 +47,7 @@ describe('the fault simulator', () => {
   }, async () => {
     const total = { crashes: 0, runs: 0, shown: 0, resumes: 0, asked: 0, decided: 0, consumed: 0 }
     for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
-      const trial = await runTrial({ seed })
+      const trial = await playOnce(seed)
       expectSound(trial)
       for (const key of ['crashes', 'runs', 'shown', 'resumes', 'asked', 'decided', 'consumed'] as const)
         total[key] += trial.stats[key]
@@ -84,8 +93,8 @@ describe('the fault simulator', () => {
 
   test('writes runs that the real AG-UI client accepts', { timeout: PATIENCE_MS }, async () => {
     let runs = 0
-    for (const seed of [1, 2, 3, 4, 5, 6]) {
-      const { evidence } = await runTrial({ seed })
+    for (const seed of FIRST_SEEDS) {
+      const { evidence } = await playOnce(seed)
       for (const { log, stored, runs: records } of evidence.sessions.values()) {
         for (const run of records.filter(({ status }) => isFinished(status))) {
           const entries = entriesOf(log, run.id)
