@@ -1,18 +1,47 @@
-import { cpSync, fdatasync, fstatSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
+import {
+  cpSync,
+  fdatasync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { accept, acceptedRun, done, NOW, newSession, PROCESS } from '../contract/samples.contract.ts'
 import { describeStore } from '../store.contract.ts'
 import type { Store } from '../store.ts'
 import type { FileSync } from './disk/wal-sync.ts'
+import { migrate } from './migrations.ts'
 import { createSqliteStore } from './sqlite-store.ts'
 
 const fatal = (error: Error) => {
   throw error
 }
 
+/** The file of a database with nothing but its tables, which take most of the time that a new store takes. */
+function emptyDatabase(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-empty-'))
+  const path = join(folder, 'test.db')
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL')
+  migrate(db)
+  db.close()
+  const bytes = readFileSync(path)
+  rmSync(folder, { recursive: true })
+  return bytes
+}
+
+let empty: Buffer | null = null
+
 describeStore('SQLite', async () => {
+  empty ??= emptyDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-store-'))
   const stores: Store[] = []
   let lives = 0
@@ -30,6 +59,9 @@ describeStore('SQLite', async () => {
     },
   }
   const pathOf = (life: number) => join(folder, String(life), 'test.db')
+
+  mkdirSync(join(folder, '0'), { mode: 0o700 })
+  writeFileSync(pathOf(0), empty, { mode: 0o600 })
 
   function open(): Store {
     const store = createSqliteStore({ path: pathOf(lives), fatal, disk })
