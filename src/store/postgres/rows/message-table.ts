@@ -74,7 +74,7 @@ const all: Statement = {
   text: `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE session = $1 ORDER BY ord`,
 }
 
-const known: Statement = {
+export const knownMessages: Statement = {
   name: 'messages_known',
   text: `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE session = $1 AND id = ANY($2::text[]) ORDER BY ord`,
 }
@@ -137,7 +137,7 @@ export function createMessageReads(sql: Sql): MessageReads {
       return (await sql.rows<MessageRow>(all, [sessionId])).map(toMessage)
     },
     async known(sessionId, ids) {
-      return ids.length === 0 ? [] : (await sql.rows<MessageRow>(known, [sessionId, ids])).map(toMessage)
+      return ids.length === 0 ? [] : (await sql.rows<MessageRow>(knownMessages, [sessionId, ids])).map(toMessage)
     },
     async marks(sessionId, ids) {
       return ids.length === 0 ? [] : (await sql.rows<MarkRow>(messageMarks, [sessionId, ids])).map(toMark)

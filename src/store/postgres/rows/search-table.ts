@@ -13,6 +13,7 @@ import {
 import type { Supervision } from '../../../domain/supervision.ts'
 import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery } from '../../ports/search.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
+import { isEverything, MOST_BYTES, withinBytes } from './bounded-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
 import { LISTED_COLUMNS, type SessionRow, toSession } from './session-table.ts'
 
@@ -110,10 +111,16 @@ export interface FoundRows {
 }
 
 type FoundRow = [session: string, ord: number, isElsewhere: boolean, ...text: unknown[]]
-const TITLE_TEXT = 'sessions.supervision, sessions.created_at'
-const MESSAGE_TEXT = MESSAGE_COLUMNS.split(', ')
-  .map((column) => `messages.${column}`)
-  .join(', ')
+const FOUND_COLUMNS = 'found_session, found_ord, is_elsewhere'
+/** The table of the texts, their columns and their size. */
+const texts: Readonly<Record<Source, { table: string; columns: string; bytes: string }>> = {
+  t: { table: 'sessions', columns: 'supervision, created_at', bytes: 'octet_length(supervision)' },
+  m: {
+    table: 'messages',
+    columns: MESSAGE_COLUMNS,
+    bytes: 'octet_length(content) + coalesce(octet_length(extra), 0)',
+  },
+}
 
 const lastNumbers: Readonly<Record<Source, Statement>> = {
   t: { name: 'search_last_title', text: 'SELECT last_value FROM sessions_ord_seq' },
@@ -131,12 +138,15 @@ const CANDIDATES = 50
 export function createFoundRows(sql: Sql): FoundRows {
   const named = createNaming('search')
 
-  /** One text for each combination of conditions. */
-  function candidates(
+  /**
+   * One text for each combination of conditions. With their texts, candidates are read until there are enough bytes: people write
+   * messages of any length. `isAll`: there are no more of them for certain.
+   */
+  async function candidates(
     query: SearchQuery,
     source: Source,
     where: { words: string; range: Range; session?: string; withText: boolean; limit: number },
-  ): Promise<FoundRow[]> {
+  ): Promise<{ rows: FoundRow[]; isAll: boolean }> {
     const { owner, agent, since, until } = query
     const { words, range, session, withText, limit } = where
     const values: unknown[] = []
@@ -157,13 +167,27 @@ export function createFoundRows(sql: Sql): FoundRows {
       source === 't'
         ? ''
         : 'JOIN messages ON messages.session = found.session AND messages.id = found.message_id AND messages.superseded_by IS NULL'
-    const text = withText ? `, ${source === 't' ? TITLE_TEXT : MESSAGE_TEXT}` : ''
-    return sql.rows<FoundRow>(
-      named(`SELECT found.session, found.ord, sessions.supervised_status IS NOT NULL${text}
-        FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}
-        WHERE ${conditions.join(' AND ')} ORDER BY found.ord DESC LIMIT ${bind(limit)}`),
+    const { table, columns, bytes } = texts[source]
+    const text = columns.split(', ').map((column) => `, ${table}.${column}`)
+    const matches = `SELECT found.session AS found_session, found.ord AS found_ord,
+        sessions.supervised_status IS NOT NULL AS is_elsewhere${withText ? text.join('') : ''}
+      FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}
+      WHERE ${conditions.join(' AND ')} ORDER BY found.ord DESC LIMIT ${bind(limit)}`
+    if (!withText) {
+      const rows = await sql.rows<FoundRow>(named(matches), values)
+      return { rows, isAll: rows.length < limit }
+    }
+    const rows = await sql.rows<FoundRow>(
+      named(
+        withinBytes({
+          ...{ rows: matches, columns: `${FOUND_COLUMNS}, ${columns}`, bytes },
+          ...{ order: 'found_ord DESC', limit: bind(MOST_BYTES) },
+        }),
+      ),
       values,
     )
+    const chars = rows.reduce((sum, [, , , ...stored]) => sum + charsOf(stored), 0)
+    return { rows, isAll: isEverything({ rows: rows.length, chars }, { rows: limit, bytes: MOST_BYTES }) }
   }
 
   /** The newest `most` hits of a session with a number from `from` on. */
@@ -175,14 +199,14 @@ export function createFoundRows(sql: Sql): FoundRows {
     let below = Number.MAX_SAFE_INTEGER
     for (;;) {
       const range = { above: from, below }
-      const rows = await candidates(query, source, { words, range, session, withText: true, limit })
+      const { rows, isAll } = await candidates(query, source, { words, range, session, withText: true, limit })
       for (const [, ord, , ...stored] of rows) {
         below = ord
         const { hit, text } = shownText(source, stored)
         if (hasTerms(terms, text)) hits.push({ ...hit, ...excerptOf(terms, text) })
         if (hits.length === most) return hits
       }
-      if (rows.length < limit) return hits
+      if (isAll) return hits
     }
   }
 
@@ -195,11 +219,11 @@ export function createFoundRows(sql: Sql): FoundRows {
       const { terms, owner } = query
       const words = matching(terms, owner, bucketsIn(source, range))
       const withText = hasPhrase(terms)
-      const rows = await candidates(query, source, { words, range, withText, limit })
+      const { rows, isAll } = await candidates(query, source, { words, range, withText, limit })
       const found = rows.filter(([, , , ...stored]) => !withText || hasTerms(terms, shownText(source, stored).text))
       return {
         found: found.map(([session, ord, isElsewhere]) => ({ session, ord, isElsewhere })),
-        next: rows.length < limit ? null : (rows.at(-1)?.[1] ?? null),
+        next: isAll ? null : (rows.at(-1)?.[1] ?? null),
       }
     },
     async has(query, source, session, from) {
@@ -214,6 +238,9 @@ export function createFoundRows(sql: Sql): FoundRows {
     },
   }
 }
+
+const charsOf = (stored: readonly unknown[]): number =>
+  stored.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
 /** The text of a candidate, and what is shown with it. */
 function shownText(source: Source, stored: readonly unknown[]) {

@@ -5,7 +5,7 @@ import type { SupervisedStatus, Supervision } from '../../../domain/supervision.
 import { stateOf, WAIT_KINDS } from '../../packing/stored-fields.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
+import { knownMessages, MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
 import { aliasId, sessionOfRoute } from './route.ts'
 import { OPEN } from './run-table.ts'
 
@@ -164,6 +164,9 @@ type OverviewRow = [
   ...first: MessageRow,
 ]
 
+/** All sessions of a page may begin with a message of megabytes. Those are read one by one. */
+const SHORT_CONTENT = MESSAGE_COLUMNS.replace('content', 'CASE WHEN octet_length(content) <= 65536 THEN content END')
+
 /** The condition is the same as `isWaiting` of `domain/wait.ts`. A conversation begins with what its user says, or with a few words to the model before it. */
 const overview: Statement = {
   name: 'sessions_overview',
@@ -175,23 +178,32 @@ const overview: Statement = {
       first.*
     FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN sessions ON sessions.id = wanted.id
     LEFT JOIN LATERAL (
-      SELECT ${MESSAGE_COLUMNS} FROM (
+      SELECT ${SHORT_CONTENT} FROM (
         SELECT ${MESSAGE_COLUMNS} FROM messages
         WHERE session = sessions.id AND superseded_by IS NULL AND lane IS NULL ORDER BY ord LIMIT 10) AS beginning
       WHERE role = 'user' ORDER BY ord LIMIT 1) AS first ON supervised_status IS NULL
     WHERE sessions.status <> 'terminated' ORDER BY place`,
 }
 
-const createOverviews =
-  (sql: Sql) =>
-  async (ids: readonly string[]): Promise<SessionOverview[]> => {
-    if (ids.length === 0) return []
-    const rows = await sql.rows<OverviewRow>(overview, [ids])
-    return rows.map(([id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first]) => {
-      const title = supervision === null ? null : (JSON.parse(supervision) as Supervision).title
-      // Without a message, all its columns are null.
-      const words = (first as unknown[])[0] === null ? (title ?? '') : textOf(toMessage(first).content)
-      const activity = activityOf({ supervised, isRunning, hasQueued, pending })
-      return { id, title: titleOf(words), activity, pending, tokens }
-    })
+function createOverviews(sql: Sql): SessionReads['overview'] {
+  /** Without a message, all its columns are null. */
+  async function wordsOf(session: string, first: MessageRow): Promise<string | null> {
+    const [messageId, , , , content]: unknown[] = first
+    if (messageId === null) return null
+    const [row] = content === null ? await sql.rows<MessageRow>(knownMessages, [session, [messageId]]) : [first]
+    return row === undefined ? null : textOf(toMessage(row).content)
   }
+
+  return async (ids) => {
+    if (ids.length === 0) return []
+    const overviews: SessionOverview[] = []
+    for (const row of await sql.rows<OverviewRow>(overview, [ids])) {
+      const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first] = row
+      const title = supervision === null ? null : (JSON.parse(supervision) as Supervision).title
+      const words = (await wordsOf(id, first)) ?? title ?? ''
+      const activity = activityOf({ supervised, isRunning, hasQueued, pending })
+      overviews.push({ id, title: titleOf(words), activity, pending, tokens })
+    }
+    return overviews
+  }
+}
