@@ -9,6 +9,7 @@ import { createReads } from './rows/reads.ts'
 import { eraseSearch, titleIsDue } from './rows/search-table.ts'
 import { createSearchIndexer, type SearchIndexer } from './search-indexer.ts'
 import type { Sql } from './sql.ts'
+import { watchSizes } from './testing/watched-sizes.ts'
 
 const clock = createSystemClock()
 let server: TestDatabase
@@ -134,6 +135,18 @@ test('a session that is removed while it is indexed leaves nothing behind', asyn
   expect(
     await askOnce(server.url, 'SELECT session FROM search_words UNION ALL SELECT session FROM search_due'),
   ).toEqual([])
+  await indexer.close()
+})
+
+test('long texts are read a few at a time', async () => {
+  await say('s1', ['apple', ...Array.from({ length: 12 }, () => `pear ${'x'.repeat(250_000)}`)])
+  const watched = watchSizes(database.statements)
+  const indexer = openIndexer(watched)
+
+  await expect.poll(() => indexer.search('apple'), { timeout: 60_000 }).toEqual({ ids: ['s1'], isComplete: true })
+  expect(await indexer.search('pear')).toEqual({ ids: ['s1'], isComplete: true })
+  expect(watched.most).toBeLessThan(2_000_000)
+  expect(indexer.errors).toEqual([])
   await indexer.close()
 })
 

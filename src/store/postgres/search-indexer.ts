@@ -5,6 +5,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { searchedSupervision, searchedText } from '../../domain/search-words.ts'
 import type { Supervision } from '../../domain/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
+import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './rows/message-table.ts'
 import { type Source, wordsOf } from './rows/search-table.ts'
 import type { Sql, Statement } from './sql.ts'
@@ -20,7 +21,7 @@ export interface SearchIndexer {
 
 /** After a commit others usually follow, and one step takes them all. */
 const SOON_MS = 1_000
-/** Texts of one step. */
+/** Texts of one step, or fewer if they are long. */
 const STEP_ROWS = 32
 /** Of the time, this part is for indexing: a large import must not slow the server down. */
 const SHARE = 0.1
@@ -37,9 +38,17 @@ const claim: Statement = {
   text: `WITH picked AS (
       SELECT session, source, message_id FROM search_due WHERE claimed_at IS NULL OR claimed_at < now() - ${CLAIM}
       LIMIT $1 FOR UPDATE SKIP LOCKED),
+    few AS (${withinBytes({
+      rows: `SELECT picked.*, coalesce(octet_length(content), 0) + coalesce(octet_length(extra), 0) AS bytes
+        FROM picked LEFT JOIN messages ON source = 'm' AND messages.session = picked.session AND messages.id = message_id`,
+      columns: 'session, source, message_id',
+      bytes: 'bytes',
+      order: 'session, source, message_id',
+      limit: String(MOST_BYTES),
+    })}),
     claimed AS (
-      UPDATE search_due AS due SET claimed_at = now() FROM picked
-      WHERE due.session = picked.session AND due.source = picked.source AND due.message_id = picked.message_id
+      UPDATE search_due AS due SET claimed_at = now() FROM few
+      WHERE due.session = few.session AND due.source = few.source AND due.message_id = few.message_id
       RETURNING due.session, due.source, due.message_id, due.v)
     SELECT claimed.session, claimed.source, claimed.message_id, claimed.v, sessions.owner, sessions.ord,
       CASE WHEN claimed.source = 't' THEN sessions.supervision END,

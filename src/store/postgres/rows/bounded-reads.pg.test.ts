@@ -7,7 +7,7 @@ import { silentLogger } from '../../../domain/logger.ts'
 import { parseSearch } from '../../../domain/search-words.ts'
 import { accept, acceptedRun, newMessage, newSession } from '../../contract/samples.contract.ts'
 import { createPostgresStore, type PostgresStore } from '../postgres-store.ts'
-import type { Sql, Statement } from '../sql.ts'
+import { watchSizes } from '../testing/watched-sizes.ts'
 import { createReads } from './reads.ts'
 
 const clock = createSystemClock()
@@ -24,19 +24,10 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Reads that note how much text one statement brings at most. */
+/** Its time stands still, so a search goes on to its end. */
 function watchedReads() {
-  const { reads } = store.database
-  let most = 0
-  const sql: Sql = {
-    async rows<Row extends readonly unknown[]>(statement: Statement, values?: readonly unknown[]) {
-      const rows = await reads.rows<Row>(statement, values)
-      most = Math.max(most, JSON.stringify(rows).length)
-      return rows
-    },
-  }
-  // Its time stands still, so a search goes on to its end.
-  return { reads: createReads(sql, { mono: () => 0 }), most: () => most }
+  const watched = watchSizes(store.database.reads)
+  return { reads: createReads(watched, { mono: () => 0 }), watched }
 }
 
 test('an overview reads long first messages one by one', async () => {
@@ -48,7 +39,7 @@ test('an overview reads long first messages one by one', async () => {
     const message = newMessage('first', { content: contents[i] ?? '' })
     await acceptedRun(store, accept(session, { start: { messages: [message] } }))
   }
-  const { reads, most } = watchedReads()
+  const { reads, watched } = watchedReads()
 
   const overviews = await reads.sessions.overview(sessions.map(({ id }) => id))
 
@@ -58,7 +49,7 @@ test('an overview reads long first messages one by one', async () => {
     ...['Short.', summary, summary, summary],
     ...[expect.stringContaining('odd'), expect.stringMatching(/Summarize this\. Summarize.*…$/)],
   ])
-  expect(most()).toBeLessThan(2 * long.length)
+  expect(watched.most).toBeLessThan(2 * long.length)
 })
 
 test('a search for a phrase reads long texts a few at a time, and finds the old ones too', async () => {
@@ -68,10 +59,10 @@ test('a search for a phrase reads long texts a few at a time, and finds the old 
   await acceptedRun(store, accept(newSession(), { start: { messages } }))
   const query = { terms: parseSearch('"alpha beta"'), limit: 5 }
   await expect.poll(async () => (await store.search.find(query)).isComplete, { timeout: 60_000 }).toBe(true)
-  const { reads, most } = watchedReads()
+  const { reads, watched } = watchedReads()
 
   const { found } = await reads.search.find(query)
 
   expect(found.map(({ hits }) => hits.map(({ messageId }) => messageId))).toEqual([['m0']])
-  expect(most()).toBeLessThan(2_000_000)
+  expect(watched.most).toBeLessThan(2_000_000)
 })
