@@ -114,7 +114,10 @@ describe.for(proxies)('$name', ({ start, program, lostPosts }) => {
         },
         LIMIT_MS,
       )
-      expect((await ask('/metrics')).status).toBe(404)
+      for (const path of ['/metrics', '/metrics/', '/metrics?x']) expect((await ask(path)).status).toBe(404)
+      // As long as a token of an identity provider may be: the server refuses it, and says what it is.
+      const long = await ask('/me', { headers: { Authorization: `Bearer eyJ${'a'.repeat(11_000)}.a.a` } })
+      expect([long.status, long.headers['content-type']]).toEqual([401, 'application/problem+json'])
       expect((await ask('/sessions', { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401)
 
       // From here on there is one server. Nobody notices: no request has reached the other one.
