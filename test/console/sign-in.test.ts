@@ -201,7 +201,7 @@ inBrowser('whoever a proxy has signed in is in at once, and somebody who may not
     const context = await browser.newContext({ viewport: DESK, extraHTTPHeaders: headers })
     const opened = await openPage(browser, house, context)
     await opened.page.goto(`${house.url}/console/settings/about`)
-    return opened
+    return { ...opened, context }
   }
   const ada = await open({
     'X-Forwarded-User': 'ada',
@@ -215,6 +215,10 @@ inBrowser('whoever a proxy has signed in is in at once, and somebody who may not
   await ada.go('/inbox')
   await heading(ada.page, 'Inbox').waitFor()
   expect((await leftovers(ada.page)).session).not.toContain('quarterdeck.token')
+  // Her time at the proxy is over.
+  await ada.context.setExtraHTTPHeaders({})
+  await ada.go('/audit')
+  await ada.page.getByText('The proxy in front of this server no longer says who you are').waitFor()
 
   const bob = await open({ 'X-Forwarded-User': 'bob' })
   await heading(bob.page, 'Sign in').waitFor()

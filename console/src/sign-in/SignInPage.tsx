@@ -233,6 +233,7 @@ function Trouble({ problem, onRetry }: { problem: SignInProblem; onRetry: (() =>
 const reasons: Readonly<Record<WhySignedOut, string>> = {
   asked: 'You are signed out, and nothing of the console is left in this browser.',
   refused: 'This device was signed out: it was not used for a long time, or somebody revoked it.',
+  proxy: 'The proxy in front of this server no longer says who you are. Reload this page to sign in there again.',
   unheard:
     'You are signed out here, but the server did not answer. Revoke this device in the settings of another one, or wait: it ends by itself.',
 }

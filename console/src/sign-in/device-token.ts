@@ -9,8 +9,11 @@ import { openChannel, type TabChannel } from '../tab-channel.ts'
 import { inDatabase } from './database.ts'
 import { leaveNothing } from './leave-nothing.ts'
 
-/** `asked`: by the person, in this or another tab. `refused`: the server no longer takes the token. `unheard`: it did not answer. */
-export type WhySignedOut = 'asked' | 'refused' | 'unheard'
+/**
+ * `asked`: by the person, in this or another tab. `refused`: the server no longer takes the token. `proxy`: the proxy no longer says who
+ * this is. `unheard`: the server did not answer.
+ */
+export type WhySignedOut = 'asked' | 'refused' | 'proxy' | 'unheard'
 
 /** In place of a token: a proxy in front of the server has signed this person in, and says so with every request. */
 export const BY_PROXY = ''
@@ -115,7 +118,7 @@ async function endHere(why: 'asked' | 'refused'): Promise<void> {
   if (token === null) return
   tabStorage.removeItem(KEY)
   // The pages leave first: one of them may write down what somebody was typing when it goes.
-  set({ token: null, whySignedOut: why })
+  set({ token: null, whySignedOut: why === 'refused' && token === BY_PROXY ? 'proxy' : why })
   await Promise.all([leaveNothing(), why === 'asked' && token !== BY_PROXY ? revoke(token) : null])
 }
 
