@@ -2,9 +2,9 @@
 // (Origin). A Host that is not ours means DNS rebinding. An Origin that is not allowed is a page of somebody else.
 
 import type { IncomingMessage } from 'node:http'
-import { TLSSocket } from 'node:tls'
 import { ServerError } from '../../domain/errors.ts'
 import { refuseForeignPage } from '../auth/console/own-origin.ts'
+import { isEncrypted } from './is-encrypted.ts'
 
 export interface GuardOptions {
   /** The address or name the server was told to listen on. */
@@ -62,7 +62,7 @@ export function createGuard(options: GuardOptions): Guard {
   const anyOrigin = allowedOrigins.has('*')
 
   function isAllowedHost(host: string, request: IncomingMessage): boolean {
-    const { name, port } = splitHost(host, request.socket instanceof TLSSocket ? 443 : 80)
+    const { name, port } = splitHost(host, isEncrypted(request.socket) ? 443 : 80)
     if (name === '') return false
     if (allowedHosts.has('*') || allowedHosts.has(name) || allowedHosts.has(`${name}:${port}`)) return true
     const { localPort, localAddress = '' } = request.socket

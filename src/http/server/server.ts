@@ -33,7 +33,6 @@ import type { TlsPair } from './tls-pair.ts'
 
 // Not imported: as an ES module node:http loads all of undici, 13 MB and 50 ms for nothing.
 const { createServer } = process.getBuiltinModule('node:http')
-const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
 export interface HttpServerOptions {
   /** These routes answer until `serve` is called. */
@@ -264,7 +263,10 @@ function createNodeServer(limits: HttpLimits, tls: TlsPair | undefined): Server 
     requireHostHeader: false,
   }
   if (tls === undefined) return createServer(nodeOptions)
-  return createTlsServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
+  // Loaded only here: it brings TLS, 5 MB.
+  return process
+    .getBuiltinModule('node:https')
+    .createServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
 }
 
 interface Connections {

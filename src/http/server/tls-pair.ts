@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 
@@ -13,7 +12,7 @@ export interface TlsPair {
 export function readTlsPair(paths: TlsPair): TlsPair {
   const pair = { cert: read('tls.cert', paths.cert), key: read('tls.key', paths.key) }
   try {
-    createSecureContext(pair)
+    process.getBuiltinModule('node:tls').createSecureContext(pair)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ServerError(

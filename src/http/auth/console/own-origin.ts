@@ -2,9 +2,9 @@
 
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { ServerError } from '../../../domain/errors.ts'
 import { isLoopback } from '../../../domain/is-loopback.ts'
+import { isEncrypted } from '../../server/is-encrypted.ts'
 
 type Asked = Pick<IncomingMessage, 'headers' | 'socket'>
 
@@ -25,7 +25,7 @@ const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1')
  */
 function ownOrigins({ headers, socket }: Asked, publicUrl: string | null): string[] {
   const host = headers.host?.toLowerCase() ?? ''
-  const schemes = socket instanceof TLSSocket ? ['https'] : ['http', 'https']
+  const schemes = isEncrypted(socket) ? ['https'] : ['http', 'https']
   return [...schemes.map((scheme) => `${scheme}://${host}`), ...(publicUrl === null ? [] : [new URL(publicUrl).origin])]
 }
 
@@ -48,7 +48,7 @@ export function consolePlace(request: Asked, publicUrl: string | null): ConsoleP
   const { headers, socket } = request
   const host = headers.host?.toLowerCase() ?? 'localhost'
   const named = publicUrl === null ? null : new URL(publicUrl)
-  const guess = named?.host === host ? named.origin : `${socket instanceof TLSSocket ? 'https' : 'http'}://${host}`
+  const guess = named?.host === host ? named.origin : `${isEncrypted(socket) ? 'https' : 'http'}://${host}`
   const sent = headers.origin?.toLowerCase()
   const origin = sent !== undefined && ownOrigins(request, publicUrl).includes(sent) ? sent : guess
   // A Host may name a port that does not exist.

@@ -1,12 +1,12 @@
 // The console: one page for every address under /console, and its files. `npm run build -w console` writes them to dist/console.
 
 import type { IncomingMessage } from 'node:http'
-import { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { isLoopback } from '../../../domain/is-loopback.ts'
 import type { Route } from '../../route.ts'
 import type { RouteDescription } from '../../route-description.ts'
+import { isEncrypted } from '../../server/is-encrypted.ts'
 import { createPageFolder } from '../page-folder.ts'
 
 export interface ConsoleRoutesDeps {
@@ -67,7 +67,7 @@ function localhostUrl({ headers, socket }: IncomingMessage): string | null {
   if (headers.forwarded !== undefined || headers.via !== undefined || headers['x-forwarded-for'] !== undefined)
     return null
   const [, port] = named
-  const isTls = socket instanceof TLSSocket
+  const isTls = isEncrypted(socket)
   // The guard answers for localhost at our own port only.
   if (Number(port ?? (isTls ? 443 : 80)) !== socket.localPort) return null
   return `${isTls ? 'https' : 'http'}://localhost${port === undefined ? '' : `:${port}`}`

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
 import { createFileLinks, fileIdIn } from './file-links.ts'
@@ -7,7 +8,7 @@ const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const keys = { sign: (file: string, owner: string) => `key-of-${file}-for-${owner}` }
 
 function link(headers: Record<string, string>, more: { tls?: boolean; basePath?: string } = {}) {
-  const socket = more.tls === true ? Object.create(TLSSocket.prototype) : {}
+  const socket = more.tls === true ? new TLSSocket(new Socket()) : new Socket()
   const raw = { socket } as IncomingMessage
   const links = createFileLinks({ keys, ...(more.basePath === undefined ? {} : { basePath: more.basePath }) })
   return links.urlOf({ raw, header: (name) => headers[name] }, 'ada', id)

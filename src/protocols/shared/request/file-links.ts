@@ -1,9 +1,9 @@
 // Addresses of files that a page can show without sending headers.
 
-import { TLSSocket } from 'node:tls'
 import { isLoopback } from '../../../domain/is-loopback.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import type { Request } from '../../../http/route.ts'
+import { isEncrypted } from '../../../http/server/is-encrypted.ts'
 
 export interface FileLinks {
   /** Valid for an hour, for everybody who has it. Absolute, because the page may come from another origin. */
@@ -29,7 +29,7 @@ export function createFileLinks({ keys, basePath = '' }: FileLinksOptions): File
 function originOf(request: Asked): string {
   const host = request.header('host')
   if (host === undefined) return ''
-  const isTls = request.raw.socket instanceof TLSSocket || isBehindTls(host, request.header('origin'))
+  const isTls = isEncrypted(request.raw.socket) || isBehindTls(host, request.header('origin'))
   return `${isTls ? 'https' : 'http'}://${host}`
 }
 
