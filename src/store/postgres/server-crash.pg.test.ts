@@ -95,25 +95,28 @@ test('the text of a run that another process took over meanwhile is not written 
 test('whoever reads at another process misses nothing of what a crash took', async () => {
   const [owner, other] = [await open('owner'), await open('other')]
   const run = await acceptedRun(owner, accept(newSession(), { leaseOwner: 'owner' }))
+  const queued = await acceptedRun(other, accept(newSession({ id: run.sessionId })))
   const seen = await other.entries(run.sessionId, 0, 100)
   const look = async () => seen.push(...(await other.entries(run.sessionId, seen.at(-1)?.seq ?? 0, 100)))
   for (const delta of LAST_TEXT) await done(owner, append(run, [text(delta)]))
   await crash()
 
-  // A message to the session, at the process that comes back first. It is refused as long as it would stand behind what is missing.
-  const message = accept(newSession({ id: run.sessionId }))
-  const [early] = (await other.commit([message])).results
+  // A message, and the end of one that waits, at the process that comes back first. They are refused as long as they would stand
+  // behind what is missing.
+  const commands = [accept(newSession({ id: run.sessionId })), finish(queued, { status: 'cancelled' })]
+  const { results: early } = await other.commit(commands)
   await look()
   await done(owner, { type: 'renew_lease', leaseOwner: 'owner', until: 0, endOthers: false })
-  const late = early?.ok === true ? early : await done(other, message)
+  for (const [i, command] of commands.entries()) if (early[i]?.ok === false) await done(other, command)
   await look()
   await done(owner, append(run, [text('five')]))
   await look()
 
-  expect(seen.map(({ data }) => JSON.parse(data).delta ?? null)).toEqual([null, null, ...LAST_TEXT, null, 'five'])
+  const deltas = seen.map(({ data }) => JSON.parse(data).delta ?? null)
+  expect(deltas).toEqual([null, null, null, ...LAST_TEXT, null, null, 'five'])
   expect(seen).toEqual(await other.entries(run.sessionId, 0, 100))
-  expect(early).toMatchObject({ ok: false, error: { code: 'storage_failed' } })
-  expect(late.run?.status).toBe('queued')
+  const refused = { ok: false, error: { code: 'storage_failed' } }
+  expect(early).toMatchObject([refused, refused])
 })
 
 test('what is of the synced class survives the crash of everything', async () => {

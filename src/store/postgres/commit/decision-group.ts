@@ -59,11 +59,11 @@ export async function decideGroup(group: DecisionGroup): Promise<Decided> {
     for (const command of commands) {
       try {
         const { result, changes } = await decideOne(command, reader)
-        if (
-          !isOfOwner(command) &&
-          changes.some((one) => one.write === 'append_entries' && isAwaited(heads.get(one.sessionId)))
-        )
-          throw tooEarly()
+        for (const change of changes) {
+          if (change.write !== 'append_entries') continue
+          const head = heads.get(change.sessionId)
+          if (isAwaited(head) && !isOfOwner(command, head)) throw tooEarly()
+        }
         for (const change of changes) {
           reader.noteChange(change)
           const reading = writer.write(change)
@@ -89,8 +89,9 @@ export async function decideGroup(group: DecisionGroup): Promise<Decided> {
   }
 }
 
-/** Whoever has the fence executes the run, or takes it over. */
-const isOfOwner = (command: Command): boolean => 'fence' in command
+/** Whoever has the fence of the run executes it, or takes it over. */
+const isOfOwner = (command: Command, head: Head | undefined): boolean =>
+  'fence' in command && command.runId === head?.run
 
 const TOO_EARLY =
   'The database was down, and the server that works on this session has not come back yet. Try again soon.'
