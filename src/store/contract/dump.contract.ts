@@ -2,6 +2,7 @@
 
 import { parseSearch } from '../../domain/search-words.ts'
 import { sessionActivities } from '../../domain/session-overview.ts'
+import type { SearchPage } from '../ports/search.ts'
 import { usageGroups } from '../ports/usage.ts'
 import type { Store } from '../store.ts'
 import type { RandomCommands } from './random-commands.contract.ts'
@@ -121,7 +122,15 @@ async function sessionDump(store: Store, id: string) {
   }
 }
 
+/** One search takes a limited time, and waits for the index even less. On a busy machine that is not enough. */
 async function found(store: Store, query: string) {
-  const { found, isComplete } = await store.search.find({ terms: parseSearch(query), limit: MANY })
-  return { found, isComplete }
+  const terms = parseSearch(query)
+  const all: SearchPage['found'] = []
+  for (let before: string | null = null; ; ) {
+    const page = await store.search.find({ terms, limit: MANY, ...(before === null ? {} : { before }) })
+    if (!page.isComplete) continue
+    all.push(...page.found)
+    if (page.next === null) return all
+    before = page.next
+  }
 }
