@@ -32,6 +32,8 @@ export interface RowReads {
   sessionsToPurge(command: PurgeSessions): PurgedSession[]
 
   run(id: string): RunRecord | null
+  /** Whether a process executes this run of the session under this fence. Asked for every append, so a store need not read the run. */
+  isExecuted(sessionId: string, runId: string, fence: number): boolean
   runByWireId(sessionId: string, wireId: string): RunRecord | null
   openRuns(sessionId: string): Pick<RunRecord, 'id' | 'status'>[]
   idempotencyKey(owner: string, key: string): IdempotencyKey | null

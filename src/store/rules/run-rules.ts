@@ -27,7 +27,7 @@ import {
   voidedRecord,
 } from './wait-change.ts'
 
-const isOwned = (run: RunRecord, fence: number): boolean =>
+export const isOwned = (run: RunRecord, fence: number): boolean =>
   run.status === 'running' && run.leaseOwner !== null && run.fence === fence
 
 export const fenced = (runId: string): ServerError =>
@@ -179,15 +179,14 @@ export const isTextAlone = (command: AppendEntries): boolean =>
   command.entries.length > 0
 
 export function* appendEntries(command: AppendEntries): Rule<Decision> {
-  const { entries, sync, messages = [], consume = [], audit = [] } = command
-  const run = ownedRun(yield* ask('run', command.runId), command)
-  const { sessionId } = run
+  const { sessionId, runId, fence, entries, sync, messages = [], consume = [], audit = [] } = command
+  if (!(yield* ask('isExecuted', sessionId, runId, fence))) throw fenced(runId)
   const ids = consume.map(({ waitId }) => waitId)
   const waits = yield* findWaits(ids, sessionId)
   const used = consumeApprovals(consume, waits)
   for (const grant of command.grants ?? []) if (!(yield* ask('hasGrant', grant))) throw grantGone(grant)
   const changes: Change[] = []
-  const firstSeq = yield* appendTo(changes, run, entries, !sync)
+  const firstSeq = yield* appendTo(changes, { sessionId, id: runId }, entries, !sync)
   const messagesAdded = yield* insertMessages(changes, sessionId, messages)
   const patch: SessionPatch = {
     ...(messagesAdded === 0 ? {} : { messagesAdded }),
@@ -198,7 +197,7 @@ export function* appendEntries(command: AppendEntries): Rule<Decision> {
   if (Object.keys(patch).length > 0) changes.push({ write: 'update_session', id: sessionId, patch })
   for (const [before, wait] of used) changes.push({ write: 'update_wait', before, wait })
   for (const wait of command.waits ?? []) {
-    changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId } })
+    changes.push({ write: 'insert_wait', wait: { ...wait, runId, sessionId } })
   }
   if (audit.length > 0) changes.push({ write: 'add_audit', records: audit })
   return { result: { ok: true, firstSeq }, changes }

@@ -12,7 +12,7 @@ import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'
 import { dayOf, USAGE_DAYS } from '../../../src/store/ports/usage.ts'
 import type { Change, RowReads } from '../../../src/store/rules/rows.ts'
-import { patched } from '../../../src/store/rules/run-rules.ts'
+import { isOwned, patched } from '../../../src/store/rules/run-rules.ts'
 import {
   headOf,
   instructionsOf,
@@ -51,6 +51,10 @@ export function createRowReader(state: MemoryState): RowReads {
         .slice(0, limit),
 
     run: (id) => state.runs.get(id) ?? null,
+    isExecuted(sessionId, runId, fence) {
+      const run = state.runs.get(runId)
+      return run?.sessionId === sessionId && isOwned(run, fence)
+    },
     runByWireId: (sessionId, wireId) =>
       state.sessions.get(sessionId)?.runs.find((run) => run.wireId === wireId) ?? null,
     openRuns(sessionId) {

@@ -4,13 +4,12 @@ import { ServerError } from '../../../domain/errors.ts'
 import type { ChainEnd } from '../../audit-chain.ts'
 import type { Command, Result } from '../../ports/command.ts'
 import { decide } from '../../rules/decide.ts'
-import { type Decision, decideLater } from '../../rules/rows.ts'
-import { fenced, isTextAlone } from '../../rules/run-rules.ts'
+import { decideLater } from '../../rules/rows.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Statement } from '../sql.ts'
 import { createAuditChain } from './audit-chain.ts'
 import { createHeads, type Head, isAwaited } from './heads.ts'
-import { createRowReader, type RowReader } from './row-reader.ts'
+import { createRowReader } from './row-reader.ts'
 import { createRowWriter } from './row-writer.ts'
 import { createSending } from './sending.ts'
 
@@ -58,7 +57,7 @@ export async function decideGroup(group: DecisionGroup): Promise<Decided> {
     const results: Result[] = []
     for (const command of commands) {
       try {
-        const { result, changes } = await decideOne(command, reader)
+        const { result, changes } = await decideLater(decide(command), reader)
         for (const change of changes) {
           if (change.write !== 'append_entries') continue
           const head = heads.get(change.sessionId)
@@ -98,17 +97,3 @@ const TOO_EARLY =
 const tooEarly = (): ServerError => new ServerError('storage_failed', TOO_EARLY)
 export const isTooEarly = (result: Result | undefined): boolean =>
   result?.ok === false && result.error.message === TOO_EARLY
-
-function decideOne(command: Command, reader: RowReader): Promise<Decision> | Decision {
-  if (command.type === 'append' && isTextAlone(command)) {
-    const { sessionId, runId, fence, entries } = command
-    const head = reader.headOf(sessionId)
-    if (head?.run !== runId || head.fence !== fence) throw fenced(runId)
-    const firstSeq = head.head + 1
-    return {
-      result: { ok: true, firstSeq },
-      changes: [{ write: 'append_entries', sessionId, runId, firstSeq, entries, inFlight: true }],
-    }
-  }
-  return decideLater(decide(command), reader)
-}

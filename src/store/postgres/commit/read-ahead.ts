@@ -102,7 +102,7 @@ async function tryReadAhead(
     named.names.length === 0 ? [] : connection.rows(lockNames, [named.names]),
     isAny ? connection.rows<HeadRow>(lockNamed, at) : [],
     asked.sessions ? connection.rows<SessionRow>(sessionsOf, at) : [],
-    isAny ? connection.rows<RunRow>(openRunsOf, at) : [],
+    asked.runs && isAny ? connection.rows<RunRow>(openRunsOf, at) : [],
     asked.waits ? connection.rows<WaitRow>(openWaitsOf, at) : [],
     asked.wires.length === 0 ? [] : connection.rows<RunRow>(wiresOf, pairs(asked.wires)),
     asked.keys.length === 0 ? [] : connection.rows<KeyRow>(keysOf, pairs(asked.keys)),
@@ -118,7 +118,7 @@ async function tryReadAhead(
   const all = new Set([...named.sessions, ...headRows.map(([session]) => session)])
   for (const session of all) lockedIds.add(session)
   if (asked.sessions) cache.addSessions(all, named, found)
-  if (isAny) cache.addOpen(all, openRuns)
+  if (asked.runs && isAny) cache.addOpen(all, openRuns)
   if (asked.waits) cache.addWaits(all, waits.map(toWait))
   for (const pair of asked.wires) cache.wires.set(keyName(...pair), null)
   for (const run of wires.map(toRun)) cache.wires.set(keyName(run.sessionId, run.wireId), run)
@@ -138,6 +138,7 @@ const pairs = (list: readonly Pair[]): [string[], string[]] => [list.map(([one])
 function askedBy(commands: readonly Command[]) {
   const asked = {
     sessions: false,
+    runs: false,
     waits: false,
     wires: [] as Pair[],
     keys: [] as Pair[],
@@ -148,6 +149,7 @@ function askedBy(commands: readonly Command[]) {
     for (const id of ids) if (id !== undefined) asked.marks.push([session, id])
   }
   for (const command of commands) {
+    asked.runs ||= command.type !== 'append'
     switch (command.type) {
       case 'accept_run': {
         const { session, run, start, idempotency } = command

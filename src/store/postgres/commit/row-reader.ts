@@ -17,7 +17,7 @@ import { type SessionRow, sessionByAlias, sessionById, toSession } from '../rows
 import { createInstructionReads } from '../rows/supervised-table.ts'
 import { toWait, type WaitRow, waitById } from '../rows/wait-table.ts'
 import type { Sql, Statement } from '../sql.ts'
-import type { Head, HeadRow, Heads } from './heads.ts'
+import type { HeadRow, Heads } from './heads.ts'
 import { lockPurgeable } from './lock-purgeable.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
 import { createRowCache, type KeyRow } from './row-cache.ts'
@@ -62,7 +62,6 @@ const MOST_INSTRUCTIONS = 1_000
 export interface RowReader extends LaterRowReads {
   /** Locks what the commands name, and reads ahead. */
   prepare(commands: readonly Command[]): Promise<void>
-  headOf(session: string): Head | undefined
   /** Call it for each change, in order. */
   noteChange(change: Change): void
 }
@@ -153,6 +152,11 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
         () => one<RunRow, RunRecord>(runById, [id], toRun),
         (run) => run.sessionId,
       )
+    },
+    // Whoever executes a run is in the head of its session. The run itself may have a message of megabytes.
+    isExecuted(sessionId, runId, fence) {
+      const isHead = () => heads.get(sessionId)?.run === runId && heads.get(sessionId)?.fence === fence
+      return heads.get(sessionId) !== undefined || lockedIds.has(sessionId) ? isHead() : lock(sessionId).then(isHead)
     },
     runByWireId(sessionId, wireId) {
       const known = cache.wires.get(keyName(sessionId, wireId))
@@ -250,7 +254,6 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
 
   return {
     ...reads,
-    headOf: heads.get,
     noteChange: cache.noteChange,
     prepare: (commands) => readAhead(commands, { connection, heads, lockedIds, cache }),
   }

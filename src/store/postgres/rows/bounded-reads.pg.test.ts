@@ -1,12 +1,25 @@
-// People write messages of megabytes. Lists and searches must not fill the memory with them.
+// People write messages of megabytes. Lists and searches must not fill the memory with them, and commits must not carry them around.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { parseSearch } from '../../../domain/search-words.ts'
-import { accept, acceptedRun, newMessage, newSession } from '../../contract/samples.contract.ts'
-import { createPostgresStore, type PostgresStore } from '../postgres-store.ts'
+import {
+  accept,
+  acceptedRun,
+  append,
+  commit,
+  done,
+  event,
+  finish,
+  newMessage,
+  newSession,
+  refusal,
+  text,
+} from '../../contract/samples.contract.ts'
+import { type Database, openDatabase } from '../connection/database.ts'
+import { createPostgresStore, createStoreOn, type PostgresStore } from '../postgres-store.ts'
 import { watchSizes } from '../testing/watched-sizes.ts'
 import { createReads } from './reads.ts'
 
@@ -65,4 +78,34 @@ test('a search for a phrase reads long texts a few at a time, and finds the old 
 
   expect(found.map(({ hits }) => hits.map(({ messageId }) => messageId))).toEqual([['m0']])
   expect(watched.most).toBeLessThan(2_000_000)
+})
+
+test('what a run writes does not bring its input from the database each time', async () => {
+  const real = openDatabase({ url: database.url, clock, log: silentLogger })
+  let brought = () => 0
+  const watching: Database = {
+    ...real,
+    async connectWriter(patience) {
+      const connection = await real.connectWriter(patience)
+      const watched = watchSizes(connection)
+      brought = () => watched.most
+      return Object.assign(Object.create(connection), { rows: watched.rows })
+    },
+  }
+  const writer = await createStoreOn(watching, { clock, log: silentLogger })
+  const content = 'Summarize this. '.repeat(20_000)
+  const input = {
+    messages: [{ id: 'm', role: 'user' as const, content }],
+    instructions: [],
+    context: [],
+    clientTools: [],
+  }
+  const run = await acceptedRun(writer, accept(newSession(), { run: { input } }))
+
+  await commit(writer, append(run, [text('a')]), append(run, [event('STEP')], { sync: true }))
+  expect(await refusal(writer, append({ ...run, fence: 7 }, [event('STEP')], { sync: true }))).toBe('run_fenced')
+
+  expect(brought()).toBeLessThan(10_000)
+  expect((await done(writer, finish(run))).run?.input).toEqual(input)
+  await writer.close()
 })

@@ -6,6 +6,7 @@ import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionStatus } from '../../../domain/session.ts'
 import { isSupervised } from '../../../domain/wait.ts'
 import type { RowReads } from '../../rules/rows.ts'
+import { isOwned } from '../../rules/run-rules.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import type { LiveState } from '../live-sessions.ts'
 import { createOutboxTable } from './outbox-table.ts'
@@ -82,6 +83,13 @@ export function createRowReader(
     file: db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`),
   }
 
+  function runById(id: string): RunRecord | null {
+    const live = state.runs.get(id)
+    if (live !== undefined) return live.record
+    const row = sql.run.get(id)
+    return row === undefined ? null : toRun(row)
+  }
+
   return {
     session(id) {
       const row = sql.session.get(id)
@@ -102,11 +110,10 @@ export function createRowReader(
         status: String(row.status) as SessionStatus,
       })),
 
-    run(id) {
-      const live = state.runs.get(id)
-      if (live !== undefined) return live.record
-      const row = sql.run.get(id)
-      return row === undefined ? null : toRun(row)
+    run: runById,
+    isExecuted(sessionId, runId, fence) {
+      const run = runById(runId)
+      return run?.sessionId === sessionId && isOwned(run, fence)
     },
     runByWireId(sessionId, wireId) {
       const row = sql.runByWireId.get(sidOf(sessionId), wireId)
