@@ -2,11 +2,10 @@
 
 import { parseSearch } from '../../domain/search-words.ts'
 import { sessionActivities } from '../../domain/session-overview.ts'
-import type { SearchPage } from '../ports/search.ts'
 import { usageGroups } from '../ports/usage.ts'
 import type { Store } from '../store.ts'
 import type { RandomCommands } from './random-commands.contract.ts'
-import { auditRecords } from './samples.contract.ts'
+import { auditRecords, searchAll } from './samples.contract.ts'
 
 const MANY = 1_000
 /** Where seqs go on after a run had no owner depends on the store, so dumps and results are compared without them. */
@@ -46,7 +45,7 @@ export async function dumpOf(store: Store, ids: Ids, now: number) {
   }
   const finds: Record<string, unknown> = {}
   for (const query of ['quick fox', '"brown fox"', 'zuri', '東京', 'one', 'half', 'line '])
-    finds[query] = await found(store, query)
+    finds[query] = await searchAll(store, { terms: parseSearch(query), limit: MANY })
   return {
     sessions,
     all,
@@ -119,18 +118,5 @@ async function sessionDump(store: Store, id: string) {
     waits: await store.waits.list({ sessionId: id, limit: MANY }),
     files: await store.files.ofSession(id),
     spoke: await store.messages.userSpokeAfter(id, messages[0]?.id ?? ''),
-  }
-}
-
-/** One search takes a limited time, and waits for the index even less. On a busy machine that is not enough. */
-async function found(store: Store, query: string) {
-  const terms = parseSearch(query)
-  const all: SearchPage['found'] = []
-  for (let before: string | null = null; ; ) {
-    const page = await store.search.find({ terms, limit: MANY, ...(before === null ? {} : { before }) })
-    if (!page.isComplete) continue
-    all.push(...page.found)
-    if (page.next === null) return all
-    before = page.next
   }
 }

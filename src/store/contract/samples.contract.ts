@@ -15,6 +15,7 @@ import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type { AddFile } from '../ports/files.ts'
 import type { AcceptRun, AppendEntries, FinishRun, RunStart, StartRun } from '../ports/runs.ts'
+import type { SearchPage, SearchQuery } from '../ports/search.ts'
 import type { CreateSession, DeleteSession } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'
 
@@ -425,3 +426,15 @@ export const snapshot = async (store: Store, sessionId: string) => ({
   audit: await store.audit.entries(0, 1_000),
   session: await store.sessions.get(sessionId),
 })
+
+/** One search takes a limited time, and waits for the index even less. On a busy machine that is not enough. */
+export async function searchAll(store: Store, query: SearchQuery): Promise<SearchPage['found']> {
+  const all: SearchPage['found'] = []
+  for (let before = query.before; ; ) {
+    const page = await store.search.find({ ...query, ...(before === undefined ? {} : { before }) })
+    if (!page.isComplete) continue
+    all.push(...page.found)
+    if (page.next === null) return all
+    before = page.next
+  }
+}
