@@ -134,7 +134,8 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   }
   const dayLimits = createDayLimits({
     ...{ limits: settings.limits.perDay, prices: settings.prices, usage: store.usage, clock, logger: log },
-    shared: parts.team?.shared ?? createLocalShared(clock),
+    shared: team?.shared ?? createLocalShared(clock),
+    isKept: team !== null,
   })
   const engine = createEngine({
     agents,

@@ -30,7 +30,7 @@ function setUp(limits: Partial<DayLimitSettings>) {
     clock,
     logger: silentLogger,
   }
-  const open = (more = shared) => createDayLimits({ ...deps, shared: more })
+  const open = (more = shared, isKept = false) => createDayLimits({ ...deps, shared: more, isKept })
   const dayLimits = open()
   function store(sums: UsageSum[]): void {
     stored = sums
@@ -104,6 +104,18 @@ describe('what a user may use in a day', () => {
     expect(await start('ada', [], { at: open(createLocalShared(clock)) })).toEqual(over('runs'))
   })
 
+  test.each([true, false])('a run that a person answers is one run, however often (kept: %s)', async (isKept) => {
+    const { clock, start, open, store } = setUp({ default: { runs: 2 } })
+    const at = open(createLocalShared(clock), isKept)
+    expect(await start('ada', [], { at })).toBe('taken')
+    // It asked three times. Each answer made a run of its own in the store.
+    store([sum('ada', { runs: 4 })])
+    clock.advance(60_000)
+
+    expect((await at.show({ owner: 'ada' })).used.runs).toBe(1)
+    expect([await start('ada', [], { at }), await start('ada', [], { at })]).toEqual(['taken', over('runs')])
+  })
+
   test('tokens and cost count when runs have ended, a few seconds late', async () => {
     const { clock, start, store, reads } = setUp({ default: { tokens: 1_000_000, cost: 3 } })
     expect(await start('ada')).toBe('taken')
@@ -143,7 +155,8 @@ describe('what a user may use in a day', () => {
     expect([await start('ada'), await start('bob')]).toEqual([over('cost'), 'taken'])
     expect(await dayLimits.show({ owner: 'bob' })).toEqual({
       allowed: { runs: null, tokens: null, cost: 3 },
-      used: { runs: 1, tokens: 9_000_000, cost: null },
+      // One had ended before this process began to count.
+      used: { runs: 2, tokens: 9_000_000, cost: null },
       resetsAt: Date.parse('2027-01-16T00:00:00Z'),
       currency: 'EUR',
     })

@@ -33,6 +33,8 @@ interface DayLimitsDeps {
   usage: Pick<UsageReads, 'sums'>
   /** Counts the runs of all processes. */
   shared: Pick<Shared, 'count'>
+  /** Whether the counter outlives this process. */
+  isKept: boolean
   clock: Clock
   logger: Logger
 }
@@ -47,10 +49,13 @@ const MOST_OWNERS = 1_000_000
 const NOTHING: Used = { runs: 0, tokens: 0, cost: 0 }
 const KIND = 'runs_of_day'
 
-export function createDayLimits({ limits, prices, usage, shared, clock, logger }: DayLimitsDeps): DayLimits {
+export function createDayLimits(deps: DayLimitsDeps): DayLimits {
+  const { limits, prices, usage, shared, isKept, clock, logger } = deps
   const limitOf = createLimitOf(limits)
   let known = { day: -1, staleAt: 0, byOwner: new Map<string, Used>() }
   let reading: Promise<void> | null = null
+  /** What ran before this process began to count. The store also has a run for each answer that a person gave, so it is asked once. */
+  let earlier: Pick<typeof known, 'day' | 'byOwner'> | null = isKept ? known : null
 
   async function read(day: number): Promise<void> {
     const began = clock.mono()
@@ -66,6 +71,7 @@ export function createDayLimits({ limits, prices, usage, shared, clock, logger }
     }
     const took = clock.mono() - began
     known = { day, staleAt: clock.mono() + Math.max(FRESH_MS, took * PART_OF_TIME), byOwner }
+    earlier ??= known
   }
 
   /** What was stored a few seconds ago. Whoever comes after a long pause waits for it, so that a quiet day has limits too. */
@@ -79,6 +85,9 @@ export function createDayLimits({ limits, prices, usage, shared, clock, logger }
     }
     return known.byOwner.get(owner) ?? NOTHING
   }
+
+  const runsBefore = (owner: string, day: number): number =>
+    earlier?.day === day ? (earlier.byOwner.get(owner)?.runs ?? 0) : 0
 
   async function countRuns(owner: string, day: number, n: number): Promise<number> {
     // The day is in the key, so it does not matter when a window begins.
@@ -100,9 +109,9 @@ export function createDayLimits({ limits, prices, usage, shared, clock, logger }
         )
       try {
         const stored = await storedOf(owner, day)
-        // Others that come together and are refused count for a moment: `counted` says whether there is room, not what was used.
-        const isFull = allowed.runs !== null && counted > allowed.runs
-        const runs = Math.max(stored.runs, isFull ? (allowed.runs ?? 0) : counted - 1)
+        const before = runsBefore(owner, day) + counted - 1
+        // Others that come together and are refused count for a moment: the counter says whether there is room, not what was used.
+        const runs = allowed.runs === null ? before : Math.min(before, Math.max(allowed.runs, runsBefore(owner, day)))
         refuse({ ...stored, runs }, allowed, prices.currency, now)
       } catch (error) {
         takeBack()
@@ -117,8 +126,7 @@ export function createDayLimits({ limits, prices, usage, shared, clock, logger }
       const day = dayOf(clock.now())
       const counted = await countRuns(owner, day, 0)
       const stored = await storedOf(owner, day)
-      // A counter in memory begins at 0 after a restart. What is stored is then more.
-      const used = { ...stored, runs: Math.max(stored.runs, counted) }
+      const used = { ...stored, runs: runsBefore(owner, day) + counted }
       return { allowed: limitOf(owner, groups), used, resetsAt: (day + 1) * DAY_MS, currency: prices.currency }
     },
   }

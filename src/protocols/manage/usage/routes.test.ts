@@ -23,7 +23,7 @@ async function openUsage(models: Record<string, { input: number; output: number;
       oversight,
       dayLimits: createDayLimits({
         ...{ limits: { default: { runs: 10 }, groups: {}, users: {} }, prices: { currency: 'EUR', models } },
-        ...{ usage: store.usage, shared: createLocalShared(clock), clock, logger: silentLogger },
+        ...{ usage: store.usage, shared: createLocalShared(clock), isKept: false, clock, logger: silentLogger },
       }),
       clock,
     }),
