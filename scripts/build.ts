@@ -61,6 +61,15 @@ const noWorkerPath: Plugin = {
       : null,
 }
 
+/** We never speak HTTP/2 (`src/outgoing/connections.ts`). undici then does without node:http2, which is 8 MB with the TLS that it loads. */
+const noHttp2: Plugin = {
+  name: 'no-http2',
+  transform: (code, id) =>
+    id.endsWith(join('undici', 'lib', 'dispatcher', 'client-h2.js'))
+      ? code.replace("require('node:http2')", '{ constants: {} }')
+      : null,
+}
+
 /** THIRD-PARTY-NOTICES.md must name every package whose code is in the bundle. */
 const onlyKnownPackages: Plugin = {
   name: 'only-known-packages',
@@ -97,7 +106,7 @@ async function bundleAll(): Promise<void> {
   await bundle({
     input: entries(PROGRAM),
     external: EXTERNAL,
-    plugins: [ownUrls, noWorkerPath],
+    plugins: [ownUrls, noWorkerPath, noHttp2],
     output: { chunkFileNames: 'chunks/[name].js' },
   })
   await bundle({ input: entries(CLIENT), external: /^node:/ })
