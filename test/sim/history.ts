@@ -81,8 +81,8 @@ export interface View {
 }
 
 export interface SeenEntry extends Entry {
-  /** When the server sent it. */
-  at: number
+  /** When the connection was opened over which it came. The server may have read it at any time since then. */
+  readSince: number
 }
 
 export interface CancelRecord {

@@ -14,7 +14,7 @@ import type { Server } from './server.ts'
 export type Reply<T> = { ok: true; value: T } | { ok: false; code: string }
 
 export type StreamItem =
-  | { type: 'batch'; entries: readonly Entry[]; sentAt: number }
+  | { type: 'batch'; entries: readonly Entry[] }
   | { type: 'end' }
   | { type: 'failed'; code: string }
   | { type: 'lost' }
@@ -164,7 +164,7 @@ export function createNet({ kernel, random, faults, server, history, isCalm }: N
           checkBatch(label, entries)
           kernel.trace(`~ ${label} ${nameEntries(entries)}`)
           // What is on the wire is a copy, as bytes are: the engine empties a large batch when it is asked for the next.
-          put({ type: 'batch', entries: [...entries], sentAt: kernel.time })
+          put({ type: 'batch', entries: [...entries] })
           while (onTheWay.length + inbox.length >= WINDOW && !gone.signal.aborted) {
             await new Promise<void>((resolve) => {
               writable = resolve

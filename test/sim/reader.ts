@@ -39,7 +39,8 @@ export async function readEntries(
   /** One connection. Says whether it saw the end of its run. */
   async function readOnce(): Promise<boolean> {
     const after = chooseCursor()
-    const resume: View['resumes'][number] = { after, at: kernel.time, answer: null }
+    const readSince = kernel.time
+    const resume: View['resumes'][number] = { after, at: readSince, answer: null }
     if (after > 0) view.resumes.push(resume)
     const connection = net.follow(name, { sessionId, after, ...(runId === null ? {} : { runId }) })
     for (;;) {
@@ -62,7 +63,7 @@ export async function readEntries(
           const leaves = !isCalm() && random.chance(faults.leaves)
           // Who leaves may do so in the middle of what was sent together.
           const taken = leaves ? item.entries.slice(0, random.below(item.entries.length + 1)) : item.entries
-          const seen = taken.map((entry) => ({ ...entry, at: item.sentAt }))
+          const seen = taken.map((entry) => ({ ...entry, readSince }))
           view.entries.push(...seen)
           view.shown.push(...seen)
           if (!isCalm() && random.chance(faults.stalls)) await kernel.sleep(random.between(200, 4_000))

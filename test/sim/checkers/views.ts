@@ -58,7 +58,7 @@ function checkShown(
       if (!isPart) problems.push(`${seen.seq} was shown as ${seen.data} and is stored as ${entry.data}`)
       continue
     }
-    const isLost = history.powerCuts.some(({ at, lost }) => at >= seen.at && lost.get(sessionId)?.has(seen.seq))
+    const isLost = history.powerCuts.some(({ at, lost }) => at >= seen.readSince && lost.get(sessionId)?.has(seen.seq))
     if (!isLost) problems.push(`${seen.seq} was shown (${seen.data}) and is not stored`)
     else if (!isInFlight(seen)) problems.push(`${seen.seq} was shown (${seen.data}) before it was on disk, and lost`)
     const id = `${sessionId} ${seen.seq}`
