@@ -3,6 +3,7 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 import { runNotFound, ServerError } from '../domain/errors.ts'
 import { parseUuid } from '../domain/ids.ts'
+import { refuseOtherAgent } from '../domain/only-agent.ts'
 import { isFinished } from '../domain/run.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
@@ -71,7 +72,7 @@ async function startRun(deps: RunsDeps, request: StartRequest): Promise<Accepted
   const { served, runner, gate, limits } = deps
   refuseWhileDraining(runner)
   // Throws for an unknown agent, or a session of an agent elsewhere, before anything is answered.
-  refuseOtherAgent(request, agentOf(served, request).name)
+  refuseOtherAgent(request.onlyAgent, agentOf(served, request).name)
   const session = knownSession(request)
   const continuation = session === null ? null : await answersOf(deps, request, session)
   // Work that was begun may go on: only new work is refused.
@@ -126,11 +127,6 @@ const unlessNew =
     if (error instanceof ServerError && error.code === 'conflict') return then()
     throw error
   }
-
-function refuseOtherAgent({ onlyAgent }: StartRequest, agent: string): void {
-  if (onlyAgent === undefined || onlyAgent === agent) return
-  throw new ServerError('forbidden', `The token you sent may only talk to the agent ${onlyAgent}.`)
-}
 
 const tooManyRuns = (limit: number): ServerError =>
   new ServerError('too_many_runs', `${limit} runs are active, the server's limit. Try again soon.`, {

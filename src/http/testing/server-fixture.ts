@@ -38,6 +38,12 @@ export const operatorToken = knownToken('operator-token-of-these-tests', 'local_
 /** An operator who owns nothing. */
 export const eveToken = { ...knownToken('token-of-eve-in-these-tests', 'eve', 'operator'), id: 'token-of-eve' }
 
+/** An operator for one agent only. */
+export const otherAgentToken = {
+  ...knownToken('token-for-another-agent-in-these-tests', 'local_user', 'operator'),
+  agent: 'another',
+}
+
 /** The browser of the same operator. */
 export const consoleToken = {
   ...knownToken('token-of-a-browser-in-these-tests', 'local_user', 'operator'),
@@ -146,7 +152,7 @@ function countTempFiles(folder: TempFolder): { folder: TempFolder; count: { begu
   }
 }
 
-const TOKENS = [userToken, localToken, operatorToken, eveToken, consoleToken, agentToken]
+const TOKENS = [userToken, localToken, operatorToken, eveToken, consoleToken, agentToken, otherAgentToken]
 
 export function collectLines(lines: LogLine[], bound: LogFields = {}): Logger {
   const log = (level: string) => (message: string, fields?: LogFields) => {

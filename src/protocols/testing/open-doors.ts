@@ -8,6 +8,7 @@ import {
   eveToken,
   localToken,
   operatorToken,
+  otherAgentToken,
   startServer,
   userToken,
 } from '../../http/testing/server-fixture.ts'
@@ -88,6 +89,8 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
 export const asConsole = { Authorization: `Bearer ${consoleToken.token}` }
 /** An operator, who is the same user as a caller without a token. */
 export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
+/** The same operator with a token for another agent than the one that is served. */
+export const asOperatorElsewhere = { Authorization: `Bearer ${otherAgentToken.token}` }
 /** The user that a caller without a token counts as. */
 export const asLocalUser = { Authorization: `Bearer ${localToken.token}` }
 /** An operator who owns nothing and is no admin. */

@@ -10,7 +10,7 @@ import { createTestRuns } from '../../../evaluation/test-runs.ts'
 import { createScriptedEngine, finished, says } from '../../../evaluation/testing/scripted-engine.ts'
 import { operatorToken } from '../../../http/testing/server-fixture.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
-import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
+import { asAda, asOperator, asOperatorElsewhere, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { approvalWords } from './approval-words.ts'
 import { createManagedAgentRoutes } from './routes.ts'
 
@@ -228,6 +228,7 @@ describe('the tests of an agent', () => {
     expect(await run({})).toEqual({ status: 500, code: 'config_invalid' })
     expect(tests.isRunning('tester')).toBe(false)
     expect(await run({}, asAda)).toEqual({ status: 403, code: 'forbidden' })
+    expect(await run({}, asOperatorElsewhere)).toEqual({ status: 403, code: 'forbidden' })
   })
 })
 

@@ -2,6 +2,7 @@
 
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import { refuseOtherAgent } from '../../../domain/only-agent.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'
@@ -136,6 +137,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
 
   async function run(request: Request, reply: Reply): Promise<void> {
     const agent = agentOf(engine, request)
+    refuseOtherAgent(request.principal.agent, agent.name)
     const { cases = null } = bodyOf(RunTestsSchema, await request.json())
     const begun = await tests.begin(agent, cases, request.signal)
     request.log.info('tests begin', { agent: agent.name, cases: begun.names.length })
