@@ -98,8 +98,7 @@ test('a dead connection is noticed, and a new one takes its place', async () => 
   socket.start()
   await slack.whenConnected()
   slack.freeze()
-  const before = states.length
-  await until(() => states.length > before)
+  await until(() => states.length === 3)
   await clock.advance(1_000)
   await slack.whenConnected()
   const typing = type('hello')
