@@ -295,7 +295,11 @@ async function startApp(
   if (where !== null) {
     state.advance('running')
     janitor.start()
-    for (const { toolbox } of parts) toolbox.start()
+    // MCP servers may need what those of an earlier start still hold, such as a port.
+    void processes.endLeftBehind().then((count) => {
+      if (count > 0) log.warn('processes that an earlier start left behind were ended', { count })
+      for (const { toolbox } of parts) toolbox.start()
+    })
     // In the background: a question may be about a tool whose server takes its time.
     void approvals.review()
     recovering = work

@@ -170,6 +170,7 @@ function launch(request: HostRequest, folder: string, deps: HostDeps): ProcessGr
     },
     directory: workspace,
     patience: { inputClosedMs: 0, termMs: TERM_MS },
+    outlivesUs: true,
   })
   group.stdin.end(stdin)
   return group

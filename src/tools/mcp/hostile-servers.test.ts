@@ -518,6 +518,7 @@ describe('a server over HTTP', () => {
 function watched(pids: (number | undefined)[]): ProcessGroups {
   const groups = createProcessGroups({ clock: createSystemClock(), process })
   return {
+    ...groups,
     start(command) {
       const group = groups.start(command)
       pids.push(group.pid)

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
@@ -8,6 +9,11 @@ import { isRunning } from './testing/is-running.ts'
 
 const clock = createSystemClock()
 const testing = `${import.meta.dirname}/testing`
+const onLinux = process.platform === 'linux'
+/** These do not end when their input is closed. */
+const stubborn = /stubborn|leave|setsid/
+/** Prints the pid of a process in a session of its own, whose parent is gone at once. */
+const daemon = '(setsid /bin/sh -c "echo \\$\\$; exec sleep 1000" &) ; read line'
 
 function start(args: string[], command = process.execPath, host = new EventEmitter()): ProcessGroup {
   return createProcessGroups({ clock, process: host }).start({
@@ -15,6 +21,8 @@ function start(args: string[], command = process.execPath, host = new EventEmitt
     args,
     env: { ONLY: 'this' },
     directory: import.meta.dirname,
+    // A machine that is busy takes its time.
+    patience: { inputClosedMs: stubborn.test(args.join(' ')) ? 0 : 60_000 },
   })
 }
 
@@ -66,7 +74,8 @@ describe('a process group', () => {
     const [bytes] = await once(group.stdout, 'data')
     await group.gone
 
-    expect(JSON.parse(String(bytes))).toEqual({ ONLY: 'this' })
+    const sign = process.platform === 'linux' ? { QUARTERDECK_CHILD: expect.stringContaining(` ${process.pid} `) } : {}
+    expect(JSON.parse(String(bytes))).toEqual({ ONLY: 'this', ...sign })
   })
 
   test('the group of a command that does not exist is gone', async () => {
@@ -74,6 +83,37 @@ describe('a process group', () => {
 
     expect(await group.gone).toEqual({ kind: 'not-started', code: 'ENOENT' })
     await group.end()
+  })
+
+  test.runIf(onLinux)('ending a child ends what left its session and lost its parent', async () => {
+    const group = start(['-c', daemon], '/bin/sh')
+    const pids = await pidsOf(group)
+    expect(pids.map(isRunning)).toEqual([true])
+
+    await group.end()
+
+    expect(pids.map(isRunning)).toEqual([false])
+  })
+
+  test.runIf(onLinux)('what a killed process of ours has left behind is found by the next one, and ended', async () => {
+    const owner = spawn(process.execPath, [`${testing}/owner.ts`, 'wait', daemon])
+    const exited = once(owner, 'exit')
+    const [bytes] = await once(owner.stdout, 'data')
+    const pids = String(bytes).trim().split(' ').map(Number)
+    const groups = createProcessGroups({ clock, process: new EventEmitter() })
+    // Its owner lives.
+    await groups.endLeftBehind()
+    expect(pids.map(isRunning)).toEqual([true])
+    owner.kill('SIGKILL')
+    await exited
+
+    expect(await groups.endLeftBehind()).toBeGreaterThan(0)
+    expect(pids.map(isRunning)).toEqual([false])
+    const outliving = groups.start({
+      ...{ command: '/bin/sleep', args: ['1000'], env: {}, directory: '/', outlivesUs: true },
+    })
+    expect(readFileSync(`/proc/${outliving.pid}/environ`, 'utf8')).not.toContain('QUARTERDECK_CHILD')
+    await outliving.end()
   })
 
   test('listens for the end of our process only while there are children', async () => {

@@ -1,15 +1,18 @@
 // Child processes that do not outlive us. Each leads its own process group, so that ending it also ends whatever it has started.
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../domain/clock.ts'
-import { groupsBelow, hasLiving } from './process-table.ts'
+import { groupsBelow, groupsSigned, hasLiving, isSignOfDead, ownSign } from './process-table.ts'
 
 interface ChildCommand {
   command: string
   args: readonly string[]
-  /** The child's whole environment. Nothing of ours is added. */
+  /** The child's whole environment. On Linux `QUARTERDECK_CHILD` is added, by which what it starts is found again. */
   env: Readonly<Record<string, string>>
+  /** It may go on when our process is killed, because the next one finds it and takes it up. */
+  outlivesUs?: true
   directory: string
   /** How patient `end` is. Left out: 300 ms after the input is closed, then 2 s after SIGTERM. */
   patience?: Partial<Patience>
@@ -43,6 +46,8 @@ export type ProcessEnd =
 export interface ProcessGroups {
   /** If the command cannot be started, `gone` of the group says so. Throws only for what a command line cannot hold, such as NUL. */
   start(command: ChildCommand): ProcessGroup
+  /** Ends what processes of ours that were killed have left behind, and says how many groups there were. */
+  endLeftBehind(): Promise<number>
 }
 
 /** The part of `process` that reports when our own process ends. */
@@ -57,17 +62,20 @@ const KILL_MS = 300
 const POLL_MS = 20
 const MAX_POLL_MS = 160
 
+const SIGN = 'QUARTERDECK_CHILD'
+
 export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }): ProcessGroups {
-  const alive = new Set<ChildProcessWithoutNullStreams>()
+  /** The living children, each with its sign. */
+  const alive = new Map<ChildProcessWithoutNullStreams, string | null>()
 
   // Our process is ending, so there is no time for SIGTERM.
   const killAll = (): void => {
-    for (const child of alive) signalTree(child.pid, groupsOf(child.pid), 'SIGKILL')
+    for (const [child, sign] of alive) signalTree(child.pid, groupsOf(child.pid, sign), 'SIGKILL')
   }
 
-  function remember(child: ChildProcessWithoutNullStreams): void {
+  function remember(child: ChildProcessWithoutNullStreams, sign: string | null): void {
     if (alive.size === 0) deps.process.on('exit', killAll)
-    alive.add(child)
+    alive.set(child, sign)
   }
 
   function forget(child: ChildProcessWithoutNullStreams): void {
@@ -77,15 +85,16 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
   return {
     start(command) {
+      const sign = command.outlivesUs ? null : newSign()
       const child = spawn(command.command, command.args, {
         cwd: command.directory,
-        env: { ...command.env },
+        env: { ...command.env, ...(sign === null ? {} : { [SIGN]: sign }) },
         stdio: 'pipe',
         // On Windows this would open a console. There the whole tree is ended through its root.
         detached: !onWindows,
         windowsHide: true,
       })
-      remember(child)
+      remember(child, sign)
       // `gone` reports the end of the child. Errors of its pipes add nothing.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
 
@@ -102,7 +111,7 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
       let ending: Promise<void> | undefined
       const end = (): Promise<void> => {
-        ending ??= endChild(child, exited, deps.clock, { ...PATIENCE, ...command.patience }).finally(() =>
+        ending ??= endChild(child, sign, exited, deps.clock, { ...PATIENCE, ...command.patience }).finally(() =>
           forget(child),
         )
         return ending
@@ -118,11 +127,27 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
 
       return { pid: child.pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, gone, end }
     },
+    async endLeftBehind() {
+      const left = () => groupsSigned(SIGN, (sign) => isSignOfDead(sign.slice(sign.indexOf(' ') + 1)))
+      const groups = left()
+      if (groups.length === 0) return 0
+      for (const group of groups) send(-group, 'SIGTERM')
+      await treeGone(() => groups.some(hasLiving), deps.clock, PATIENCE.termMs)
+      for (const group of left()) send(-group, 'SIGKILL')
+      return groups.length
+    },
   }
+}
+
+/** Ours, and what tells one child from all others. */
+function newSign(): string | null {
+  const own = ownSign()
+  return own === null ? null : `${randomUUID()} ${own}`
 }
 
 async function endChild(
   child: ChildProcessWithoutNullStreams,
+  sign: string | null,
   exited: Promise<unknown>,
   clock: Clock,
   { inputClosedMs, termMs }: Patience,
@@ -131,19 +156,24 @@ async function endChild(
   if (child.pid === undefined) return
   if (inputClosedMs > 0) await within(inputClosedMs, exited, clock)
   const hasExited = () => child.exitCode !== null || child.signalCode !== null
-  await endTree(child.pid, { clock, termMs, hasExited })
+  await endTree(child.pid, { clock, termMs, hasExited, sign })
 }
 
 /**
  * Ends a process that leads its group: asks all its processes to end, and kills what is left after `termMs`. Also ends descendants that
- * left the group, as far as the process table still shows whose they are.
+ * left the group, as far as their sign or the process table shows whose they are.
  */
 export async function endTree(
   pid: number,
-  { clock, termMs, hasExited }: { clock: Clock; termMs: number; hasExited: () => boolean },
+  {
+    clock,
+    termMs,
+    hasExited,
+    sign = null,
+  }: { clock: Clock; termMs: number; hasExited: () => boolean; sign?: string | null },
 ): Promise<void> {
-  // They can only be found while their parents live.
-  const groups = groupsOf(pid)
+  // Without a sign they can only be found while their parents live.
+  const groups = groupsOf(pid, sign)
   const isAlive = () => {
     if (onWindows) return !hasExited()
     return onLinux ? groups.some(hasLiving) : send(-pid, 0)
@@ -151,7 +181,7 @@ export async function endTree(
   if (onWindows && hasExited()) return
   signalTree(pid, groups, 'SIGTERM')
   await treeGone(isAlive, clock, termMs)
-  groups.push(...groupsOf(pid))
+  groups.push(...groupsOf(pid, sign))
   if (onWindows && hasExited()) return
   signalTree(pid, groups, 'SIGKILL')
   await treeGone(isAlive, clock, KILL_MS)
@@ -180,7 +210,10 @@ const onWindows = process.platform === 'win32'
 const onLinux = process.platform === 'linux'
 
 /** The group of a process, and those that its descendants have made. */
-const groupsOf = (pid: number | undefined): number[] => (pid === undefined ? [] : [pid, ...groupsBelow(pid)])
+const groupsOf = (pid: number | undefined, sign: string | null): number[] =>
+  pid === undefined
+    ? []
+    : [pid, ...groupsBelow(pid), ...(sign === null ? [] : groupsSigned(SIGN, (other) => other === sign))]
 
 function signalTree(pid: number | undefined, groups: readonly number[], signal: 'SIGTERM' | 'SIGKILL'): void {
   if (pid === undefined) return

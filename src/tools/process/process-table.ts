@@ -1,7 +1,7 @@
 // Which processes exist. A process is known by its number and its start: the system gives the number of a dead process to a new one.
 
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 export interface ProcessMark {
   pid: number
@@ -58,6 +58,47 @@ export function groupsBelow(pid: number): number[] {
   }
   groups.delete(pid)
   return [...groups]
+}
+
+/**
+ * What every process that we start can be known by, wherever it goes: a variable that descendants inherit, and that names us. Null: this
+ * system cannot tell.
+ */
+export function ownSign(): string | null {
+  const own = process.platform === 'linux' ? markOf(process.pid) : null
+  // The same number may be another process in a container.
+  return own === null ? null : `${readlinkSync('/proc/self/ns/pid')} ${own.pid} ${own.started}`
+}
+
+/** The groups of the living processes whose variable fits, as far as we may look at them. Our own is never one of them. */
+export function groupsSigned(variable: string, fits: (sign: string) => boolean): number[] {
+  if (process.platform !== 'linux') return []
+  const signed = living().filter(({ pid }) => {
+    const sign = variableOf(pid, variable)
+    return sign !== null && fits(sign)
+  })
+  const groups = new Set(signed.map(({ group }) => group))
+  groups.delete(statOf(process.pid)?.group ?? 0)
+  return [...groups]
+}
+
+/** Whether a sign names a process of this system that has ended. */
+export function isSignOfDead(sign: string): boolean {
+  const [namespace, pid, ...started] = sign.split(' ')
+  if (namespace !== readlinkSync('/proc/self/ns/pid')) return false
+  return !isSameProcess({ pid: Number(pid), started: started.join(' ') })
+}
+
+function variableOf(pid: number, name: string): string | null {
+  try {
+    const start = `${name}=`
+    const found = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .find((one) => one.startsWith(start))
+    return found?.slice(start.length) ?? null
+  } catch {
+    return null
+  }
 }
 
 /** Whether a process of this group lives. Linux only. A dead process that nobody has reaped yet does not count. */
