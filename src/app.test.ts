@@ -185,6 +185,20 @@ describe('the tokens of an app', () => {
     expect([tokens.path, madeTokens, kept]).toEqual([null, null, []])
   })
 
+  test('are all that the config folder has after test cases were run over HTTP', async () => {
+    const configDir = join(emptyFolder(), 'config')
+    const nothing = { files: [], tools: [], onlyTheseTools: false, approvals: [], checks: [] }
+    const tested = { ...agent, testCases: [{ name: 'greets', turns: ['Hi'], timeoutMs: 60_000, ...nothing }] }
+    const more = { configDir, makeTokens: true, localSocket: { env: {} } }
+    const { url, madeTokens } = await (await open(emptyFolder(), {}, [tested], more)).listen()
+    const before = readdirSync(configDir, { recursive: true }).sort()
+    const headers = { Authorization: `Bearer ${madeTokens?.operator}`, 'Content-Type': 'application/json' }
+    const response = await fetch(`${url}/agents/tester/tests/run`, { method: 'POST', headers, body: '{}' })
+
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('greets')])
+    expect(readdirSync(configDir, { recursive: true }).sort()).toEqual(before)
+  })
+
   test('without one of the operator’s the log says once what to do', async () => {
     const lines: LogLine[] = []
     const dataDir = emptyFolder()

@@ -27,7 +27,7 @@ export type TestEngineOptions = Pick<
  * is told. Throws `config_invalid` if no case could pass, for example when a key is missing.
  */
 export async function openTestEngine(options: TestEngineOptions): Promise<TestEngine> {
-  const { agents, settings, version, log, clock = createSystemClock() } = options
+  const { agents, settings, version, log, exit, strays, tools, reload, clock = createSystemClock() } = options
   const { createApp } = await import('../app.ts')
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/wire/model-http.ts')
@@ -46,8 +46,12 @@ export async function openTestEngine(options: TestEngineOptions): Promise<TestEn
     if (judge === null) continue
     judges.set(name, createJudge(await createModel(judge, { http, clock, ids, random: Math.random, log, directory })))
   }
+  // The options of a server have more. None of it may reach the tests: they would leave tokens in its config folder.
   const app = await createApp({
-    ...options,
+    ...{ version, log, exit },
+    ...(strays === undefined ? {} : { strays }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(reload === undefined ? {} : { reload }),
     // A case has one person who answers.
     agents: agents.map((agent) => ({ ...agent, approval: withoutQuorum(agent.approval) })),
     settings: testSettings(settings, dataDir),
