@@ -1,16 +1,10 @@
-import { looksSecret, MASKED } from '../../../../src/domain/secret-name.ts'
+import { createJsonMask } from '../../../../src/domain/masked-json.ts'
 
 /** Longer JSON stays as it came: laying it out would hold up the page. */
 const LONGEST = 500_000
 
-/** A name and its text in JSON. The text may not have ended yet. */
-const NAMED_TEXT = /("(?:[^"\\]|\\.)*")(\s*:\s*)"(?:[^"\\]|\\.)*(?:"|\\?$)/g
-
-/** JSON without the texts whose names stand for secrets. They are masked where one decides, so they are masked beside it. */
-export const withoutSecrets = (json: string): string =>
-  json.replaceAll(NAMED_TEXT, (all, name: string, colon: string) =>
-    looksSecret(name) ? `${name}${colon}"${MASKED}"` : all,
-  )
+/** JSON without the values whose names stand for secrets. They are masked where one decides, so they are masked beside it. */
+export const withoutSecrets = (json: string): string => createJsonMask()(json)
 
 /** JSON with line breaks. A text that is not JSON, or not all of it yet, stays as it is. */
 export function prettyJson(text: string): string {

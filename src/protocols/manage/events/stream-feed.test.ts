@@ -28,7 +28,10 @@ const feedOf = (batches: readonly FeedItem[][]): Feed => ({
   },
 })
 
-const engine = { runs: { async *follow() {} } }
+const engine = {
+  runs: { async *follow() {} },
+  sessions: { readLog: () => expect.fail('no session is read') },
+}
 
 async function streamed(feed: Feed, stream: ByteStream, wants: (item: FeedItem) => boolean = () => true) {
   const reader = { stream, signal: new AbortController().signal, log: silentLogger }

@@ -7,14 +7,16 @@ import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
+import type { Sessions } from '../../../engine/ports/sessions.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
+import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
 import { feedId } from './cursor.ts'
 import { feedView } from './feed-view.ts'
 
 interface StreamFeedDeps {
   feed: Feed
-  engine: { runs: Pick<Runs, 'follow'> }
+  engine: { runs: Pick<Runs, 'follow'>; sessions: Pick<Sessions, 'readLog'> }
 }
 
 export interface FeedStream {
@@ -31,7 +33,7 @@ export interface FeedStream {
 /** A reader that is sent none of this many items gets a new cursor, so that its old one does not outlive the items behind it. */
 const CURSOR_EVERY = 1_000
 
-/** Sends what comes until the reader goes or the server stops. Never rejects. */
+/** Sends what comes until the reader goes or the server stops, without the secrets of the sessions. Never rejects. */
 export async function streamFeed(
   { feed, engine }: StreamFeedDeps,
   { after, sessions, wants, owner }: FeedStream,
@@ -39,6 +41,7 @@ export async function streamFeed(
 ): Promise<void> {
   const over = new AbortController()
   const signal = AbortSignal.any([gone, over.signal])
+  const follow = createMaskedFollow(engine)
   let seen = after
   let unsent = 0
   const places = sessions.map((session) => ({ ...session, ulid: ulidOf(session.id) }))
@@ -86,7 +89,7 @@ export async function streamFeed(
 
   async function sendSession(place: (typeof places)[number]): Promise<void> {
     const holder = { owner, onOverdue: () => stream.drop() }
-    const source = engine.runs.follow({ sessionId: place.id, after: place.after, holder }, signal)
+    const source = follow({ sessionId: place.id, after: place.after, holder }, signal)
     for await (const entries of source) await send(() => entryFrames(place, entries))
   }
 

@@ -164,6 +164,94 @@ describe('GET /sessions/{id}/log', () => {
   })
 })
 
+describe('secrets that an approval masks', () => {
+  const secret = 'hunter2'
+  const args = `{"user":"ada","login":{"password":"${secret} and more"},"count":3}`
+  const call = { toolCallId: 'c1', timestamp: 1 }
+  const assistant = { id: 'a', role: 'assistant', toolCalls: [{ id: 'c1', function: { name: 'go', arguments: args } }] }
+
+  /** A session of Ada's with a call whose arguments came letter by letter, and every other event that can hold them. */
+  async function openCall() {
+    const doors = await openTalk()
+    const session = (await doors.store.sessions.get(doors.sessionId)) ?? expect.fail('no session')
+    const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+    const events: object[] = [
+      { type: 'RUN_STARTED', threadId: 't', runId: 'r', input: { messages: [assistant] }, timestamp: 1 },
+      { type: 'TOOL_CALL_START', toolCallName: 'go', ...call },
+      ...[...args].map((delta) => ({ type: 'TOOL_CALL_ARGS', delta, ...call })),
+      { type: 'TOOL_CALL_END', ...call },
+      { type: 'STATE_SNAPSHOT', snapshot: { password: secret, list: [{ apiKey: secret }] }, timestamp: 1 },
+      { type: 'STATE_DELTA', delta: [{ op: 'replace', path: '/login/password', value: secret }], timestamp: 1 },
+      { type: 'MESSAGES_SNAPSHOT', messages: [assistant], timestamp: 1 },
+    ]
+    const entries = events.map((event, i) => ({
+      seq: i + 1,
+      runId: null,
+      kind: 'event' as const,
+      data: JSON.stringify(event),
+    }))
+    await doors.store.commit([
+      { type: 'import_session', session: { ...session, id, alias: 'call' }, runs: [], messages: [], entries },
+    ])
+    return Object.assign(doors, { id, entries })
+  }
+
+  const argumentsIn = (events: Page['events']): string =>
+    events.map(({ event }) => ('delta' in event && event.type === 'TOOL_CALL_ARGS' ? event.delta : '')).join('')
+
+  test.each([1, 2, 7, 200])('are not in the log, read in pages of %i, in both directions', async (limit) => {
+    await using doors = await openCall()
+    const forwards = (await walk(doors, `/sessions/call/log?limit=${limit}`)).flat()
+    const backwards = (await walk(doors, `/sessions/call/log?limit=${limit}&before=1000`)).toReversed().flat()
+
+    for (const events of [forwards, backwards]) {
+      expect(events.length).toBe(doors.entries.length)
+      expect(JSON.stringify(events)).not.toContain(secret)
+      expect(argumentsIn(events)).toBe('{"user":"ada","login":{"password":"[masked]"},"count":3}')
+    }
+  })
+
+  test('are not in the log after the pieces were joined, wherever a page begins', async () => {
+    await using doors = await openCall()
+    const whole = argumentsIn((await pageOf(doors, '/sessions/call/log')).events)
+    await doors.store.commit([
+      {
+        type: 'compact_session',
+        sessionId: doors.id,
+        head: doors.entries.length,
+        entries: compactEntries(doors.entries).filter(({ spans }) => spans !== undefined),
+      },
+    ])
+
+    for (let after = 2; after <= args.length; after += 1) {
+      const { events } = await pageOf(doors, `/sessions/call/log?after=${after}`)
+      expect(JSON.stringify(events)).not.toContain(secret)
+      expect(whole.endsWith(argumentsIn(events))).toBe(true)
+    }
+  })
+
+  test("are in no operator's or console's stream, and in the stream of the owner's program", async () => {
+    await using doors = await openCall()
+    async function read(path: string, headers: Record<string, string>): Promise<string> {
+      const reader = readSse(await doors.get(path, headers))
+      const wanted = doors.entries.length
+      let text = ''
+      for (let count = 0; count < wanted; ) {
+        const { data } = (await reader.next()) ?? expect.fail('the stream has ended')
+        if (data.includes('"type":"cursor"')) continue
+        text += `${data}\n`
+        count += 1
+      }
+      await reader.close()
+      return text
+    }
+
+    expect(await read(`/sessions/${doors.id}/events`, asAda)).toContain(secret)
+    expect(await read(`/sessions/${doors.id}/events`, asEve)).not.toContain(secret)
+    expect(await read(`/events?session=${ulidOf(doors.id)}`, asConsole)).not.toContain(secret)
+  })
+})
+
 describe('GET /sessions/{id}/export', () => {
   test('is one document with messages, runs and approvals, as a download', async () => {
     await using doors = await openTalk()
@@ -184,7 +272,7 @@ describe('GET /sessions/{id}/export', () => {
     expect(body.approvals).toEqual([])
   })
 
-  test('masks the secrets in arguments for a console token', async () => {
+  test('masks the secrets in arguments for the console and for everybody but the owner', async () => {
     await using doors = await openTalk()
     const { store, sessionId } = doors
     const session = (await store.sessions.get(sessionId)) ?? expect.fail('no session')
@@ -201,11 +289,13 @@ describe('GET /sessions/{id}/export', () => {
     ])
     const read = async (headers: Record<string, string>) => (await doors.get(`/sessions/${id}/export`, headers)).text()
 
-    expect(await read(asOperator)).toContain('hunter2')
-    const masked = await read(asConsole)
-    expect(masked).toContain('log_in')
-    expect(masked).toContain('ada')
-    expect(masked).not.toContain('hunter2')
+    expect(await read(asAda)).toContain('hunter2')
+    for (const reader of [asConsole, asOperator]) {
+      const masked = await read(reader)
+      expect(masked).toContain('log_in')
+      expect(masked).toContain('ada')
+      expect(masked).not.toContain('hunter2')
+    }
   })
 
   test('has every message of a long session once, in order', async () => {

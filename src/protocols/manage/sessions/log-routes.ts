@@ -4,9 +4,8 @@ import { type Clock, isoTime } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import { sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
-import { isRecord } from '../../../domain/is-record.ts'
+import { createJsonMask } from '../../../domain/masked-json.ts'
 import { type StoredMessage, textOf } from '../../../domain/message.ts'
-import { maskEntries } from '../../../domain/secret-name.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Approval } from '../../../domain/wait.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -14,6 +13,7 @@ import { isConsole, type Reply, type Request, type Route } from '../../../http/r
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { parseCursor } from '../../shared/events/event-id.ts'
+import { createMaskEntries } from '../../shared/events/mask-entries.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { sessionRow } from '../../shared/request/session-row.ts'
@@ -56,8 +56,9 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       await reply.makeRoom(3 * PAGE_CHARS)
       page = await sessions.readLog(session.id, { from, limit, maxChars: PAGE_CHARS, structure })
     }
+    const events = await createMaskEntries(sessions, session.id)(page.events)
     const body = {
-      events: page.events.map((entry) => eventView(entry, ulidOf(session.id))),
+      events: events.map((entry) => eventView(entry, ulidOf(session.id))),
       first_seq: page.firstSeq,
       last_seq: page.lastSeq,
     }
@@ -91,7 +92,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       },
     }
     yield JSON.stringify(head).slice(0, -1)
-    const isMasked = isConsole(request)
+    const isMasked = isForeign || isConsole(request)
     yield* listPieces('messages', messagePages(session.id), (message) => messageView(message, isMasked))
     yield* listPieces('runs', runPages(session.id), (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
     yield* listPieces('approvals', approvalPages(request, session.id), (one) => approvalView(one, { isMasked }))
@@ -187,21 +188,11 @@ const messageView = (message: StoredMessage, isMasked: boolean) => ({
   tool_calls: (message.toolCalls ?? []).map(({ id, function: called }) => ({
     id,
     name: called.name,
-    arguments: isMasked ? maskedArguments(called.arguments) : called.arguments,
+    arguments: isMasked ? createJsonMask()(called.arguments) : called.arguments,
   })),
   tool_call_id: message.toolCallId ?? null,
   error: message.error ?? null,
 })
-
-/** A model may write arguments that are not JSON. They could hold a secret anywhere. */
-function maskedArguments(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text)
-    return JSON.stringify(isRecord(value) ? maskEntries(value) : {})
-  } catch {
-    return '{}'
-  }
-}
 
 function placeIn(query: URLSearchParams, sessionId: string): { after: number } | { before: number } {
   const [after, before] = [query.get('after'), query.get('before')]

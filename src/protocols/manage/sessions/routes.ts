@@ -6,9 +6,12 @@ import { type Ids, parseUuid } from '../../../domain/ids.ts'
 import { contentWith } from '../../../domain/message.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
+import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { readAnswer } from '../../shared/answer/collect-answer.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
+import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
 import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun, streamSession } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
@@ -47,6 +50,7 @@ export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
 
 function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   const { engine, oversight, ids, attachments } = deps
+  const followFor = createFollowFor(engine)
 
   async function postMessage(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
@@ -89,7 +93,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const seen = seq === 0 ? null : await entryAt(engine.sessions, session.id, seq)
     const reader = await openEventStream(request, reply, '1.x')
     const inRun = seen?.kind === 'event' && !isTerminalText(seen.data)
-    await streamSession(deps, session, { lastSeq: seq, inRun }, reader)
+    await streamSession(deps, session, { lastSeq: seq, inRun }, reader, followFor(request, session))
     reader.stream.end()
   }
 
@@ -175,6 +179,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
 
 function runRoutes(deps: SessionRoutesDeps): Route[] {
   const { engine, oversight } = deps
+  const followFor = createFollowFor(engine)
 
   async function showRun(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
@@ -192,7 +197,8 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
     // 204 tells an EventSource to stop. After an empty 200 it would reconnect forever.
     if (isOver(run, seq) || (seen !== null && isEndOf(run, seen))) return reply.empty(204)
     const reader = await openEventStream(request, reply, '1.x')
-    await streamRun({ ...deps, comesBack: true }, run, Math.max(seq, beforeFirst(run)), reader)
+    const follow = followFor(request, run)
+    await streamRun({ ...deps, comesBack: true }, run, Math.max(seq, beforeFirst(run)), reader, follow)
     reader.stream.end()
   }
 
@@ -235,6 +241,13 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       handle: cancelRun,
     },
   ]
+}
+
+/** The owner's programs get what the log has, because they may have to run the calls. People who look at a session see no secrets. */
+function createFollowFor(engine: Engine) {
+  const masked = createMaskedFollow(engine)
+  return (request: Request, { owner }: { owner: string }): Runs['follow'] =>
+    isConsole(request) || owner !== request.principal.owner ? masked : engine.runs.follow
 }
 
 /** The session is created with this id or under this name. */

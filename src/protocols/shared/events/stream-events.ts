@@ -131,19 +131,20 @@ const drained = (blocked: Promise<void>): Promise<boolean> =>
 
 /**
  * Sends all events of a session after `from.lastSeq`, run after run, until the reader disconnects or the server stops. `inRun` says
- * whether the reader joins inside a run. Never rejects.
+ * whether the reader joins inside a run. `follow` as in `streamRun`. Never rejects.
  */
 export async function streamSession(
   { engine, clock }: StreamDeps,
   session: SessionRecord,
   from: { lastSeq: number; inRun: boolean },
   reader: EventReader,
+  follow: Runs['follow'] = engine.runs.follow,
 ): Promise<void> {
   const { stream, encoder, signal, log } = reader
   let last: RunEvent
   try {
     const holder = { owner: session.owner, onOverdue: () => stream.drop() }
-    const source = engine.runs.follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
+    const source = follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
     const { reading, inRun, lastSeq, lastRun } = await streamEntries(source, session.id, reader, from)
     if (!reading || signal.aborted || !inRun) return
     if (engine.runs.handsOver) {
