@@ -20,6 +20,7 @@ import { chain, type Middleware } from './middleware/middleware.ts'
 import type { Admit } from './ports/runs.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
+import { createStuckRuns } from './run/stuck-runs.ts'
 import { createSessions } from './sessions/create-sessions.ts'
 import { createLocalPresence, type Presence } from './sessions/presence.ts'
 import { createWaits } from './waits/create-waits.ts'
@@ -75,7 +76,8 @@ export function createEngine(options: EngineOptions): Engine {
   const presence = options.presence ?? createLocalPresence(options.clock)
   const files = options.files ?? null
   const { telemetry = noTelemetry } = options
-  const shared = { ...options, agents, telemetry, middleware: chain(options.middleware ?? []), presence, files }
+  const stuck = createStuckRuns()
+  const shared = { ...options, agents, telemetry, middleware: chain(options.middleware ?? []), presence, files, stuck }
   let runsStarted = 0
 
   const runner = createRunner({ ...shared, fileSource: files })

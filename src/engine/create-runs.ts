@@ -12,6 +12,7 @@ import type { CancelRun } from './cancel-run.ts'
 import type { Agents } from './engine.ts'
 import type { AcceptedRun, Admit, Runs, StartRequest } from './ports/runs.ts'
 import type { Runner } from './run/runner.ts'
+import type { StuckRuns } from './run/stuck-runs.ts'
 import { followEntries } from './sessions/follow.ts'
 import type { Presence } from './sessions/presence.ts'
 import { isUserMessage } from './waits/continuation.ts'
@@ -24,6 +25,7 @@ interface RunsDeps extends RequestAnswersDeps {
   served: Agents
   presence: Presence
   runner: Runner
+  stuck: StuckRuns
   accept: AcceptRun
   cancel: CancelRun
   limits: { activeRuns: number }

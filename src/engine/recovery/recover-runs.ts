@@ -19,6 +19,7 @@ import { runEntries } from '../run/run-entries.ts'
 import { logUnexecutedEnd, runLogger } from '../run/run-log.ts'
 import type { EndingStop } from '../run/run-scope.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from '../run/run-writer.ts'
+import type { StuckRuns } from '../run/stuck-runs.ts'
 import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call-fates.ts'
 import { brokenOffMessages, type RunRemains, readRemains, reviewNeeded } from './read-remains.ts'
 
@@ -43,6 +44,7 @@ interface RecoveryDeps {
   ids: Ids
   logger: Logger
   middleware: Middleware | null
+  stuck: StuckRuns
   leaseOwner: string
   runs: Pick<ExecutingRuns, 'has' | 'prepare' | 'execute'>
   /** Starts a queued run. */
@@ -188,7 +190,7 @@ async function claim(
   return { run: { ...(claimed.run ?? orphan), origin: 'recovery' }, died, lastFence }
 }
 
-type ReviveDeps = Pick<RecoveryDeps, 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware'>
+type ReviveDeps = Pick<RecoveryDeps, 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware' | 'stuck'>
 
 /** Closes what the last owner left open. The run goes on with the resumption; null: it must not, and has ended. */
 async function revive(

@@ -13,6 +13,7 @@ import type { NewEntry } from '../../store/ports/entry.ts'
 import type { AppendEntries, FinishRun } from '../../store/ports/runs.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
+import type { StuckRuns } from './stuck-runs.ts'
 
 /** For one who writes into a run: its own agent, or one of its sub-agents. */
 export interface Pen {
@@ -48,8 +49,8 @@ export interface RunWriter extends Pen {
   /** A pen that marks its events as those of a sub-agent. */
   forSubagent(subagentRunId: string): Pen
   /**
-   * Closes what is open, appends the terminal event and ends the run. Tries again while the disk is full. Throws `conflict`, and
-   * writes nothing, when a run that was about to wait has been answered or asked to stop.
+   * Closes what is open, appends the terminal event and ends the run. Tries again while the disk is full, and tells the readers when
+   * that lasts. Throws `conflict`, and writes nothing, when a run that was about to wait has been answered or asked to stop.
    */
   finish(end: RunEnd): Promise<void>
 }
@@ -71,6 +72,8 @@ interface RunWriterDeps {
   middleware: Middleware | null
   /** False: the store is a server of its own, which may be away for a while. A run waits for it, where the disk's failure ends it. */
   isOnlyProcess?: boolean
+  /** Who hears that an end cannot be stored. Null: then `finish` throws, because nobody executes the run. */
+  stuck: StuckRuns | null
 }
 
 /** Marks what stopped half-way, so that people can see that it did. */
@@ -88,11 +91,13 @@ const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord)
 })
 
 const RETRY_MS = 500
+/** After this a full disk is no matter of a moment. Readers get their answer within 5 s. */
+const STUCK_MS = 2_000
 const NOTHING_TO_DO = Promise.resolve()
 
 /** `writtenUntil` is the last timestamp that an earlier owner of the run wrote. */
 export function createRunWriter(
-  { log, clock, middleware, isOnlyProcess = true }: RunWriterDeps,
+  { log, clock, middleware, isOnlyProcess = true, stuck }: RunWriterDeps,
   run: RunRecord,
   writtenUntil = run.startedAt ?? run.createdAt,
 ): RunWriter {
@@ -193,6 +198,7 @@ export function createRunWriter(
       const before = [...appends.takeRefused(), ...take()]
       const shown = takeActivities()
       const entries = [...before, ...events.map((event) => ({ kind: 'event' as const, data: JSON.stringify(event) }))]
+      const began = clock.mono()
       for (;;) {
         try {
           await log.commit({
@@ -210,16 +216,20 @@ export function createRunWriter(
           })
           return
         } catch (failure) {
-          if (!isStorageTrouble(failure)) {
+          if (stuck === null || !isStorageTrouble(failure)) {
             appends.putBack(before, shown)
             throw failure
           }
+          if (isDiskFull(failure) && clock.mono() - began >= STUCK_MS) stuck.tell(run.id, failure)
           await sleep(clock, RETRY_MS)
         }
       }
     },
   }
 }
+
+const isDiskFull = (error: unknown): error is ServerError =>
+  error instanceof ServerError && error.code === 'storage_full'
 
 /** The store may work again in a moment. */
 export const isStorageTrouble = (error: unknown): boolean =>

@@ -15,6 +15,7 @@ import { requestedStop } from './run-entries.ts'
 import type { Stop } from './run-scope.ts'
 import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
+import type { StuckRuns } from './stuck-runs.ts'
 
 export interface Runner {
   readonly leaseOwner: string
@@ -50,6 +51,7 @@ export interface Runner {
 interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> {
   store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits' | 'files'>
   middleware: Middleware | null
+  stuck: StuckRuns
   /** Left out: no other process uses the store. */
   wake?: Wake
   /** No other process can use the store, so the owners of all other runs are dead. */
@@ -155,7 +157,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 }
 
-interface StartsDeps extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logger' | 'middleware'> {
+interface StartsDeps extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logger' | 'middleware' | 'stuck'> {
   leaseOwner: string
   runs: Pick<ExecutingRuns, 'prepare' | 'execute'>
   queued: Set<string>

@@ -8,6 +8,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { FollowTarget } from '../ports/runs.ts'
 import type { Runner } from '../run/runner.ts'
+import type { StuckRuns } from '../run/stuck-runs.ts'
 import type { Presence } from './presence.ts'
 
 interface FollowDeps {
@@ -15,10 +16,11 @@ interface FollowDeps {
   log: SessionLog
   presence: Presence
   runner: Runner
+  stuck: StuckRuns
 }
 
 export async function* followEntries(
-  { store, log, presence, runner }: FollowDeps,
+  { store, log, presence, runner, stuck }: FollowDeps,
   target: FollowTarget,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Entry[]> {
@@ -41,6 +43,12 @@ export async function* followEntries(
   const leave = presence.arrive(sessionId, runId)
   const watcher = log.watch(sessionId, after, target.holder)
   const close = () => watcher.close()
+  const end: { why: ServerError | null } = { why: null }
+  const onStuck = (why: ServerError) => {
+    end.why = why
+    close()
+  }
+  const unlisten = runId === undefined ? () => {} : stuck.listen(runId, onStuck)
   signal.addEventListener('abort', close)
   runner.ended.addEventListener('abort', close)
   if (signal.aborted || runner.ended.aborted) close()
@@ -58,7 +66,9 @@ export async function* followEntries(
       // It may be large, and must not stay in memory while this waits for the next one.
       own = []
     }
+    if (end.why !== null) throw end.why
   } finally {
+    unlisten()
     signal.removeEventListener('abort', close)
     runner.ended.removeEventListener('abort', close)
     watcher.close()

@@ -3,9 +3,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
 import { type ReadOnlyStore, type StoreReads, wrapReads } from '../store-reads.ts'
-import { checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './disk/damage.ts'
+import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './disk/damage.ts'
 import { unusable } from './disk/private-file.ts'
-import { errcodeOf, storageError } from './disk/storage-error.ts'
+import { diskFullAtStart, errcodeOf, isDiskFull, storageError } from './disk/storage-error.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
 import { readVersion, SCHEMA_VERSION } from './migrations.ts'
 import { createReads } from './rows/reads.ts'
@@ -143,5 +143,5 @@ export function cannotOpen(error: unknown, path: string, fatal: (error: Error) =
   if (isDamageAtStart(error)) return databaseDamaged(path, reason, error)
   const code = errcodeOf(error) & 0xff
   if (code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unusable(path, reason, error)
-  return storageError(error, fatal)
+  return isDiskFull(error) ? diskFullAtStart(path, bytesOf(`${path}-wal`), error) : storageError(error, fatal)
 }

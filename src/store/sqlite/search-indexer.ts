@@ -4,7 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SearchReads } from '../ports/search.ts'
-import { errcodeOf } from './disk/storage-error.ts'
+import { diskFull, errcodeOf } from './disk/storage-error.ts'
 import { createSearchIndexRows } from './rows/search-table.ts'
 
 export interface SearchIndexer {
@@ -28,11 +28,18 @@ const CATCH_UP_MS = 300
 /** FTS5 found that its own tables do not fit together. The texts are not affected, so the index is made again. */
 const SQLITE_CORRUPT_VTAB = 267
 
-/** Calls `failed` with errors of the database, and `written` after each step. */
+export interface IndexerDisk {
+  /** Called after each step. */
+  written(): void
+  /** Without room nothing is indexed: what people say comes first. */
+  hasRoom(): boolean
+}
+
+/** Calls `failed` with errors of the database. */
 export function createSearchIndexer(
   db: DatabaseSync,
   failed: (error: unknown) => void,
-  written: () => void = () => {},
+  { written, hasRoom }: IndexerDisk = { written: () => {}, hasRoom: () => true },
 ): SearchIndexer {
   const rows = createSearchIndexRows(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -69,6 +76,7 @@ export function createSearchIndexer(
   /** Never throws: a search can use what is indexed. */
   function tryStep(): void {
     try {
+      if (!hasRoom()) throw diskFull(null)
       isDone = !step()
       if (hasFailed) again(SOON_MS)
       hasFailed = false

@@ -9,8 +9,9 @@ import type { Store } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { bytesOf, databaseDamaged, isDamage } from './disk/damage.ts'
+import { createDiskRoom } from './disk/disk-room.ts'
 import { claimFile, makeDataDir } from './disk/private-file.ts'
-import { errcodeOf, storageError } from './disk/storage-error.ts'
+import { diskFull, errcodeOf, storageError } from './disk/storage-error.ts'
 import { createWalSync, type FileSync, type WalSync } from './disk/wal-sync.ts'
 import { createWalWriteback } from './disk/wal-writeback.ts'
 import { createEntryWriter } from './entry-writer.ts'
@@ -68,13 +69,16 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
     }
   }
   const state = createLiveState()
-  const { db, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(path, state, {
+  const { db, room, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(path, state, {
     fatal,
     disk,
     connect,
   })
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
-  const indexer = createSearchIndexer(db, failed, () => writeback?.noticeCommit())
+  const indexer = createSearchIndexer(db, failed, {
+    written: () => writeback?.noticeCommit(),
+    hasRoom: () => room?.hasRoom() ?? true,
+  })
 
   return {
     ...wrapReads({ ...reads, search: indexer.searched(reads.search) }, guarded),
@@ -88,9 +92,11 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
       state.begin()
       writer.begin()
       try {
+        room?.look()
         begin.run()
         for (const command of commands) {
           try {
+            room?.refuse(command)
             results.push(apply(command))
             sealed ||= needsSync(command)
           } catch (error) {
@@ -122,6 +128,8 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
       if (damage !== null) throw damage
       try {
         probe.run()
+        room?.look()
+        if (room?.hasRoom() === false) throw diskFull(null)
       } catch (error) {
         throw failed(error)
       }
@@ -162,6 +170,9 @@ function openDatabase(
     db = connect(path)
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
+    const room = path === ':memory:' ? null : createDiskRoom(db, dirname(path))
+    // A server that was killed has left its log. It is moved if that makes room.
+    room?.look()
     migrate(db)
     if (path !== ':memory:') sync = createWalSync(`${path}-wal`, fatal, disk)
     const writer = createEntryWriter(db, state, sync)
@@ -172,6 +183,7 @@ function openDatabase(
     if (state.feed.shown > 0) sync?.syncNow()
     return {
       db,
+      room,
       sync,
       writer,
       apply,

@@ -64,18 +64,20 @@ export async function openSmallDisk(
   yard: Yard,
   onEnd: (clean: () => Promise<void>) => void,
 ): Promise<SmallDisk | null> {
-  return (await mountSmallDisk(yard, onEnd)) ?? (await pretendSmallDisk(yard))
+  return (await mountSmallDisk(yard, onEnd, DISK_BYTES)) ?? (await pretendSmallDisk(yard))
 }
 
-async function mountSmallDisk(
+/** A file system of its own. Null when we may not mount one. */
+export async function mountSmallDisk(
   { directory }: Yard,
   onEnd: (clean: () => Promise<void>) => void,
+  bytes: number,
 ): Promise<SmallDisk | null> {
   const mountPoint = join(directory, 'disk')
   const filler = join(mountPoint, 'filler')
   try {
     await mkdir(mountPoint)
-    await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', mountPoint])
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', mountPoint])
   } catch {
     return null
   }

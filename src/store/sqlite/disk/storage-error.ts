@@ -11,6 +11,9 @@ const IOERR_FSYNC = 1034
 const IOERR_DIR_FSYNC = 1290
 const IOERR_TRUNCATE = 1546
 
+/** What a start and the first runs need. */
+const SPARE_MB = 8
+
 export const errcodeOf = (error: unknown): number =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0
 
@@ -22,6 +25,13 @@ export const isDiskFull = (error: unknown): boolean =>
 
 export const diskFull = (cause: unknown): ServerError =>
   new ServerError('storage_full', 'The disk is full: nothing was stored. Free some space and try again.', { cause })
+
+/** Moving the log into the database takes as much room as the log. */
+export function diskFullAtStart(path: string, logBytes: number, cause: unknown): ServerError {
+  const needed = Math.ceil(logBytes / 1_000_000) + SPARE_MB
+  const text = `The disk is full: ${path} cannot be opened. Nothing is lost. Free at least ${needed} MB on this disk, then start again.`
+  return new ServerError('storage_full', text, { cause })
+}
 
 /** Calls `fatal`, which does not return, if a sync failed. */
 export function storageError(error: unknown, fatal: (error: Error) => void): ServerError {
