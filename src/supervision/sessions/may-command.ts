@@ -39,7 +39,8 @@ export function refuseForeignCommand(operators: Operators, by: Caller, owner: st
   )
 }
 
-const hasOwnRight = (operators: Operators, by: Caller, owner: string): boolean =>
+/** Whether something of this owner is theirs, or they are an admin, to whom everything is open. */
+export const hasOwnRight = (operators: Operators, by: Caller, owner: string): boolean =>
   isOwner(operators, by, owner) || operators.isAdmin(by.user, by)
 
 /** The tokens of a first start name no user: their operator is on record as `operator`. */
@@ -66,15 +67,16 @@ export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
 }
 
 /**
- * Throws `forbidden`. What somebody decides with a credential counts as a decision of the person it names. So only an admin makes one for
- * another person: otherwise one operator could be all that a quorum asks for.
+ * Throws `forbidden`. What somebody does with a credential counts as done by the person it names. So only an admin makes one for another
+ * person: otherwise one operator could talk and decide as others, and be all that a quorum asks for.
  */
 export function refuseForOthers(operators: Operators, by: Caller, user: string): void {
+  if (hasOwnRight(operators, by, user)) return
   const shown = user === LOCAL_USER ? 'operator' : user
-  if (isSamePerson(operators, by.user, user) || by.user === shown || operators.isAdmin(by.user, by)) return
   throw new ServerError(
     'forbidden',
-    `Only an admin may let ${shown} in, and ${by.user} is none: quarterdeck.yaml names them (operators[].admin). Or run \`quarterdeck tokens create --role operator --user ${user}\` without --url: with Postgres where QUARTERDECK_STORE is set, otherwise while the server is stopped.`,
+    `Only an admin may let ${shown} in, and ${by.user} is none: quarterdeck.yaml names them (operators[].admin). Or run \`quarterdeck tokens create --user ${user}\` without --url: with Postgres where QUARTERDECK_STORE is set, otherwise while the server is stopped.`,
+    { details: { owner: user } },
   )
 }
 

@@ -26,7 +26,7 @@ async function setUp() {
       return sendJson(response, 401, { detail: 'Wrong token.' })
     if (request.method === 'DELETE') return void response.writeHead(204).end()
     made += 1
-    const { role, user, name, workspace } = request.body as Record<string, string>
+    const { role, user = 'the_caller', name, workspace } = request.body as Record<string, string>
     const shown = { id: `id-${made}`, role, user, name, workspace, created_at: '2026-11-15T00:00:00.000Z' }
     sendJson(response, 201, { ...shown, token: `agent-token-${made}` })
   })
@@ -71,9 +71,7 @@ describe('quarterdeck connect', () => {
     ])
     expect(out).toContain(`+        "quarterdeck": {`)
     expect(out + err).not.toContain('agent-token-1')
-    expect(asked(server)).toEqual([
-      ['POST', '/tokens', { role: 'agent', user: 'local_user', name: 'Claude Code', workspace }],
-    ])
+    expect(asked(server)).toEqual([['POST', '/tokens', { role: 'agent', name: 'Claude Code', workspace }]])
     expect(connections.find(workspace)).toEqual({
       workspace,
       url: server.url,
@@ -155,14 +153,14 @@ describe('quarterdeck connect', () => {
     expect(readdirSync(workspace)).toEqual([])
   })
 
-  test('--remove without a server says which token is still valid', async () => {
+  test('--remove without a server says which token was not revoked', async () => {
     const { server, connect, run, connections, workspace } = await setUp()
     await connect('claude', '--yes')
     await server.close()
 
     const { code, err } = await run(['connect', 'claude', '--remove', '--yes'])
 
-    expect([code, err]).toEqual([0, expect.stringContaining('Revoke it: quarterdeck tokens revoke id-1')])
+    expect([code, err]).toEqual([0, expect.stringContaining('revoke it: quarterdeck tokens revoke id-1')])
     expect(connections.find(workspace)).toBeNull()
   })
 

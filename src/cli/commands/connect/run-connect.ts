@@ -44,7 +44,7 @@ export const connectTargets = [...Object.keys(adapters), 'print']
 export interface ConnectOptions {
   workspace?: string
   user?: boolean
-  owner: string
+  owner?: string
   url?: string
   http?: boolean
   yes?: boolean
@@ -132,14 +132,18 @@ async function forget({ connections, workspace, configDir, io }: Job): Promise<n
     try {
       await withTokenStore({ url: currentUrl(connection, configDir) }, io, (store) => store.revoke(connection.tokenId))
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      io.stderr.write(
-        `The token of the agent is still valid: ${terminalLine(why, 300)}\nRevoke it: quarterdeck tokens revoke ${connection.tokenId}\n`,
-      )
+      tellNotRevoked(connection, error, io)
     }
   }
   io.stderr.write('Not connected any more.\n')
   return exitCodes.ok.code
+}
+
+function tellNotRevoked({ tokenId }: AgentConnection, error: unknown, io: Io): void {
+  const why = error instanceof Error ? error.message : String(error)
+  io.stderr.write(
+    `The old token of the agent was not revoked: ${terminalLine(why, 300)}\nIf it is still listed, revoke it: quarterdeck tokens revoke ${tokenId}\n`,
+  )
 }
 
 async function print(job: Job): Promise<number> {
@@ -178,7 +182,8 @@ async function newConnection(
   const old = connections.read(workspace)
   const name = target === 'print' ? 'an agent' : adapters[target].title
   await withTokenStore({ url }, io, async (store) => {
-    const made = await store.create({ role: 'agent', user: options.owner, name, workspace })
+    const owner = options.owner === undefined ? {} : { user: options.owner }
+    const made = await store.create({ role: 'agent', ...owner, name, workspace })
     const place = dataDir === undefined ? { url } : { url, dataDir }
     const connection = { workspace: made.workspace ?? workspace, ...place, tokenId: made.id, token: made.token }
     let isWritten = false
@@ -192,8 +197,8 @@ async function newConnection(
       await store.revoke(made.id).catch(() => {})
       throw error
     }
-    // A token that is gone already need not be revoked.
-    if (old !== null && old.url === url) await store.revoke(old.tokenId).catch(() => {})
+    if (old !== null && old.url === url)
+      await store.revoke(old.tokenId).catch((error) => tellNotRevoked(old, error, io))
   })
 }
 

@@ -13,6 +13,7 @@ import { sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import { LOCAL_USER } from '../../../domain/session.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { scopes } from '../../../http/auth/tokens/scopes.ts'
 import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
@@ -55,11 +56,14 @@ export type ShownToken = z.infer<typeof ShownTokenSchema>
 const MadeTokenSchema = z.object({ ...shown, token: z.string() })
 const ListSchema = z.object({ data_dir: z.string(), tokens: z.array(ShownTokenSchema) })
 
+export type WantedToken = Omit<NewToken, 'user'> & { user?: string }
+
 export interface TokenStore {
   /** The server or the folder, to show to people. */
   where: string
   list(): Promise<readonly ShownToken[]>
-  create(wanted: NewToken): Promise<z.infer<typeof MadeTokenSchema>>
+  /** Without a user it is for whoever asks: the operator whose token is sent, otherwise the local user. */
+  create(wanted: WantedToken): Promise<z.infer<typeof MadeTokenSchema>>
   revoke(id: string): Promise<void>
 }
 
@@ -183,7 +187,7 @@ async function openTokens(
     where,
     list: async () => tokens.list().map(view),
     async create(wanted) {
-      const { record, token } = await tokens.create(wanted, by)
+      const { record, token } = await tokens.create({ ...wanted, user: wanted.user ?? LOCAL_USER }, by)
       return { ...view(record), token }
     },
     revoke: (id) => tokens.revoke(id, by),
@@ -248,7 +252,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
     throw new CliError(
       exitCodes.failed.code,
       terminalText(detail) || `${base} answered ${response.status}.`,
-      response.status === 401 || response.status === 403
+      response.status === 401
         ? ['To replace a lost operator’s token, stop the server and run quarterdeck tokens create --role operator']
         : [],
     )

@@ -19,7 +19,7 @@ interface Shared {
 
 interface CreateOptions {
   role: TokenRole
-  user: string
+  user?: string
   name: string
   workspace?: string
   channel?: string
@@ -40,7 +40,8 @@ export function createTokensCommand(io: Io, settle: Settle): Command {
       'A token says who may talk and who may decide. Only its hash is stored, outside the data directory, so a token is shown once; ' +
         'replace a lost one with a new one. While no server runs, these commands need no token: stop the server to create the first ' +
         'operator’s token or to replace a lost one. With a running server they need the operator’s token: set ' +
-        'QUARTERDECK_OPERATOR_TOKEN, or type it when asked.',
+        'QUARTERDECK_OPERATOR_TOKEN, or type it when asked. There everybody has their own tokens, an admin everybody’s, and a token ' +
+        'with --scopes or --agent makes and revokes none.',
     )
     .addHelpText(
       'after',
@@ -69,7 +70,10 @@ Examples:
         .choices([...tokenRoles])
         .makeOptionMandatory(),
     )
-    .option('--user <name>', `the user of the token, who owns the sessions it starts: ${USER_NAME_TEXT}`, LOCAL_USER)
+    .option(
+      '--user <name>',
+      `the user of the token, who owns the sessions it starts: ${USER_NAME_TEXT} (default: you at a running server, otherwise ${LOCAL_USER})`,
+    )
     .option('--name <text>', 'a note on what the token is for', '')
     .option('--workspace <folder>', 'the folder that the agent works in; only for the role agent, which needs it')
     .option('--channel <id>', 'the channel that the agent’s sessions report to; only for the role agent')
@@ -106,7 +110,7 @@ Examples:
 }
 
 function checkOptions({ user, name, role, workspace, channel, ...limits }: CreateOptions): void {
-  if (!USER_NAME.test(user)) {
+  if (user !== undefined && !USER_NAME.test(user)) {
     throw new CliError(exitCodes.usage.code, `--user ${JSON.stringify(user)}: expected ${USER_NAME_TEXT}.`)
   }
   if (!/^[^\p{C}]{0,64}$/u.test(name)) {
@@ -152,7 +156,7 @@ async function create(store: TokenStore, options: CreateOptions, io: Io): Promis
   const { role, user, name, workspace, channel, scopes: limited, agent, expires, json } = options
   const made = await store.create({
     role,
-    user,
+    ...(user === undefined ? {} : { user }),
     name,
     ...(workspace === undefined ? {} : { workspace: resolve(io.cwd, workspace) }),
     ...(channel === undefined ? {} : { channel }),

@@ -55,22 +55,22 @@ test('every route needs the scope that this table says', async () => {
     'POST /waits/:id',
   ])
   expect(lines('manage')).toEqual([
-    'DELETE /devices/:id',
-    'DELETE /passkeys/:id',
     'DELETE /push/subscriptions/:id',
-    'DELETE /tokens/:id',
     'POST /channels/:name/replay',
     'POST /push/subscriptions',
     'POST /sessions/:id/handover',
     'POST /sessions/purge',
     'POST /sign-out',
-    'POST /tokens',
   ])
   expect(lines('no scope is enough')).toEqual([
+    'DELETE /devices/:id',
+    'DELETE /passkeys/:id',
+    'DELETE /tokens/:id',
     'POST /devices/codes',
     'POST /passkeys',
     'POST /passkeys/challenges',
     'POST /passkeys/options',
+    'POST /tokens',
   ])
 })
 
@@ -115,5 +115,10 @@ test('a token that ends, or is limited to an agent, signs nobody in: what it mak
     // A proof counts for one decision.
     expect(refusal(own, '/passkeys/challenges', 'operator')).toBe(null)
     expect(refusal(own, '/approvals/:id', 'operator')).toBe(null)
+  }
+  // It would be a credential without the limit. What ends is bounded by the route.
+  for (const path of ['/tokens', '/tokens/:id', '/passkeys', '/passkeys/options', '/devices/:id']) {
+    expect([path, refusal({ agent: 'helper' }, path, 'operator')]).toMatchObject([path, { code: 'forbidden' }])
+    expect([path, refusal({ expiresAt: 1 }, path, 'operator')]).toEqual([path, null])
   }
 })

@@ -5,7 +5,7 @@ import type { Principal, Route } from '../../route.ts'
 
 /**
  * `read`: look at what the role may see. `talk`: start and stop runs, send files, delete own sessions. `decide`: answer what agents ask,
- * and command sessions of agents elsewhere. `manage`: everything else that changes something, such as tokens.
+ * and command sessions of agents elsewhere. `manage`: everything else that changes something, but no credentials.
  */
 export const scopes = ['read', 'talk', 'decide', 'manage'] as const
 export type Scope = (typeof scopes)[number]
@@ -21,9 +21,11 @@ const others: Readonly<Record<string, Scope>> = {
   'POST /sessions/:id/messages': 'talk',
 }
 
-/** With these, somebody could get a credential that may do more. */
-const wholeTokenOnly = /^POST \/(?:sign-in|devices\/codes|passkeys(?:\/\w+)?)$/
-/** What comes of these has neither an end nor an agent. */
+/** They make and take away credentials, so a limit would mean nothing here: only a token without one will do. */
+const wholeTokenOnly = /^(?:POST|DELETE) \/(?:sign-in|(?:tokens|devices|passkeys)(?:\/[\w:]+)?)$/
+/** A proof counts for one decision, which a token that is limited to an agent may make too. */
+const forOneDecision = 'POST /passkeys/challenges'
+/** What comes of these has no end. */
 const letsIn = /^POST \/(?:sign-in|devices\/codes)$/
 
 type Asked = Pick<Route, 'method' | 'path' | 'role'>
@@ -44,7 +46,9 @@ export function refuseWithoutScope(
   { scopes: own, agent, expiresAt }: Pick<Principal, 'scopes' | 'agent' | 'expiresAt'>,
   route: Asked,
 ): void {
-  if ((agent ?? expiresAt) !== undefined && letsIn.test(`${route.method} ${route.path}`)) throw wholeToken()
+  const line = `${route.method} ${route.path}`
+  if (agent !== undefined && wholeTokenOnly.test(line) && line !== forOneDecision) throw wholeToken()
+  if (expiresAt !== undefined && letsIn.test(line)) throw wholeToken()
   if (own === undefined || route.role === 'agent') return
   const needed = scopeOf(route)
   if (needed !== null && own.includes(needed)) return
@@ -61,5 +65,5 @@ export const scopeMissing = (needed: Scope): ServerError =>
 const wholeToken = (): ServerError =>
   new ServerError(
     'forbidden',
-    'A token that is limited to scopes or to an agent, or that ends, cannot sign in to the console, or let others in.',
+    'A token that is limited to scopes or to an agent makes and revokes no tokens, devices or passkeys. Such a token, and one that ends, cannot sign in to the console or let others in. Use one without limits.',
   )

@@ -55,8 +55,8 @@ export interface Tokens {
    * `invalid_request` or `forbidden` if an agent may not work in the folder, report to the channel or belong to the user.
    */
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
-  /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`. */
-  revoke(id: string, by: string): Promise<void>
+  /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`, and what `check` throws, which sees it first. */
+  revoke(id: string, by: string, check?: (record: TokenRecord) => void): Promise<void>
   /** The token file. Null: tokens are stored elsewhere, or not at all. */
   readonly path: string | null
   /** The operator's token, if it comes from a setting or exists only in memory. Null: this process does not know its text. */
@@ -211,12 +211,13 @@ export function readTokens(options: TokensOptions): ReadTokens {
     },
     operatorToken,
     refresh: table.refresh,
-    async revoke(id, by) {
+    async revoke(id, by, check) {
       const known = () => table.records().find((one) => one.id === id)
       // Another process may have made it a moment ago.
       if (known() === undefined) await table.refresh()
       const record = known()
       if (record === undefined) throw tokenNotFound(id)
+      check?.(record)
       if (!(await table.remove(id))) throw tokenNotFound(id)
       await write('token_revoked', record, by)
     },

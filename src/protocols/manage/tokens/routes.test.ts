@@ -58,7 +58,8 @@ describe('the tokens of a running server', () => {
       { id: shown.id, name: 'Ada’s laptop', user: 'ada', role: 'operator', created_at: shown.created_at },
     ])
     const listed = await json(await ask('GET', '/tokens', undefined, token))
-    expect([listed.data_dir, listed.tokens.length, listed.tokens.at(-1)]).toEqual([dataDir, 3, shown])
+    expect([listed.data_dir, listed.tokens]).toEqual([dataDir, [shown]])
+    expect((await json(await ask('GET', '/tokens'))).tokens).toHaveLength(3)
     const file = readdirSync(configDir).find((name) => name.startsWith('tokens-')) ?? ''
     expect(readFileSync(join(configDir, file), 'utf8')).not.toContain(token)
 
@@ -79,33 +80,54 @@ describe('the tokens of a running server', () => {
     await expect(createClient({ url, token }).tokens()).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  test('that are limited do what their scopes say, and make none that may do more', async () => {
+  test('that are limited do what their scopes say, and make and revoke none', async () => {
     const { ask, json } = await open()
     const make = async (wanted: object, token?: string) => {
       const answer = await ask('POST', '/tokens', { role: 'operator', ...wanted }, token)
       return { status: answer.status, body: await json(answer) }
     }
+    const { id } = (await make({})).body
     const reader = await make({ scopes: ['read'], expires_in: 3600 })
     expect(reader).toMatchObject({ status: 201, body: { scopes: ['read'], expires_at: expect.any(String) } })
-    const { token } = reader.body
 
-    expect((await ask('GET', '/audit', undefined, token)).status).toBe(200)
-    const refused = await ask('POST', '/tokens', { role: 'user' }, token)
+    expect((await ask('GET', '/audit', undefined, reader.body.token)).status).toBe(200)
+    const refused = await ask('POST', '/sessions/purge', {}, reader.body.token)
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
       403,
       'Bearer realm="quarterdeck", error="insufficient_scope", scope="manage"',
     ])
     expect(await json(refused)).toMatchObject({ code: 'forbidden', scope: 'manage' })
-    expect((await ask('POST', '/sign-in', {}, token)).status).toBe(403)
+    expect((await ask('POST', '/sign-in', {}, reader.body.token)).status).toBe(403)
 
-    const { token: manager } = (await make({ scopes: ['manage', 'read'], agent: 'test', expires_in: 3600 })).body
-    const limits = { agent: 'test', expires_in: 600 }
-    expect((await make({}, manager)).status).toBe(403)
-    expect((await make({ ...limits, scopes: ['decide'] }, manager)).status).toBe(403)
-    expect((await make({ ...limits, scopes: ['read'], agent: 'other' }, manager)).status).toBe(403)
-    expect((await make({ ...limits, scopes: ['read'], expires_in: 7200 }, manager)).status).toBe(403)
-    expect((await make({ agent: 'test', scopes: ['read'] }, manager)).status).toBe(403)
-    expect((await make({ ...limits, scopes: ['read'] }, manager)).status).toBe(201)
+    for (const limits of [
+      { scopes: ['manage'] },
+      { scopes: ['read', 'talk', 'decide', 'manage'] },
+      { agent: 'test' },
+    ]) {
+      const { token, id: own } = (await make(limits)).body
+      for (const wanted of [
+        { role: 'user' },
+        { role: 'operator', ...limits },
+        { role: 'agent', user: 'ada', workspace: '/srv/shop' },
+      ]) {
+        expect(await make(wanted, token)).toMatchObject({
+          status: 403,
+          body: { detail: expect.stringContaining('makes and revokes no tokens') },
+        })
+      }
+      expect((await ask('DELETE', `/tokens/${id}`, undefined, token)).status).toBe(403)
+      expect((await ask('DELETE', `/tokens/${own}`, undefined, token)).status).toBe(403)
+    }
+  })
+
+  test('that end make none that lasts longer', async () => {
+    const { ask, json } = await open()
+    const make = (wanted: object, token?: string) => ask('POST', '/tokens', { role: 'operator', ...wanted }, token)
+    const { token } = await json(await make({ expires_in: 3600 }))
+
+    expect((await make({}, token)).status).toBe(403)
+    expect((await make({ expires_in: 7200 }, token)).status).toBe(403)
+    expect((await make({ expires_in: 600 }, token)).status).toBe(201)
   })
 
   test('that decide nothing do not decide by talking either', async () => {
@@ -142,21 +164,57 @@ describe('the tokens of a running server', () => {
     expect((await fetch(`${(await open()).url}/tokens`)).status).toBe(401)
   })
 
-  test('of another operator are made by an admin alone', async () => {
-    const people = [{ name: 'ada', local: true, admin: true }, { name: 'ben' }]
-    const { ask, json } = await open({ operators: people })
-    const make = (user: string, token?: string) => ask('POST', '/tokens', { role: 'operator', user }, token)
+  test('are everybody’s own, and an admin’s to manage', async () => {
+    const people = [{ name: 'ada', local: true, admin: true }, { name: 'ben' }, { name: 'eve' }]
+    const { ask, json, made } = await open({ operators: people })
+    const make = (wanted: object, token?: string) => ask('POST', '/tokens', wanted, token)
+    const ben = await json(await make({ role: 'operator', user: 'ben' }))
+    const eve = await json(await make({ role: 'user', user: 'eve' }))
 
-    const ben = (await json(await make('ben'))).token
-    const refused = await json(await make('ada', ben))
+    // He would be two of the people whom a quorum asks for, or talk and decide as somebody else.
+    for (const wanted of [
+      { role: 'operator', user: 'eve' },
+      { role: 'user', user: 'eve' },
+      { role: 'user', user: 'local_user' },
+      { role: 'agent', user: 'eve', workspace: '/srv/shop' },
+    ]) {
+      const refused = await make(wanted, ben.token)
+      expect([refused.status, (await json(refused)).detail]).toEqual([
+        403,
+        expect.stringContaining('Only an admin may let'),
+      ])
+    }
+    const own = await json(await make({ role: 'user', name: 'his' }, ben.token))
+    expect([own.user, own.role]).toEqual(['ben', 'user'])
 
-    // He would be two of the people whom a quorum asks for.
-    expect([refused.code, refused.detail]).toEqual([
-      'forbidden',
-      expect.stringContaining('Only an admin may let ada in'),
-    ])
-    expect((await make('local_user', ben)).status).toBe(403)
-    expect((await make('ben', ben)).status).toBe(201)
+    const listed = async (token?: string) =>
+      (await json(await ask('GET', '/tokens', undefined, token))).tokens.map(({ id }: { id: string }) => id)
+    expect(await listed(ben.token)).toEqual([ben.id, own.id])
+    expect(await listed()).toEqual(expect.arrayContaining([ben.id, eve.id, own.id]))
+
+    const [first] = await listed()
+    for (const id of [eve.id, first]) {
+      expect(await json(await ask('DELETE', `/tokens/${id}`, undefined, ben.token))).toMatchObject({
+        status: 403,
+        detail: expect.stringContaining('or an admin may revoke it'),
+      })
+    }
+    expect((await ask('GET', '/sessions', undefined, eve.token)).status).toBe(200)
+    expect((await ask('DELETE', `/tokens/${own.id}`, undefined, ben.token)).status).toBe(204)
+    expect((await ask('DELETE', `/tokens/${eve.id}`, undefined, made.operator)).status).toBe(204)
+    expect((await ask('GET', '/sessions', undefined, eve.token)).status).toBe(401)
+  })
+
+  test('without a list of operators are all the local operator’s, and a named one has only their own', async () => {
+    const { ask, json } = await open()
+    const ada = await json(await ask('POST', '/tokens', { role: 'operator', user: 'ada' }))
+    const mine = await json(await ask('POST', '/tokens', { role: 'user' }))
+
+    expect(mine.user).toBe('local_user')
+    expect((await ask('DELETE', `/tokens/${mine.id}`, undefined, ada.token)).status).toBe(403)
+    expect((await ask('POST', '/tokens', { role: 'user', user: 'ben' }, ada.token)).status).toBe(403)
+    expect((await ask('DELETE', `/tokens/${mine.id}`)).status).toBe(204)
+    expect((await ask('DELETE', `/tokens/${ada.id}`)).status).toBe(204)
   })
 
   test.each([

@@ -4,7 +4,6 @@ import { realpathSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { LOCAL_USER } from '../../../domain/session.ts'
 import type { StepUp } from '../../../domain/step-up.ts'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
 import { scopes } from '../../../http/auth/tokens/scopes.ts'
@@ -12,7 +11,7 @@ import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts
 import type { NewToken, Tokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Principal, Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { type Operators, refuseForOthers } from '../../../supervision/sessions/may-command.ts'
+import { hasOwnRight, type Operators, refuseForOthers } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
 
@@ -25,8 +24,8 @@ const NewTokenSchema = z
     user: z
       .string()
       .regex(USER_NAME, `Send ${USER_NAME_TEXT}.`)
-      .default(LOCAL_USER)
-      .describe('Owner of the sessions that the token begins. Default: `local_user`.'),
+      .exactOptional()
+      .describe('Owner of the sessions that the token begins. Left out: you. Only an admin names somebody else.'),
     name: z
       .string()
       .regex(/^[^\p{C}]{0,64}$/u, 'Send at most 64 printable characters.')
@@ -106,7 +105,7 @@ const example = {
 
 const describeList: RouteDescription = {
   tag,
-  description: 'Oldest first. Tokens from the settings are not listed.',
+  description: 'Your own; an admin sees everybody’s. Oldest first. Tokens from the settings are not listed.',
   responses: {
     200: {
       description: 'The tokens that can be revoked.',
@@ -124,7 +123,7 @@ const describeList: RouteDescription = {
 const describeCreate: RouteDescription = {
   tag,
   description:
-    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`). Only an admin makes a token of another operator. A token that is limited, or that ends, makes none that may do more or lasts longer.',
+    'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`). Only an admin makes tokens for others. A token that is limited to scopes or to an agent makes none, and one that ends makes none that lasts longer.',
   headers: {
     'X-Passkey': z.string().optional().describe('A proof with a passkey: base64url of {"challenge_id", "response"}.'),
   },
@@ -153,10 +152,11 @@ const describeCreate: RouteDescription = {
 
 const describeRevoke: RouteDescription = {
   tag,
-  description: 'The token is refused from now on, and its open streams end within 5 seconds.',
+  description:
+    'The token is refused from now on, and its open streams end within 5 seconds. Only an admin revokes tokens of others. A token that is limited to scopes or to an agent revokes none.',
   params: { id: z.string().describe('Id of the token.') },
   responses: { 204: { description: 'The token is revoked.' } },
-  errors: ['token_not_found', 'storage_full', 'storage_failed'],
+  errors: ['forbidden', 'token_not_found', 'storage_full', 'storage_failed'],
 }
 
 interface TokenRoutesDeps {
@@ -168,10 +168,12 @@ interface TokenRoutesDeps {
 }
 
 export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }: TokenRoutesDeps): Route[] {
-  async function list(_request: Request, reply: Reply): Promise<void> {
-    // So that the CLI can check that this server uses the data directory it means.
+  async function list(request: Request, reply: Reply): Promise<void> {
     await tokens.refresh()
-    reply.json(200, { data_dir: realpathSync(dataDir), tokens: tokens.list().map(view) })
+    const by = callerOf(request.principal)
+    const found = tokens.list().filter(({ user }) => hasOwnRight(operators, by, user))
+    // The folder is there so that the CLI can check that this server uses the one it means.
+    reply.json(200, { data_dir: realpathSync(dataDir), tokens: found.map(view) })
   }
 
   async function create(request: Request, reply: Reply): Promise<void> {
@@ -182,20 +184,25 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
       })
     }
     const by = callerOf(request.principal, request.channel)
-    refuseMore(request.principal, parsed.data, clock.now())
+    const wanted = { ...parsed.data, user: parsed.data.user ?? request.principal.owner }
+    refuseForOthers(operators, by, wanted.user)
+    refuseLonger(request.principal, wanted, clock.now())
     // Whoever has one can do what needs a passkey only with a passkey, but everything else.
-    if (parsed.data.role === 'operator') {
-      refuseForOthers(operators, by, parsed.data.user)
-      await stepUp.require(by, { kind: 'token' })
-    }
-    const { record, token } = await tokens.create(parsed.data, by.user)
+    if (wanted.role === 'operator') await stepUp.require(by, { kind: 'token' })
+    const { record, token } = await tokens.create(wanted, by.user)
     request.log.info('token created', { token_id: record.id, user: record.user, role: record.role })
     reply.json(201, { ...view(record), token })
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
-    await tokens.revoke(id, callerOf(request.principal).user)
+    const by = callerOf(request.principal)
+    await tokens.revoke(id, by.user, ({ user }) => {
+      if (hasOwnRight(operators, by, user)) return
+      throw new ServerError('forbidden', `This token is of ${user}: only ${user} or an admin may revoke it.`, {
+        details: { owner: user },
+      })
+    })
     request.log.info('token revoked', { token_id: id })
     reply.empty(204)
   }
@@ -216,24 +223,15 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
   ]
 }
 
-/** Throws `forbidden`: otherwise the limits of a token would mean nothing. */
-function refuseMore({ scopes: own, agent: only, expiresAt }: Principal, wanted: NewToken, now: number): void {
-  if (wanted.role !== 'agent') {
-    if (own !== undefined && !wanted.scopes?.every((scope) => own.includes(scope))) {
-      throw new ServerError('forbidden', `Your token is limited to ${own.join(', ')}. Name some of these as scopes.`)
-    }
-    if (only !== undefined && wanted.agent !== only) {
-      throw new ServerError('forbidden', `Your token is limited to the agent ${only}. Name it as agent.`)
-    }
-  }
+/** Throws `forbidden`: otherwise the end of a token would mean nothing. */
+function refuseLonger({ expiresAt }: Principal, { expires_in }: NewToken, now: number): void {
   if (expiresAt === undefined) return
   const left = Math.floor((expiresAt - now) / 1000)
-  if (wanted.expires_in === undefined || wanted.expires_in > left) {
-    throw new ServerError(
-      'forbidden',
-      `Your token ends in ${left} s, so it makes only tokens that end before. Send expires_in.`,
-    )
-  }
+  if (expires_in !== undefined && expires_in <= left) return
+  throw new ServerError(
+    'forbidden',
+    `Your token ends in ${left} s, so it makes only tokens that end before. Send expires_in.`,
+  )
 }
 
 const view = ({ sha256: _, ...record }: TokenRecord) => record

@@ -22,7 +22,7 @@ export function KeysPart() {
   return (
     <Section
       title="Keys"
-      about="Tokens for programs, agents and other people. Those of the settings file are not listed."
+      about="Your tokens for programs, agents and people; an admin sees everybody’s. Those of the settings file are not listed."
       action={
         <Button kind="primary" icon={<NewIcon />} disabled={!isLive} onClick={() => setMaking(true)}>
           New key

@@ -78,7 +78,7 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
         <Choice label="Role" choices={roles} value={role} onChange={setRole} />
         <TextField
           label="User"
-          help="Whose sessions it sees and begins. Left out: those of people without a name."
+          help="Whose sessions it sees and begins. Left out: yours. Only an admin names somebody else."
           maxLength={64}
           pattern="\w*"
           value={user}
