@@ -33,7 +33,7 @@ const limits = z.strictObject({
   ),
   identical_calls: key(
     count().default(3),
-    'How often in a row the model may make the same tool call with the same arguments.',
+    'How often in a row the model may make the same tool call with the same arguments, however they are spelled.',
     3,
   ),
   parallel_calls: key(count().default(8), 'How many tool calls of one model answer run at the same time.', 8),

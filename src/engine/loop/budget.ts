@@ -3,6 +3,7 @@
 import type { ModelSettings, RunLimits } from '../../domain/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
+import { canonicalJson } from '../../json/digest.ts'
 import type { ModelUsage } from '../../models/model.ts'
 
 export interface Budget {
@@ -76,7 +77,7 @@ export function createBudget(
     toolCall(name, args) {
       calls += 1
       if (calls > limits.toolCalls) throw spent('tool_calls', limits.toolCalls, `${limits.toolCalls} tool calls`)
-      const call = `${name}\n${args}`
+      const call = `${name}\n${canonicalArguments(args)}`
       repeats = call === last ? repeats + 1 : 1
       last = call
       if (repeats > limits.identicalCalls) {
@@ -88,6 +89,16 @@ export function createBudget(
       }
       whole?.toolCall(name, args)
     },
+  }
+}
+
+/** The same arguments in another spelling are the same call. */
+function canonicalArguments(args: string): string {
+  try {
+    return canonicalJson(JSON.parse(args))
+  } catch {
+    // The model may write anything. It is refused elsewhere.
+    return args
   }
 }
 
