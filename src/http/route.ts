@@ -73,9 +73,10 @@ export interface Request {
   /**
    * Reads the body as JSON and checks the limits while it arrives. Throws `malformed_json`, `unsupported_media_type`,
    * `body_too_large`, `request_timeout`. With `long`, a body with a Content-Length may be larger: long base64 strings in it become
-   * `LongText`s, and it also throws what `readLongJson` throws.
+   * `LongText`s, and it also throws what `readLongJson` throws. A body of the class `control` or `edit` with a key twice is malformed,
+   * and so is another one if `hasKeysOnce` says so.
    */
-  json(options?: { long?: LongBodyLimits }): Promise<unknown>
+  json(options?: { long?: LongBodyLimits; hasKeysOnce?: (body: unknown) => boolean }): Promise<unknown>
   /** Closes the temporary file behind the `LongText`s of the body. Happens anyway when the handler is done. */
   releaseBody(): void
   /**

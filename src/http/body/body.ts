@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { ClientGone } from '../client-gone.ts'
 import type { Pace } from './body-chunks.ts'
-import { JsonMeter, parseJson } from './parse-json.ts'
+import { JsonMeter, parseJson, refuseRepeatedKeys } from './parse-json.ts'
 
 interface BodyLimits {
   maxBytes: number
@@ -28,6 +28,8 @@ export interface BodyReader {
   /** The speed limit for uploads, which have no total time limit. */
   pace: Pace
   clock: Clock
+  /** Whether a body must not have a key twice, because it decides something. Left out: it may. */
+  hasKeysOnce?: (body: unknown) => boolean
   /** Called when the headers are accepted and the body is wanted. This is the moment to send `100 Continue`. */
   onBegin?: () => void
 }
@@ -37,9 +39,12 @@ export async function readJson(request: IncomingMessage, reader: BodyReader): Pr
   checkMediaType(request)
   if ((declaredLength(request) ?? 0) > reader.limits.maxBytes) throw tooLarge(reader.limits.maxBytes)
   reader.onBegin?.()
-  const bytes = await readBytes(request, reader)
+  const meter = new JsonMeter()
+  const bytes = await readBytes(request, reader, meter)
   if (bytes.length === 0) throw new ServerError('malformed_json', 'The body is empty; send a JSON object.')
-  return parseJson(decodeUtf8(bytes))
+  const value = parseJson(decodeUtf8(bytes))
+  if (reader.hasKeysOnce?.(value) === true) refuseRepeatedKeys(value, meter.members)
+  return value
 }
 
 /** The Content-Length, or null if the client sends chunks. */
@@ -87,11 +92,10 @@ export function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyReader): Promise<Buffer> {
+function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyReader, meter: JsonMeter): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) return reject(new ClientGone())
     const chunks: Buffer[] = []
-    const meter = new JsonMeter()
     const startedAt = clock.mono()
     let size = 0
     let cancelCheck = clock.after(Math.min(limits.graceMs, limits.totalMs), checkPace)

@@ -7,7 +7,7 @@ import { type BodyReader, checkMediaType, decodeUtf8, tooLarge } from './body.ts
 import { readChunks } from './body-chunks.ts'
 import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
-import { JsonMeter, malformed, parseJson } from './parse-json.ts'
+import { JsonMeter, malformed, parseJson, refuseRepeatedKeys } from './parse-json.ts'
 import type { TempFile, TempFolder } from './temp-file.ts'
 
 export interface LongBodyLimits extends Pick<CutLimits, 'maxTextChars' | 'textTooLong'> {
@@ -77,6 +77,7 @@ export async function readLongJson(
     const { cuts } = cutter
     const text = decodeUtf8(cutter.rest)
     const value = parseJson(text, (position) => sentPosition(position, text, cuts))
+    if (reader.hasKeysOnce?.(value) === true) refuseRepeatedKeys(value, meter.members)
     const { tempFile } = aside
     return { value: tempFile === null ? value : withLongTexts(value, mark, cuts, tempFile), tempFile }
   } catch (error) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJson } from './parse-json.ts'
+import { JsonMeter, parseJson, refuseRepeatedKeys } from './parse-json.ts'
 
 function refusal(text: string): string {
   try {
@@ -46,6 +46,38 @@ describe('JSON from strangers', () => {
     const text = '{"a":"__proto__ constructor prototype","constructor":{"name":"x"},"prototype":1}'
 
     expect(parseJson(text)).toEqual(JSON.parse(text))
+  })
+
+  /** Whether a text is refused because an object in it has a key twice. */
+  function hasRepeats(text: string): boolean {
+    const meter = new JsonMeter()
+    meter.take(Buffer.from(text))
+    try {
+      refuseRepeatedKeys(parseJson(text), meter.members)
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  test.each([
+    '{"decision":"reject","decision":"approve"}',
+    '{"a":{"b":[{"to":1,"to":1}]}}',
+    '{"to":1,"t\\u006f":2}',
+    '{"__a":"x:y","":{},"":[]}',
+  ])('finds a key that is there twice: %s', (text) => {
+    expect(hasRepeats(text)).toBe(true)
+  })
+
+  test('finds none where each object has its keys once, whatever its strings say', () => {
+    expect(hasRepeats('{"a:b":"{\\"a\\":1,\\"a\\":2}","b":[{"a":1},{"a":1}],"c":{"a":{"a":[]}}}')).toBe(false)
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        const text = JSON.stringify(value)
+        fc.pre(!text.includes('proto'))
+        expect(hasRepeats(text)).toBe(false)
+      }),
+    )
   })
 
   test('says where the JSON is wrong without repeating it', () => {

@@ -15,6 +15,27 @@ export function parseJson(text: string, placeOf: (position: number) => number = 
   return value
 }
 
+/**
+ * Throws `malformed_json` if an object has a key twice: JSON.parse keeps the last one, and somebody else who reads the same text may go
+ * by the first. `members` is how many the text has. The parsed value has fewer if some were dropped.
+ */
+export function refuseRepeatedKeys(root: unknown, members: number): void {
+  const open: unknown[] = [root]
+  let kept = 0
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    const inner = Object.values(value)
+    if (!Array.isArray(value)) kept += inner.length
+    for (const one of inner) open.push(one)
+  }
+  if (kept < members) {
+    throw malformed(
+      'An object in the body has the same key twice, so it does not say clearly what you want. Send it once.',
+    )
+  }
+}
+
 export const malformed = (detail: string): ServerError => new ServerError('malformed_json', detail)
 
 // V8's message quotes the text around the error. Only the position is sent back.
@@ -72,6 +93,7 @@ const MAX_DEPTH = 100
 const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BACKSLASH = 0x5c
 /** `{` and `[` without the bit in which they differ. `}` and `]` likewise. */
 const OPEN = 0x5b
@@ -80,17 +102,23 @@ const SAME_BRACKET = 0xff ^ 0x20
 
 export class JsonMeter {
   #values = 1
+  #members = 0
   #depth = 0
   #inString = false
   #isEscaped = false
   /** A bracket was opened, and nothing has followed yet. */
   #isEmpty = false
 
+  /** How many members all objects have together. */
+  get members(): number {
+    return this.#members
+  }
+
   /** Throws at the first value or level that is too many: `body_too_large` for values, `malformed_json` for levels. */
   take(chunk: Uint8Array): void {
     // Every byte of every body passes here, and a local variable is faster than a field.
     let [inString, isEscaped, isEmpty] = [this.#inString, this.#isEscaped, this.#isEmpty]
-    let [values, depth] = [this.#values, this.#depth]
+    let [values, members, depth] = [this.#values, this.#members, this.#depth]
     for (let i = 0; i < chunk.length; i += 1) {
       const byte = chunk[i] ?? 0
       if (inString) {
@@ -107,6 +135,7 @@ export class JsonMeter {
       }
       if (byte === QUOTE) inString = true
       else if (byte === COMMA) values += 1
+      else if (byte === COLON) members += 1
       else if (bracket === OPEN) {
         isEmpty = true
         depth += 1
@@ -118,6 +147,7 @@ export class JsonMeter {
     this.#isEscaped = isEscaped
     this.#isEmpty = isEmpty
     this.#values = values
+    this.#members = members
     this.#depth = depth
   }
 }

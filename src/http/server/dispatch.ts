@@ -342,7 +342,8 @@ type BodyReaders = Record<BodyClass, RequestContext['body']>
 function bodyReaders(body: RequestContext['body']): BodyReaders {
   const reader = (name: BodyClass) => {
     const maxBytes = Math.min(body.limits.maxBytes, bodyClassBytes[name] ?? Number.POSITIVE_INFINITY)
-    return { ...body, limits: { ...body.limits, maxBytes } }
+    const decides = name === 'control' || name === 'edit'
+    return { ...body, limits: { ...body.limits, maxBytes }, ...(decides ? { hasKeysOnce: () => true } : {}) }
   }
   return {
     none: reader('none'),

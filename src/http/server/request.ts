@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { declaredLength, readJson } from '../body/body.ts'
-import { type LongBody, type LongBodyLimits, type LongBodyReader, readLongJson } from '../body/long-json.ts'
+import { type LongBody, type LongBodyReader, readLongJson } from '../body/long-json.ts'
 import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from '../body/multipart.ts'
 import type { TempFile } from '../body/temp-file.ts'
 import type { Channel, Principal, Request } from '../route.ts'
@@ -73,8 +73,8 @@ export class HttpRequest implements Request {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-  json(options: { long?: LongBodyLimits } = {}): Promise<unknown> {
-    this.#body ??= this.#read(options.long).then((body) => this.#ifAllowed(body))
+  json(options: Parameters<Request['json']>[0] = {}): Promise<unknown> {
+    this.#body ??= this.#read(options).then((body) => this.#ifAllowed(body))
     return this.#body
   }
 
@@ -102,11 +102,15 @@ export class HttpRequest implements Request {
     this.#abort?.abort()
   }
 
-  async #read(long: LongBodyLimits | undefined): Promise<unknown> {
+  async #read({ long, hasKeysOnce }: NonNullable<Parameters<Request['json']>[0]>): Promise<unknown> {
     const { body, raw } = this.#context
     refuseRead(raw)
     const onBegin = this.#onBegin()
-    const reader = { ...body, ...(onBegin === null ? {} : { onBegin }) }
+    const reader = {
+      ...(hasKeysOnce === undefined ? {} : { hasKeysOnce }),
+      ...body,
+      ...(onBegin === null ? {} : { onBegin }),
+    }
     const declared = long === undefined ? null : declaredLength(raw)
     if (long === undefined || declared === null) return readJson(raw, reader)
     if (declared > body.limits.maxBytes) {

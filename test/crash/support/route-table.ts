@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/domain/logger.ts'
 import { testAgent } from '../../../src/engine/testing/open-engine.ts'
 import type { Route } from '../../../src/http/route.ts'
 
-export type RouteRow = Pick<Route, 'method' | 'path' | 'role'>
+export type RouteRow = Pick<Route, 'method' | 'path' | 'role' | 'body'>
 
 /** Every route of a server with these flags, as the app puts them together. So new routes are tested too. */
 export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> {
@@ -30,7 +30,7 @@ export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> 
     },
   })
   const { routes } = await app.open()
-  const table = routes.map(({ method, path, role }) => ({ method, path, role }))
+  const table = routes.map(({ method, path, role, body }) => ({ method, path, role, body }))
   await app.close({ drainMs: 0 })
   await rm(dataDir, { recursive: true })
   return table

@@ -74,6 +74,12 @@ test('every route needs the scope that this table says', async () => {
   ])
 })
 
+test('every route that decides reads a body in which no key may be there twice', async () => {
+  const deciding = (await routeTable()).filter((route) => route.method === 'POST' && scopeOf(route) === 'decide')
+  const others = deciding.filter(({ body }) => body !== 'control' && body !== 'edit' && body !== 'none')
+  expect(others.map(({ path }) => path)).toEqual([])
+})
+
 test('a token does what its scopes say, and one without scopes everything', () => {
   const refusal = (own: readonly Scope[] | undefined, line: string, role: 'public' | 'user' | 'operator' | 'agent') => {
     const [method, path = ''] = line.split(' ')

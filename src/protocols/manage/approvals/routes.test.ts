@@ -46,6 +46,51 @@ describe('an invalid decision', () => {
     expect(await refusalOf(answer)).toEqual({ status: 404, code: 'approval_not_found' })
   })
 
+  test.each([
+    ['{"decision":"reject","decision":"approve"}'],
+    ['{"decision":"approve","arguments":{"to":"bob","to":"eve"}}'],
+    ['{"decision":"approve","arguments":{"to":"bob","t\\u006f":"eve"}}'],
+  ])('is refused if it says two things under one key: %s', async (body) => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors)
+    const headers = { 'Content-Type': 'application/json', ...asOperator }
+
+    const answer = await fetch(`${doors.url}/approvals/${id}`, { method: 'POST', headers, body })
+
+    expect(await answer.json()).toMatchObject({
+      status: 400,
+      code: 'malformed_json',
+      detail: expect.stringContaining('same key twice'),
+    })
+    expect([(await list(doors)).ids, doors.delivered]).toEqual([[id], []])
+  })
+
+  test('is refused so in AG-UI’s resume too, whose other inputs may say anything twice', async () => {
+    await using doors = await openGatedDoors(sending)
+    const [id = ''] = await ask(doors)
+    const send = (path: string, body: string) =>
+      fetch(`${doors.url}${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...asOperator },
+        body,
+      })
+    const answer = `[{"interruptId":"${id}","status":"resolved","payload":{"approved":false,"approved":true}}]`
+    const input = (resume: string) => `{"threadId":"thread","runId":"r2","messages":[],"resume":${resume}}`
+
+    const single = `{"method":"agent/run","params":{"agentId":"default"},"body":${input(answer)}}`
+    for (const [path, body] of [
+      ['/', input(answer)],
+      ['/agents/tester', input(answer)],
+      ['/copilotkit/agent/default/run', input(answer)],
+      ['/copilotkit', single],
+    ] as const) {
+      expect([path, await refusalOf(await send(path, body))]).toEqual([path, { status: 400, code: 'malformed_json' }])
+    }
+    expect([(await list(doors)).ids, doors.delivered]).toEqual([[id], []])
+    const twice = '{"threadId":"other","runId":"r3","runId":"r3","messages":[],"resume":[]}'
+    expect((await send('/', twice)).status).toBe(200)
+  })
+
   test('is refused when it is larger than any decision, or has too many conditions', async () => {
     await using doors = await openGatedDoors(sending)
     const [id = ''] = await ask(doors)

@@ -1,4 +1,5 @@
 import { fileLimits } from '../../../domain/file.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type { Request } from '../../../http/route.ts'
 import { fileTooLarge } from './attachments.ts'
 
@@ -13,9 +14,16 @@ const long = {
 
 /**
  * Reads a JSON body that may contain files. A body beyond the usual limit must announce its length, so that a body that is too large is
- * refused before it is read. The files of such a body are `LongText`s.
+ * refused before it is read. The files of such a body are `LongText`s. One that answers what an agent asked has no key twice.
  */
-export const jsonWithFiles = (request: Pick<Request, 'json'>): Promise<unknown> => request.json({ long })
+export const jsonWithFiles = (request: Pick<Request, 'json'>): Promise<unknown> =>
+  request.json({ long, hasKeysOnce: bringsAnswers })
+
+/** `resume` of AG-UI's input, which CopilotKit may send inside an envelope. */
+const bringsAnswers = (body: unknown): boolean =>
+  isRecord(body) && (hasAnswers(body) || Object.values(body).some((inner) => isRecord(inner) && hasAnswers(inner)))
+
+const hasAnswers = ({ resume }: Record<string, unknown>): boolean => Array.isArray(resume) && resume.length > 0
 
 /** The lists of a body that can contain files, at any door. */
 const LISTS = ['files', 'messages', 'input'] as const
