@@ -1,6 +1,7 @@
 // Signing in to the console, devices, passkeys, and proofs with a passkey. For operators.
 
 import type { Call } from './connection.ts'
+import type { Remembered } from './wire-types.ts'
 
 interface Signalled {
   signal?: AbortSignal
@@ -106,7 +107,13 @@ export type ProofPurpose =
       /** Of what was shown. */
       digest: string
       decision: 'approve' | 'respond'
+      /** With all that the decision itself brings: the proof counts for nothing else. */
+      arguments?: Record<string, unknown>
+      content?: string
+      force?: boolean
+      result?: unknown
       remember?: 'session' | 'always'
+      grant?: NonNullable<Remembered['grant']>
     }
   | { kind: 'device_code' }
   | { kind: 'passkey' }

@@ -41,6 +41,8 @@ export interface Decision {
   reason?: string
   /** Replace the arguments that the model wrote. */
   arguments?: Record<string, unknown>
+  /** The same as the person sent them, with masks in the place of secrets. Left out: they were sent as they are. */
+  sentArguments?: Record<string, unknown>
   /** With `respond`: any JSON value. */
   result?: unknown
   /** Also allow similar calls from now on, or refuse them if this is a rejection. */

@@ -1,9 +1,9 @@
 // Every door that can decide asks for a passkey where one is needed.
 
 import { describe, expect, test } from 'vitest'
-import type { ProofPurpose } from '../domain/step-up.ts'
 import { outline } from '../engine/testing/open-engine.ts'
 import { openProofs } from '../http/auth/console/testing/open-proofs.ts'
+import { proofPurpose } from '../supervision/approvals/decide.ts'
 import { asOperator, eventsOf } from './testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from './testing/open-gated-doors.ts'
 import { readSse } from './testing/sse-reader.ts'
@@ -30,15 +30,8 @@ async function openAsked(tool: 'fire' | 'send' = 'fire') {
       doors.post(`/approvals/${id}`, body, { ...asOperator, ...headers }),
     resume: (path: string, headers: Headers = {}) =>
       doors.post(path, input({ runId: 'run-2', messages: [], resume }), { ...asOperator, ...headers }),
-    async proof(more: Partial<ProofPurpose & { kind: 'decision' }> = {}): Promise<Headers> {
-      const purpose = {
-        kind: 'decision',
-        approvalId: id,
-        digest,
-        decision: 'approve',
-        remember: null,
-        ...more,
-      } as const
+    async proof(more: Partial<Parameters<typeof proofPurpose>[2]> = {}): Promise<Headers> {
+      const purpose = proofPurpose(id, digest, { decision: 'approve', ...more })
       return { 'X-Passkey': await passkeys.prove('operator', purpose, key) }
     },
     status: async () => (await doors.approvals.get({ user: 'operator', role: 'operator' }, id)).status,
@@ -105,7 +98,7 @@ describe('with a passkey on the server', () => {
     // A proof for the one call is none for all that follow.
     const once = await asked.decide({ decision: 'approve', remember: 'always' }, await asked.proof())
     expect(once.status).toBe(403)
-    const always = await asked.proof({ remember: 'always' })
+    const always = await asked.proof({ remember: { scope: 'always' } })
     expect((await asked.decide({ decision: 'approve', remember: 'always' }, always)).status).toBe(200)
 
     await using other = await openAsked('send')
@@ -117,6 +110,31 @@ describe('with a passkey on the server', () => {
     const answer = { decision: 'respond', result: 'Done by hand.' }
 
     expect((await asked.decide(answer)).status).toBe(403)
-    expect((await asked.decide(answer, await asked.proof({ decision: 'respond' }))).status).toBe(200)
+    const other = await asked.proof({ decision: 'respond', result: 'Nothing was done.' })
+    expect((await asked.decide(answer, other)).status).toBe(403)
+    const proof = await asked.proof({ decision: 'respond', result: 'Done by hand.' })
+    expect((await asked.decide(answer, proof)).status).toBe(200)
+  })
+
+  test('a proof counts for the arguments that were edited, however they are written, and for no others', async () => {
+    await using asked = await openAsked()
+    const edited = { decision: 'approve', arguments: { to: 'ada' } }
+
+    expect((await asked.decide(edited, await asked.proof())).status).toBe(403)
+    expect((await asked.decide(edited, await asked.proof({ arguments: { to: 'eve' } }))).status).toBe(403)
+    const proof = await asked.proof({ arguments: { to: 'ada' } })
+    expect((await asked.decide({ decision: 'approve' }, proof)).status).toBe(403)
+    expect([await asked.status(), asked.doors.delivered]).toEqual(['pending', []])
+
+    expect((await asked.decide(edited, await asked.proof({ arguments: { to: 'ada' } }))).status).toBe(200)
+  })
+
+  test('a proof for a call that is always allowed covers how far that goes', async () => {
+    await using asked = await openAsked('send')
+    const always = { decision: 'approve', remember: 'always' }
+    const wider = { ...always, grant: { where: { to: '*' } } }
+
+    expect((await asked.decide(wider, await asked.proof({ remember: { scope: 'always' } }))).status).toBe(403)
+    expect((await asked.decide(always, await asked.proof({ remember: { scope: 'always' } }))).status).toBe(200)
   })
 })

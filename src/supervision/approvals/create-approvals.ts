@@ -47,7 +47,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     async decide(by, id, given, correlationId) {
       checkReason(given.reason)
       const approval = await visibleApproval(syncedWaits, by, id)
-      const decision = withSecrets(given, approval)
+      const sent = given.arguments === undefined ? {} : { sentArguments: given.arguments }
+      const decision = { ...withSecrets(given, approval), ...sent }
       if (isSupervisedApproval(approval)) {
         return { approval: await elsewhere().decide(by, approval, decision), run: null }
       }

@@ -6,11 +6,11 @@ import { isoTime } from '../../domain/clock.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { noStepUp, type StepUp } from '../../domain/step-up.ts'
+import { noStepUp, type ProofPurpose, type StepUp } from '../../domain/step-up.ts'
 import { type Approval, hasExpired } from '../../domain/wait.ts'
 import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
-import { callDigest, sha256 } from '../../json/digest.ts'
+import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import { channelOf, isSamePerson, type Operators, personOf, viaOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
@@ -124,10 +124,33 @@ export async function proofFor(
   stepUp: StepUp,
   by: Caller,
   { id, digest, risk }: Pick<Approval, 'id' | 'digest' | 'risk'>,
-  { decision, remember }: Decision,
+  given: Decision,
 ): Promise<AuditRecord['details']> {
+  const { decision, remember } = given
   if (decision === 'reject' || (risk !== 'critical' && remember?.scope !== 'always')) return {}
-  return stepUp.require(by, { kind: 'decision', approvalId: id, digest, decision, remember: remember?.scope ?? null })
+  return stepUp.require(by, proofPurpose(id, digest, { ...given, decision }))
+}
+
+/** What a proof for this decision is made for: for nothing that differs in what is decided. */
+export function proofPurpose(
+  approvalId: string,
+  digest: string,
+  given: Decision & { decision: 'approve' | 'respond' },
+): ProofPurpose {
+  const { decision, remember, arguments: edited, sentArguments = edited, content, force, result } = given
+  const brought = {
+    arguments: sentArguments,
+    content,
+    force,
+    result,
+    where: remember?.where,
+    seconds: remember?.seconds,
+  }
+  const isPlain = Object.values(brought).every((value) => value === undefined)
+  return {
+    ...{ kind: 'decision', approvalId, digest, decision, remember: remember?.scope ?? null },
+    ...(isPlain ? {} : { brings: sha256(canonicalJson(brought)) }),
+  }
 }
 
 /** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */

@@ -92,18 +92,13 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     return hasSaidYes ? null : NOT_ARRIVED
   }
 
-  const approveOnce = (options: ApproveOptions, of = digest): Promise<Approval> =>
-    withProof(
-      {
-        kind: 'decision',
-        approval_id,
-        digest: of,
-        decision: 'approve',
-        ...(options.remember === undefined ? {} : { remember: options.remember }),
-      },
-      (passkey) =>
-        client.approve({ approval_id, digest: of }, { ...options, ...(passkey === undefined ? {} : { passkey }) }),
+  const approveOnce = (options: ApproveOptions, of = digest): Promise<Approval> => {
+    // The proof is for all that the decision brings; what the person says and saw is no part of that.
+    const { signal, passkey: _, reason, looked_at, ...brought } = options
+    return withProof({ kind: 'decision', approval_id, digest: of, decision: 'approve', ...brought }, (passkey) =>
+      client.approve({ approval_id, digest: of }, { ...options, ...(passkey === undefined ? {} : { passkey }) }),
     )
+  }
 
   return {
     isBusy,
@@ -125,7 +120,7 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     reject: (options) => attempt(() => client.reject(shown, options)),
     respond: (result, looked_at) =>
       attempt(() =>
-        withProof({ kind: 'decision', approval_id, digest, decision: 'respond' }, (passkey) =>
+        withProof({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (passkey) =>
           client.respond(shown, result, { looked_at, ...(passkey === undefined ? {} : { passkey }) }),
         ),
       ),

@@ -213,7 +213,7 @@ export const describeRemovePasskey: RouteDescription = {
 export const describeChallenge: RouteDescription = {
   tag,
   description:
-    'What `navigator.credentials.get` needs for a proof. The proof counts for this one purpose, for this caller, once. Send it as the header X-Passkey.',
+    'What `navigator.credentials.get` needs for a proof. The proof counts for this one purpose, for this caller, once. For a decision, send everything that it will bring: `arguments`, `result`, `content`, `force`, `remember`, `grant`. Send it as the header X-Passkey.',
   body: {
     schema: NewChallengeSchema,
     examples: {
@@ -223,6 +223,15 @@ export const describeChallenge: RouteDescription = {
           approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
           digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
           decision: 'approve',
+        },
+      },
+      'a decision with edited arguments': {
+        for: {
+          kind: 'decision',
+          approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+          digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+          decision: 'approve',
+          arguments: { to: 'ada@example.com' },
         },
       },
       'a new device': { for: { kind: 'device_code' } },

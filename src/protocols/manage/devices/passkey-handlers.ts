@@ -1,11 +1,14 @@
+import type { z } from 'zod'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { ProofPurpose } from '../../../domain/step-up.ts'
 import { consolePlace, refuseForeignPage } from '../../../http/auth/console/own-origin.ts'
 import type { Reply, Request } from '../../../http/route.ts'
+import { proofPurpose } from '../../../supervision/approvals/decide.ts'
 import { isSamePerson, personOf, viaOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
+import { decodeDecision } from '../approvals/decode.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, passkeyView, shownUser } from './encode.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
@@ -85,16 +88,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
     if (!(await proofs.isOn())) {
       throw new ServerError('invalid_request', 'Nobody has a passkey yet, so nothing needs a proof.')
     }
-    const purpose: ProofPurpose =
-      wanted.kind === 'decision'
-        ? {
-            kind: 'decision',
-            approvalId: wanted.approval_id,
-            digest: wanted.digest,
-            decision: wanted.decision,
-            remember: wanted.remember ?? null,
-          }
-        : wanted
+    const purpose: ProofPurpose = wanted.kind === 'decision' ? decisionPurpose(wanted) : wanted
     const asked = await proofs.ask(by.user, purpose, consolePlace(request.raw, publicUrl))
     // Without a proof it says why they cannot have one.
     if (asked === null) await proofs.require(by, purpose)
@@ -102,6 +96,13 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   }
 
   return { list, options, add, remove, challenge }
+}
+
+type WantedDecision = Extract<z.infer<typeof NewChallengeSchema>['for'], { kind: 'decision' }>
+
+/** The same words as in the decision itself, read in the same way. */
+function decisionPurpose({ kind: _, approval_id, decision, digest, ...brought }: WantedDecision): ProofPurpose {
+  return proofPurpose(approval_id, digest, { ...decodeDecision({ decision, ...brought }), decision })
 }
 
 const about = ({ id, user }: { id: string; user: string }) => ({ passkey: id, user })

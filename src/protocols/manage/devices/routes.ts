@@ -119,6 +119,8 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
     },
     {
       ...change,
+      // It brings what the decision will bring.
+      body: 'edit',
       path: '/passkeys/challenges',
       summary: 'Ask for the options of a proof',
       describe: describeChallenge,

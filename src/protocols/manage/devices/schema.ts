@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
 import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
+import { DecisionSchema } from '../approvals/schema.ts'
 
 const time = z.iso.datetime()
 const label = z
@@ -135,7 +136,8 @@ export const NewChallengeSchema = z.strictObject({
       approval_id: z.string().max(64),
       digest: z.string().max(200).describe('Of what was shown.'),
       decision: z.enum(['approve', 'respond']),
-      remember: z.enum(['session', 'always']).exactOptional(),
+      ...DecisionSchema.pick({ arguments: true, content: true, force: true, grant: true, remember: true, result: true })
+        .shape,
     }),
     z.strictObject({ kind: z.literal('device_code') }),
     z.strictObject({ kind: z.literal('passkey') }),
