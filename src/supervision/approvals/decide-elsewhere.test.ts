@@ -323,6 +323,31 @@ test('a person who comes under several names owns what is theirs, and counts onc
   expect((await desk.audit()).filter((one) => 'escalated' in one)).toEqual([])
 })
 
+test('among several, an admin whom the settings do not name does not count, and is told so', async () => {
+  const desk = await openAsked({ operators: configuredOperators(people), quorum: sameForEveryRisk(2) })
+  const boss = { user: 'corp:boss', role: 'operator', groups: ['sre'], isAdmin: true } as const
+  await desk.decide(yes)
+
+  await expect(desk.decide(yes, boss)).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('"corp:boss" is none of them.'),
+  })
+  expect((await desk.approvals.get(ann, desk.asked.id)).decisions).toMatchObject([{ by: 'ann' }])
+  // One no is enough, and an admin may say it.
+  expect((await desk.decide({ decision: 'reject' }, boss)).approval.status).toBe('rejected')
+  await desk.answer
+})
+
+test('a member of a group that the settings name counts among several', async () => {
+  const operators = configuredOperators(people, [], [{ group: 'sre', admin: true }])
+  const desk = await openAsked({ operators, quorum: sameForEveryRisk(2) })
+  await desk.decide(yes)
+
+  const member = { user: 'corp:boss', role: 'operator', groups: ['sre'] } as const
+  expect((await desk.decide(yes, member)).approval.status).toBe('approved')
+  await desk.answer
+})
+
 test('a yes to what is critical, or was edited, needs a passkey once somebody has one', async () => {
   const { proofs, register, prove } = openProofs()
   const key = await register('ann')

@@ -164,6 +164,19 @@ export function refuseUnseen(by: Caller, { digest }: Decision): void {
 /** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */
 function refuseYes(operators: Operators, by: Caller, approval: Approval, { remember }: Decision): void {
   const { id, quorum = 1 } = approval
+  refuseUncounted(operators, by, approval)
+  if (remember !== undefined) {
+    throw new ServerError(
+      'invalid_request',
+      `${quorum} people have to say yes each time, so a yes cannot be remembered. Approve without \`remember\`.`,
+      { details: { approval_id: id }, problems: [{ pointer: '/remember', detail: 'Leave it out.' }] },
+    )
+  }
+}
+
+/** Throws `forbidden` for somebody whose yes does not count among several, and `conflict` for somebody whose yes is counted already. */
+export function refuseUncounted(operators: Operators, by: Caller, approval: Approval): void {
+  const { id, quorum = 1 } = approval
   if (!operators.isKnown(by.user, by)) {
     throw new ServerError(
       'forbidden',
@@ -172,13 +185,6 @@ function refuseYes(operators: Operators, by: Caller, approval: Approval, { remem
     )
   }
   refuseSecondYes(operators, by, approval)
-  if (remember !== undefined) {
-    throw new ServerError(
-      'invalid_request',
-      `${quorum} people have to say yes each time, so a yes cannot be remembered. Approve without \`remember\`.`,
-      { details: { approval_id: id }, problems: [{ pointer: '/remember', detail: 'Leave it out.' }] },
-    )
-  }
 }
 
 /** Throws `conflict` if this person is among those who have said yes. */

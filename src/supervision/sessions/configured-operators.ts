@@ -41,7 +41,7 @@ export function configuredOperators(
       return escalation.some(({ afterMs, to }) => waitedMs >= afterMs && to.some(isMeant))
     },
     isKnown: (name, of) =>
-      isOpenToAll ||
+      (isOpenToAll && of === undefined) ||
       named(name) !== undefined ||
       (hasLocal && isLocal(name)) ||
       (of === undefined ? groups.length > 0 && isRemoteUser(name) : groupsOf(of).length > 0),

@@ -10,8 +10,8 @@ export interface Operators {
   /** May decide everywhere, and hand sessions over. */
   isAdmin(name: string, of?: Membership): boolean
   /**
-   * A name that may own sessions. Without a list of operators every name may. `of` says what is known of somebody who is here; without
-   * it, a name of an identity provider may be of a member of a group.
+   * A name that may own sessions. Without a list of operators every name may, and a name of an identity provider may be of a member of a
+   * group. With `of`, which says what is known of somebody who is here: whether the settings name them, so that they count in a quorum.
    */
   isKnown(name: string, of?: Membership): boolean
   /** The name under which a person owns sessions, whichever of their names they come with. Left out: each name is a person. */
