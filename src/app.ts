@@ -36,6 +36,7 @@ import { createServerState } from './http/server-state.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { createConsoleLink, onLocalhost } from './operators/console-link.ts'
 import type { OperatorChannel } from './operators/operator.ts'
+import { noteRefusedRequests } from './protocols/shared/request/refused-requests.ts'
 import { createCountTogether } from './replicas/count-together.ts'
 import type { AppOptions } from './start/app-options.ts'
 import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
@@ -289,7 +290,7 @@ async function startApp(
   })
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
-  http.serve(routes)
+  http.serve(routes, noteRefusedRequests(services.noteRefused))
   state.advance('ready')
   let recovering = Promise.resolve()
   if (where !== null) {

@@ -51,6 +51,7 @@ import { createRevealSecret, type RevealSecret } from './supervision/approvals/r
 import { createInbox, type Inbox } from './supervision/inbox/inbox.ts'
 import { type AuditTrail, createAuditTrail } from './supervision/oversight/audit-trail.ts'
 import { createDayLimits, type DayLimits } from './supervision/oversight/day-limits.ts'
+import { createNoteRefused, type NoteRefused } from './supervision/oversight/note-refused.ts'
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import { createReadUsage, type ReadUsage } from './supervision/oversight/usage-report.ts'
 import type { Reach } from './supervision/reach.ts'
@@ -67,6 +68,7 @@ export interface Services {
   readDiff: ReadDiff
   revealSecret: RevealSecret
   noteShown: NoteShown
+  noteRefused: NoteRefused
   oversight: Oversight
   trail: AuditTrail
   chain: ChainCheck['state']
@@ -229,6 +231,10 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     feed,
     readDiff: createReadDiff(store),
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),
+    noteRefused: createNoteRefused({
+      audit: (record) => sessionLog.commit({ type: 'add_audit', audit: [record] }),
+      ...{ clock, logger: log },
+    }),
     revealSecret: createRevealSecret({ waits: store.waits, log: sessionLog, clock }),
     inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
     mcp,

@@ -105,7 +105,7 @@ function answersFor(
   }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
 ) {
   const { settings, services, store, sessionLog, clock, log: logger } = parts
-  const { approvals, elsewhere, noteShown } = services
+  const { approvals, elsewhere, noteShown, noteRefused } = services
   const { slack } = settings.supervision
   const commands = commandDesk(parts)
   return createSlackAnswers({
@@ -139,7 +139,7 @@ function answersFor(
       },
     },
     runCommand: (by, context, line) => runCommand(commands, by, context, line),
-    audit: (record) => sessionLog.commit({ type: 'add_audit', audit: [record] }),
+    noteRefused,
     clock,
     logger,
   })

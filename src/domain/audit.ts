@@ -35,7 +35,7 @@ export interface AuditRecord {
     | 'shown'
     /** Somebody looked at a secret that was masked: `details.name` says which. */
     | 'revealed'
-    /** Somebody whom a channel does not know, or who came with something made up, tried to answer or to command. */
+    /** Somebody tried to decide or to command and may not: `details` say what, on what and why, and where the entries were bounded. */
     | 'refused'
     /** The first entry of a chain of one process: `details` name the process and the last tie before it. */
     | 'chain_begun'

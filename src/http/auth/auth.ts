@@ -20,6 +20,8 @@ export interface Auth {
    * provider that was not seen before.
    */
   authenticate(authorization: string | undefined, address: string, role: Role, from?: From): Access | Promise<Access>
+  /** Who was refused with this error, although their credential is valid. Null: nobody knows. */
+  whoWas(error: object): Principal | null
 }
 
 interface From {
@@ -79,14 +81,23 @@ export function createAuth({
   })
   const tokens = devices === undefined ? ownTokens : joinTokens(ownTokens, devices.current)
   const find = createTokenFinder(tokens)
+  const refused = new WeakMap<object, Principal>()
+
+  /** Throws `forbidden`. On a public route the error makes the caller a stranger: an agent learns no more there than anybody else. */
+  function checkRole(principal: Principal, role: Role): void {
+    const error = otherRole(principal.role, role)
+    if (error === null) return
+    refused.set(error, principal)
+    throw error
+  }
 
   function check(authorization: string, address: string, role: Role, isLast = false): Access | Promise<Access> {
     const presented = /^bearer +(\S+)$/i.exec(authorization)?.[1]
     const token = presented === undefined ? undefined : find(presented)
     if (token === undefined && presented !== undefined && oidc !== undefined) {
       const identity = identityOf(oidc, presented, address)
-      if (identity instanceof Promise) return identity.then((known) => identityAccess(known, role, clock))
-      if (identity !== null) return identityAccess(identity, role, clock)
+      if (identity instanceof Promise) return identity.then((known) => identified(known, role))
+      if (identity !== null) return identified(identity, role)
     }
     const wait = failures.waitFor(address)
     // A look costs a query, so whoever keeps sending wrong tokens gets none.
@@ -101,12 +112,19 @@ export function createAuth({
     }
     const endsAt = token.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(token.expires_at)
     if (clock.now() >= endsAt) throw endedToken(token)
-    refuseOtherRole(token.role, role)
+    const principal = principalOf(token)
+    checkRole(principal, role)
     if (token.isConsole && token.id !== null) devices?.used(token.id)
     return {
-      principal: principalOf(token),
+      principal,
       isValid: () => clock.now() < endsAt && tokens().some((other) => isSame(other, token)),
     }
+  }
+
+  function identified(identity: Identity, role: Role): Access {
+    const access = identityAccess(identity, clock)
+    checkRole(access.principal, role)
+    return access
   }
 
   /** Null: it is not a token of a provider. A token that somebody made up counts as a failed login, one that has ended does not. */
@@ -149,12 +167,13 @@ export function createAuth({
   }
 
   return {
+    whoWas: (error) => refused.get(error) ?? null,
     authenticate(given, address, role, { isLocal, needsToken = false, proxied = null } = { isLocal: true }) {
       const asksForToken = tokenRequired || needsToken || !(isLocal || insecure)
       // OpenAI's clients must send a key, so people without one write `none`.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {
-        if (proxied !== null) return identityAccess(proxied, role, clock)
+        if (proxied !== null) return identified(proxied, role)
         if (role === 'agent' && isLocal && !tokenRequired && agentWithoutToken !== undefined) {
           return { principal: agentWithoutToken, isValid: () => true }
         }
@@ -217,8 +236,7 @@ const madeUp: ReadonlySet<string> = new Set<TokenFault>([
   'wrong_signature',
 ])
 
-function identityAccess(identity: Identity, role: Role, clock: Clock): Access {
-  refuseOtherRole(identity.role, role)
+function identityAccess(identity: Identity, clock: Clock): Access {
   const { user, groups, isAdmin, email, source, isBrowser, endsAt } = identity
   return {
     principal: {
@@ -235,25 +253,26 @@ function identityAccess(identity: Identity, role: Role, clock: Clock): Access {
   }
 }
 
-/** On a public route the error makes the caller a stranger: an agent learns no more there than anybody else. */
-function refuseOtherRole(own: Token['role'], role: Role): void {
+/** What a route says to a role that it is not for. Null: it is for this one. */
+function otherRole(own: Role, role: Role): ServerError | null {
   if (own === 'agent') {
-    if (role === 'agent') return
-    throw new ServerError(
+    if (role === 'agent') return null
+    return new ServerError(
       'forbidden',
       "An agent's token works only at /mcp and /hooks. It can ask and report, but it cannot talk, read or decide here.",
     )
   }
   if (role === 'agent') {
-    throw new ServerError(
+    return new ServerError(
       'forbidden',
       `This route needs an agent's token; the token you sent is ${own === 'user' ? "a user's" : "an operator's"}. ` +
         'Run `quarterdeck tokens create --role agent --workspace <folder>`.',
     )
   }
   if (role === 'operator' && own !== 'operator') {
-    throw new ServerError('forbidden', "This route needs the operator's token; the token you sent is a user's.")
+    return new ServerError('forbidden', "This route needs the operator's token; the token you sent is a user's.")
   }
+  return null
 }
 
 function principalOf(token: Token): Principal | AgentPrincipal {

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -17,7 +17,7 @@ import { refuseWithoutScope } from '../auth/tokens/scopes.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
 import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
-import { type BodyClass, bodyClassBytes, type Principal, type Route } from '../route.ts'
+import { type BodyClass, bodyClassBytes, type Channel, type Principal, type Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
@@ -42,7 +42,24 @@ interface DispatchOptions {
   clock: Clock
   ids: Ids
   onAnswer: (answer: Answer) => void
+  onRefused: OnRefused
 }
+
+/** A request that would have changed something, from somebody who may not do that. */
+export interface RefusedRequest {
+  route: Pick<Route, 'method' | 'path' | 'role'>
+  params: Readonly<Record<string, string>>
+  /** Null: nobody knows who it was. */
+  principal: Principal | null
+  channel: Channel
+  failure: ServerError
+  /** The session that it is about, if that is known. */
+  sessionId: string | null
+  /** The body. Null: nobody has read it. */
+  body: Promise<unknown> | null
+}
+
+export type OnRefused = (refused: RefusedRequest) => void
 
 /** What is counted for an answered request. `route` is a pattern from the route table, or `-`, so clients cannot invent labels. */
 export interface Answer {
@@ -54,6 +71,14 @@ export interface Answer {
   /** Of the problem that it was answered with. Null: with none. */
   code: string | null
 }
+
+/** The caller may not do this. `passphrase_required` is none: with it the server asks for the passphrase, and `ctl` then asks the person. */
+const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'unauthorized',
+  'forbidden',
+  'passkey_required',
+  'passphrase_wrong',
+])
 
 // nginx's status for "the client closed before we answered". It appears only in logs and metrics.
 const CLIENT_CLOSED = 499
@@ -89,7 +114,8 @@ export class Exchange {
   readonly #notes: Record<string, string>
   readonly #startedAt: number
   #answeredAt: number | null = null
-  #route: Route | null = null
+  #match: Match | null = null
+  #principal: Principal | null = null
   #request: HttpRequest | null = null
   #span: RequestSpan | null = null
 
@@ -116,6 +142,7 @@ export class Exchange {
       { response, path, instance, basePath, isMounted, correlationId, log, notes },
       options.reply,
     )
+    this.reply.onFail = (failure) => this.#noteRefused(failure)
     this.reply.onHead = () => {
       this.#answeredAt = clock.mono()
     }
@@ -144,7 +171,7 @@ export class Exchange {
 
   /** Answers with this error if nothing was answered for `ms`, although the whole request is here. The handler goes on with its work. */
   refuseAfter(ms: number, error: ServerError): void {
-    const isWaiting = this.#raw.complete && !this.#response.headersSent && this.#route?.anytime !== true
+    const isWaiting = this.#raw.complete && !this.#response.headersSent && this.#match?.route.anytime !== true
     if (isWaiting && this.#options.clock.mono() - this.#startedAt >= ms) this.reply.fail(error)
   }
 
@@ -164,7 +191,7 @@ export class Exchange {
     }
     const match = this.#findRoute(path)
     const { route } = match
-    this.#route = route
+    this.#match = match
     // Probes come every few seconds, and nobody looks for their traces.
     if (!route.anytime) this.#trace(route)
     if (!route.anytime && !state.takesWork) throw unavailable(state)
@@ -177,6 +204,7 @@ export class Exchange {
   }
 
   #serve({ route, params }: Match, { principal, isValid }: Access, path: string, sent: Target): Promise<void> {
+    this.#principal = principal
     const { guard, usage } = this.#options
     // Browsers send the cookies of the proxy with requests of any page. A page that anybody may open has to stay reachable by a link.
     const isOfBrowser = principal.source === 'proxy' ? !mayBeOpened(route, this.#raw) : principal.isConsole
@@ -276,13 +304,22 @@ export class Exchange {
     }
   }
 
+  #noteRefused(failure: ServerError): void {
+    if (this.#match === null || this.#match.route.method === 'GET' || !refusals.has(failure.code)) return
+    const { route, params } = this.#match
+    const principal = this.#principal ?? this.#options.auth.whoWas(failure)
+    const channel = this.#via === 'ctl' ? 'ctl' : 'http'
+    const [sessionId = null, body = null] = [this.#notes.session_id, this.#request?.body]
+    this.#options.onRefused({ route, params, principal, channel, failure, sessionId, body })
+  }
+
   #close(): void {
     const response = this.#response
     const isCut = !response.writableFinished
     // A client that sent HEAD does not read the stream.
     if (isCut || this.#method === 'HEAD') this.abort()
     const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
-    const route = this.#route?.path ?? '-'
+    const route = this.#match?.route.path ?? '-'
     const now = this.#options.clock.mono()
     const seconds = ((this.#answeredAt ?? now) - this.#startedAt) / 1000
     this.#options.onAnswer({ method: this.#method, route, status, seconds, code: this.#notes.code ?? null })

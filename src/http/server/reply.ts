@@ -93,6 +93,8 @@ export class HttpReply implements Reply {
   onStream: () => void = () => {}
   /** Called when the headers of the answer are sent. */
   onHead: () => void = () => {}
+  /** Called with what the answer says went wrong. */
+  onFail: (failure: ServerError) => void = () => {}
   readonly #context: ReplyContext
   readonly #services: ReplyServices
   #opened: ResponseStream | null = null
@@ -186,6 +188,7 @@ export class HttpReply implements Reply {
       log.warn('request failed', { error })
     }
     this.note({ code: failure.code })
+    this.onFail(failure)
     if (this.raw.headersSent) {
       // A stream that failed must not look complete.
       if (!this.raw.writableEnded) this.raw.req.socket.destroy()

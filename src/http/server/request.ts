@@ -78,6 +78,11 @@ export class HttpRequest implements Request {
     return this.#body
   }
 
+  /** What was read of it, for whoever comes later. Null: nobody has asked for it. */
+  get body(): Promise<unknown> | null {
+    return this.#body
+  }
+
   releaseBody(): void {
     this.#isReleased = true
     void this.#tempFile?.close()

@@ -20,7 +20,7 @@ import type { ErrorShape } from '../problem.ts'
 import type { Door, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
-import { createDispatch, type Exchange } from './dispatch.ts'
+import { createDispatch, type Exchange, type OnRefused } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { defaultHttpLimits, type HttpLimits } from './limits.ts'
 import { type Listening, type ListenTarget, listen } from './listen.ts'
@@ -66,8 +66,8 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  /** Replaces the routes. */
-  serve(routes: readonly Route[]): void
+  /** Replaces the routes. `onRefused` hears of whoever may not do what they ask for. */
+  serve(routes: readonly Route[], onRefused?: OnRefused): void
   /** Resolves when the server accepts connections. Throws `config_invalid` when it cannot: port in use, no such address. */
   listen(target: ListenTarget): Promise<{ host: string; port: number }>
   /**
@@ -119,6 +119,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
   const doors = new Set(options.doors)
+  let onRefused: OnRefused = () => {}
   let router = createRouter(options.routes, doors)
   const dispatch = createDispatch({
     router: () => router,
@@ -146,6 +147,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     clock,
     ids,
     onAnswer,
+    onRefused: (refused) => onRefused(refused),
   })
 
   function track(exchange: Exchange, open: Set<Exchange>, request: IncomingMessage, onClosed?: () => void): void {
@@ -218,7 +220,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   return {
-    serve(routes) {
+    serve(routes, hear = () => {}) {
+      onRefused = hear
       router = createRouter(routes, doors)
     },
     async listen(target) {

@@ -1,6 +1,8 @@
 // The AG-UI, CopilotKit and management routes over a real socket, on a real engine and store, with a model that the test controls.
 
+import type { AuditRecord } from '../../domain/audit.ts'
 import type { RunEvent } from '../../domain/event.ts'
+import { silentLogger } from '../../domain/logger.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import type { Route } from '../../http/route.ts'
 import {
@@ -16,6 +18,7 @@ import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { createRevealSecret } from '../../supervision/approvals/reveal-secret.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
+import { createNoteRefused } from '../../supervision/oversight/note-refused.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
@@ -25,6 +28,7 @@ import { createInboxRoutes } from '../manage/inbox/routes.ts'
 import { createSearchRoutes } from '../manage/search/routes.ts'
 import { createSessionRoutes } from '../manage/sessions/routes.ts'
 import { createToolRoutes } from '../manage/tools/routes.ts'
+import { noteRefusedRequests } from '../shared/request/refused-requests.ts'
 import { openEngineWithFiles } from './open-engine-with-files.ts'
 import { type Frame, readSse } from './sse-reader.ts'
 
@@ -54,6 +58,9 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
     ...createFileRoutes({ files: keeper, keys }),
   ].filter((route) => !isReplaced(route))
   const server = await startServer({ routes: [...routes, ...added] })
+  const audit = (record: AuditRecord) => log.commit({ type: 'add_audit', audit: [record] })
+  const noteRefused = createNoteRefused({ audit, clock, logger: silentLogger })
+  server.server.serve([...routes, ...added], noteRefusedRequests(noteRefused))
   const { url, lines } = server
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

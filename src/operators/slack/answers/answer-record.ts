@@ -9,9 +9,10 @@ import type { SessionRecord } from '../../../domain/session.ts'
 import { type Approval, isSupervised, isWaiting } from '../../../domain/wait.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
+import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Prompts } from '../../../supervision/prompts/prompts.ts'
 import { checkText } from '../../../supervision/sessions/check-text.ts'
-import { type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
+import { channelOf, type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { type CardAction, type CardSubject, isChoice } from '../cards/card.ts'
@@ -69,6 +70,7 @@ interface AnswerRecordDeps {
   desk: AnswerDesk
   cards: Pick<SlackCards, 'refresh'>
   operators: Operators
+  noteRefused: NoteRefused
   clock: { now(): number }
   logger: Logger
 }
@@ -101,7 +103,7 @@ export function fits(wait: PersonWait, action: CardAction): boolean {
   }
 }
 
-export function createAnswerRecord({ desk, cards, operators, clock, logger }: AnswerRecordDeps) {
+export function createAnswerRecord({ desk, cards, operators, noteRefused, clock, logger }: AnswerRecordDeps) {
   /** Never throws: a refusal is what the person is told. */
   async function answer(by: Caller, wait: PersonWait, given: RecordAnswer): Promise<Answered> {
     const refusal = await refusalFor(by, wait, given.action)
@@ -129,7 +131,12 @@ export function createAnswerRecord({ desk, cards, operators, clock, logger }: An
   }
 
   /** Null: this person may answer it so, and it still waits. */
-  async function refusalFor(by: Caller, wait: PersonWait, action: CardAction): Promise<SlackMessage | null> {
+  async function refusalFor(
+    by: Caller,
+    wait: PersonWait,
+    action: CardAction,
+    isTry = true,
+  ): Promise<SlackMessage | null> {
     try {
       const session = await desk.session(wait.sessionId)
       if (session === null) return says('This is gone: its session was deleted.')
@@ -137,7 +144,7 @@ export function createAnswerRecord({ desk, cards, operators, clock, logger }: An
       if (isSupervised(wait)) refuseForeignCommand(operators, by, session.owner, clock.now() - wait.createdAt)
       if (!isWaiting(wait)) return await late(by, wait, action)
     } catch (error) {
-      return explain(by, wait, action, error)
+      return explain(by, wait, action, error, isTry)
     }
     const isNudgedNow =
       wait.wait === 'alert' && wait.lastNudgeAt !== null && clock.now() - wait.lastNudgeAt < NUDGE_AGAIN_MS
@@ -165,7 +172,14 @@ export function createAnswerRecord({ desk, cards, operators, clock, logger }: An
     }
   }
 
-  async function explain(by: Caller, wait: PersonWait, action: CardAction, error: unknown): Promise<SlackMessage> {
+  /** `isTry`: the person wanted to answer, so a refusal goes on record. */
+  async function explain(
+    by: Caller,
+    wait: PersonWait,
+    action: CardAction,
+    error: unknown,
+    isTry = true,
+  ): Promise<SlackMessage> {
     const fields = { approval_id: wait.id, session_id: wait.sessionId, user: by.user }
     try {
       if (!(error instanceof ServerError) || error.code === 'internal_error') {
@@ -173,6 +187,11 @@ export function createAnswerRecord({ desk, cards, operators, clock, logger }: An
       }
       if (error instanceof ServerError && error.code === 'approval_changed') {
         return asksAgain(error.details.approval_id !== wait.id)
+      }
+      if (isTry && error instanceof ServerError && (error.code === 'passkey_required' || error.code === 'forbidden')) {
+        const tried = { what: 'answer', tried: action, why: error.code, session: wait.sessionId }
+        const who = { by: by.user, channel: channelOf(by), credential: by.credential }
+        await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: error.message } })
       }
       if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(desk.link(wait.id))
       if (error instanceof ServerError && error.code === 'forbidden') return saysWhy(error.message)

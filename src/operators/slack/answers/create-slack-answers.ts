@@ -1,9 +1,9 @@
 // What people do in Slack, and what comes of it. Each of the three ways in passes `guard.ts` first, and none of them ever throws.
 
-import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { OperatorSettings } from '../../../domain/supervision-settings.ts'
+import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import { roomOf } from '../../shown-from.ts'
@@ -35,7 +35,7 @@ interface SlackAnswersDeps {
   operators: Operators
   notes: AnswerNotes
   runCommand: RunCommand
-  audit: (record: AuditRecord) => Promise<unknown>
+  noteRefused: NoteRefused
   clock: Clock
   logger: Logger
 }
@@ -56,7 +56,7 @@ export function createSlackAnswers(deps: SlackAnswersDeps): SlackAnswers {
       return session === null ? null : roomOf(session, ownRoom)
     },
   }
-  const takeCommand = createTakeCommand({ ...context, runCommand, nameOf })
+  const takeCommand = createTakeCommand({ ...context, runCommand, nameOf, noteRefused: deps.noteRefused })
   const pressButton = createPressButton(context, takeCommand)
   const takeReply = createTakeReply(context, { nameOf, channelOf })
   const inTurn = createTurns()

@@ -1,11 +1,8 @@
 // Who may answer and command in Slack. Everything that people do there passes this first.
 
-import type { AuditRecord } from '../../../domain/audit.ts'
-import type { Clock } from '../../../domain/clock.ts'
 import type { Caller } from '../../../domain/decision.ts'
-import type { Logger } from '../../../domain/logger.ts'
 import type { OperatorSettings } from '../../../domain/supervision-settings.ts'
-import { createOncePerMinute } from './once-per-minute.ts'
+import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Sender } from './payloads.ts'
 
 /** Why somebody was refused. */
@@ -20,6 +17,8 @@ export type Refusal =
 interface Attempt {
   from: Sender
   what: 'button' | 'reply' | 'command'
+  /** The action or the verb, as far as it is one of ours. Words of people are not put on record. */
+  tried: string
   sessionId?: string
   recordId?: string
 }
@@ -27,7 +26,7 @@ interface Attempt {
 export interface Guard {
   /** The operator behind a Slack user, or why there is none. */
   check(from: Sender): Promise<{ caller: Caller } | { refusal: Refusal }>
-  /** Puts it on record: in the log and in the audit trail, at most once a minute for each person. Never throws. */
+  /** Puts it on record: in the log and in the audit trail. Never throws. */
   refused(attempt: Attempt, why: Refusal): Promise<void>
 }
 
@@ -37,14 +36,11 @@ interface GuardDeps {
   teamId: () => Promise<string>
   /** The rooms that may be used. */
   rooms: readonly string[]
-  audit: (record: AuditRecord) => Promise<unknown>
-  clock: Pick<Clock, 'now' | 'mono'>
-  logger: Logger
+  noteRefused: NoteRefused
 }
 
-export function createGuard({ people, teamId, rooms, audit, clock, logger }: GuardDeps): Guard {
+export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): Guard {
   const names = new Map(people.flatMap(({ name, slack }) => (slack === null ? [] : [[slack, name] as const])))
-  const isDue = createOncePerMinute(clock)
 
   return {
     async check({ user, teams, room }) {
@@ -57,26 +53,12 @@ export function createGuard({ people, teamId, rooms, audit, clock, logger }: Gua
       return { caller: { user: name, role: 'operator', channel: 'slack', credential: user } }
     },
 
-    async refused({ from: { user, teams, room }, what, sessionId, recordId }, why) {
-      if (!isDue(user)) return
-      const ids = { what, why, room, team: teams.join(' '), ...(recordId === undefined ? {} : { record: recordId }) }
-      logger.warn('somebody in Slack was refused', { user, ...ids })
-      try {
-        await audit({
-          at: clock.now(),
-          kind: 'refused',
-          // Not a name of ours: the prefix keeps it apart from those of operators.
-          by: `slack:${user}`,
-          session: sessionId ?? null,
-          run: null,
-          agent: '',
-          tool: '',
-          call: null,
-          details: { channel: 'slack', ...ids },
-        })
-      } catch (error) {
-        logger.error('the audit trail could not take that somebody in Slack was refused', { user, ...ids, error })
-      }
-    },
+    refused: ({ from: { user, teams, room }, what, tried, sessionId, recordId }, why) =>
+      noteRefused({
+        // Not a name of ours: the prefix keeps it apart from those of operators.
+        by: `slack:${user}`,
+        ...{ channel: 'slack', what, tried, why, session: sessionId },
+        details: { room, team: teams.join(' '), ...(recordId === undefined ? {} : { record: recordId }) },
+      }),
   }
 }

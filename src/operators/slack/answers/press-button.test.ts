@@ -57,7 +57,8 @@ test('a confirmation in the hands of somebody else is refused', async () => {
   await slack.hand('interactive', { ...press, actions: [{ ...free, action_ts: '1.2' }] })
 
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
-  expect(await slack.refused()).toMatchObject([{ by: 'slack:U0ROOT', why: 'forged', record: id }])
+  const forged = { by: 'slack:U0ROOT', tried: 'confirm:accept', why: 'forged', record: id }
+  expect(await slack.refused()).toMatchObject([forged, forged])
 })
 
 test('No decides nothing, and yes can still be said', async () => {
@@ -188,26 +189,31 @@ test('a room answers for its own sessions alone', async () => {
 
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
   expect(slack.told('ann')).toEqual([])
-  expect(await slack.refused()).toMatchObject([{ by: 'slack:U0ANN', why: 'other_room', record: id }])
+  expect(await slack.refused()).toMatchObject([
+    { by: 'slack:U0ANN', what: 'button', tried: 'continue', why: 'other_room', record: id },
+    { by: 'slack:U0ANN', what: 'reply', tried: 'continue', why: 'other_room' },
+  ])
 })
 
-test('what strangers try is on record once a minute each, without their words', async () => {
-  const { slack, ask, pass } = openElsewhere()
-  const { thread } = await ask('prompt')
+test('what strangers try is on record, each time, without their words', async () => {
+  const { slack, ask } = openElsewhere()
+  const { id, ts, thread } = await ask('prompt')
   for (const text of ['continue', 'my secret plan', 'stop']) await slack.reply('mal', thread, text)
-  await slack.slash('mal', 'sessions')
-  expect(await slack.refused()).toHaveLength(1)
-  await pass(60_000)
   await slack.slash('mal', 'session-start my secret plan')
+  await slack.press('mal', ts, 'continue')
 
+  const mal = { by: 'slack:U0MAL', channel: 'slack', why: 'no_operator', room: ROOM }
+  const both = `${TEAM} ${TEAM}`
   expect(await slack.refused()).toEqual([
-    { by: 'slack:U0MAL', channel: 'slack', what: 'reply', why: 'no_operator', room: ROOM, team: `${TEAM} ${TEAM}` },
-    { by: 'slack:U0MAL', channel: 'slack', what: 'command', why: 'no_operator', room: ROOM, team: TEAM },
+    { ...mal, what: 'reply', tried: 'continue', team: both },
+    { ...mal, what: 'reply', tried: 'words', team: both },
+    { ...mal, what: 'reply', tried: 'stop', team: both },
+    { ...mal, what: 'command', tried: 'session-start', team: TEAM },
+    { ...mal, what: 'button', tried: 'continue', record: id, team: both },
   ])
-  expect(slack.logged.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    'warn somebody in Slack was refused',
-    'warn somebody in Slack was refused',
-  ])
+  expect(new Set(slack.logged.map(({ level, message }) => `${level} ${message}`))).toEqual(
+    new Set(['warn somebody was refused']),
+  )
   expect(JSON.stringify(slack.logged)).not.toContain('secret')
   expect(slack.told('mal')).toEqual([])
 })

@@ -12,7 +12,7 @@ import { asksAgain, ourFailure, says } from './answer-texts.ts'
 import type { Refusal } from './guard.ts'
 import { takesText } from './kept-notes.ts'
 import type { Press } from './payloads.ts'
-import { COMMAND_ACTION, type TakeCommand } from './take-command.ts'
+import { COMMAND_ACTION, type TakeCommand, verbOf } from './take-command.ts'
 
 interface Pressed {
   by: Caller
@@ -35,8 +35,13 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     }
   }
 
-  async function refuse(press: Press, why: Refusal, recordId?: string): Promise<void> {
-    await guard.refused({ from: press.from, what: 'button', ...(recordId === undefined ? {} : { recordId }) }, why)
+  async function refuse(press: Press, why: Refusal): Promise<void> {
+    // Only what our own button says: anybody can send anything.
+    const value = buttons.read(press.value)
+    const isCommand = value?.action === COMMAND_ACTION
+    const tried = value === null ? 'unknown' : isCommand ? verbOf(value.recordId) : value.action
+    const record = value === null || isCommand ? {} : { recordId: value.recordId.slice(0, 64) }
+    await guard.refused({ from: press.from, what: 'button', tried, ...record }, why)
   }
 
   async function pressed({ by, press, value }: Pressed): Promise<void> {
@@ -47,7 +52,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     if (value.action === COMMAND_ACTION) return takeCommand.confirmed(by, press, value.recordId)
     const wait = await desk.find(value.recordId)
     if (wait === null) return reply(press, says('This is gone. Nothing was decided.'))
-    if ((await context.roomOf(wait.sessionId)) !== room) return refuse(press, 'other_room', wait.id)
+    if ((await context.roomOf(wait.sessionId)) !== room) return refuse(press, 'other_room')
     await answered({ by, press, value }, wait)
   }
 
@@ -60,7 +65,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     }
     if (value.action === 'confirm:accept') return confirmed({ by, press, value }, wait)
     const action = value.action as CardAction
-    if (!fits(wait, action)) return refuse(press, 'forged', wait.id)
+    if (!fits(wait, action)) return refuse(press, 'forged')
     if (takesText(action) && thread !== null) {
       const seat = { room, user, thread, sessionId: wait.sessionId }
       return askForText(context, by, seat, wait, { action, digest: value.digest })
@@ -74,7 +79,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
   /** The second yes: to the record as it was shown, or to arguments that this person has edited. */
   async function confirmed({ by, press, value }: Pressed, wait: PersonWait): Promise<void> {
     const { room, user } = press.from
-    if (value.user === null || wait.wait !== 'approval') return refuse(press, 'forged', wait.id)
+    if (value.user === null || wait.wait !== 'approval') return refuse(press, 'forged')
     if (value.digest === wait.digest || !isWaiting(wait)) {
       await give({ by, press, value }, wait, { action: 'accept', digest: value.digest })
       return
@@ -107,7 +112,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
       `${ACTION_ID_PREFIX}${value.action}` === press.actionId &&
       (value.user === null || value.user === user)
     if (!isOurs) {
-      await refuse(press, 'forged', value?.recordId.slice(0, 64))
+      await refuse(press, 'forged')
       return reply(
         press,
         says('This button is not valid here. Nothing was decided: use the newest card, or the console.'),

@@ -208,9 +208,12 @@ describe.each(rows)('a card of the kind $kind', (row) => {
     expect(slack.told('eve')).toEqual([expect.stringContaining('This button is not valid here. Nothing was decided')])
     expect(slack.versions(ts)).toHaveLength(1)
     expect(await slack.refused()).toMatchObject([
-      { by: 'slack:U0MAL', what: 'button', why: 'no_operator', room: 'C0OPS' },
-      { by: 'slack:U0ANN', what: 'button', why: 'other_team', team: 'T0EVIL T0EVIL' },
-      { by: 'slack:U0EVE', what: 'button', why: 'forged' },
+      { by: 'slack:U0MAL', what: 'button', tried: no, record: id, why: 'no_operator', room: 'C0OPS' },
+      { by: 'slack:U0MAL', what: 'reply', why: 'no_operator' },
+      { by: 'slack:U0ANN', what: 'button', tried: no, record: id, why: 'other_team', team: 'T0EVIL T0EVIL' },
+      { by: 'slack:U0ANN', what: 'reply', why: 'other_team' },
+      { by: 'slack:U0ANN', what: 'button', tried: no, record: id, why: 'forged', room: OTHER_ROOM },
+      { by: 'slack:U0EVE', what: 'button', tried: 'unknown', why: 'forged' },
     ])
   })
 
@@ -224,6 +227,9 @@ describe.each(rows)('a card of the kind $kind', (row) => {
       expect(slack.told('eve')).toHaveLength(3)
       expect(new Set(slack.told('eve')).size).toBe(1)
       expect(isWaiting((await slack.find(id)) as PersonWait)).toBe(true)
+      expect(await slack.refused()).toMatchObject(
+        [no, yes, no].map(() => ({ by: 'eve', credential: 'U0EVE', what: 'answer', why: 'forbidden', record: id })),
+      )
       await slack.press('root', ts, no)
     }
     expect(await slack.find(id)).toMatchObject({ ...row.refused, decidedBy: row.isOwned ? 'root' : 'eve' })

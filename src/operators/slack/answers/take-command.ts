@@ -3,8 +3,10 @@
 // Slack has no files that only one person sees. So a file comes in pieces, as code, and not to the room.
 
 import type { Caller } from '../../../domain/decision.ts'
+import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Answer, AnswerPart } from '../../commands/answer.ts'
 import type { CommandContext } from '../../commands/command-desk.ts'
+import { isVerb } from '../../commands/verbs.ts'
 import {
   bold,
   code,
@@ -46,6 +48,7 @@ const MOST_PARTS = 100
 interface TakeCommandDeps extends Pick<AnswerContext, 'api' | 'buttons' | 'guard' | 'clock' | 'logger'> {
   runCommand: RunCommand
   nameOf: (user: string) => string | null
+  noteRefused: NoteRefused
 }
 
 export function createTakeCommand({
@@ -56,6 +59,7 @@ export function createTakeCommand({
   logger,
   runCommand,
   nameOf,
+  noteRefused,
 }: TakeCommandDeps): TakeCommand {
   /** Null: the command is too long for a button, so it has to be typed. */
   function confirmValue({ room, user }: Sender, command: string): string | null {
@@ -84,6 +88,11 @@ export function createTakeCommand({
     try {
       const answer = await runCommand(by, { channelId: from.room }, command)
       cancelTimer()
+      if (answer.error === 'forbidden' || answer.error === 'passkey_required') {
+        const { user, credential } = by
+        const tried = { what: 'command', tried: verbOf(command), why: answer.error }
+        await noteRefused({ by: user, channel: 'slack', credential, ...tried, details: { room: from.room } })
+      }
       await saying
       const confirm = answer.confirm === undefined ? null : confirmButton(answer.confirm, from)
       for (const message of messagesOf(answer, confirm, MOST_MESSAGES - used)) await respond(message)
@@ -112,7 +121,7 @@ export function createTakeCommand({
   return {
     async typed({ from, text, responseUrl }) {
       const checked = await guard.check(from)
-      if ('refusal' in checked) return guard.refused({ from, what: 'command' }, checked.refusal)
+      if ('refusal' in checked) return guard.refused({ from, what: 'command', tried: verbOf(text) }, checked.refusal)
       await safely(from, responseUrl, () => run(checked.caller, from, responseUrl, plainText(text, nameOf), false))
     },
 
@@ -121,6 +130,12 @@ export function createTakeCommand({
       await safely(from, responseUrl, () => run(by, from, responseUrl, command, isPrivate))
     },
   }
+}
+
+/** The verb of a command, for the audit trail. Other words of people are not put there. */
+export function verbOf(command: string): string {
+  const [first = ''] = command.trim().toLowerCase().split(/\s/, 1)
+  return isVerb(first) ? first : 'unknown'
 }
 
 const commandFailure = (): SlackMessage => says('Something went wrong here. The log of the server says what.')

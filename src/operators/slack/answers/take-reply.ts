@@ -68,7 +68,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     // Whoever begins with a name talks to that person.
     const isToSomebody = marked.trimStart().startsWith('<@')
     if (instruction !== undefined && more.length === 0 && !isToSomebody) {
-      if ((await records.refusalFor(by, instruction, 'resume_with_text')) !== null) return hint(heard)
+      if ((await records.refusalFor(by, instruction, 'resume_with_text', false)) !== null) return hint(heard)
       await giveAnswer(context, heard, instruction, { action: 'resume_with_text', digest: null, text })
       return
     }
@@ -120,9 +120,10 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     // Other threads are none of our business.
     if (sessionId === null) return
     const checked = await guard.check(from)
-    if ('refusal' in checked) return guard.refused({ from, what: 'reply', sessionId }, checked.refusal)
-    if ((await context.roomOf(sessionId)) !== room)
-      return guard.refused({ from, what: 'reply', sessionId }, 'other_room')
+    const tried = parseReply(plainText(reply.text, nameOf).trim(), () => false)?.action ?? 'words'
+    const attempt = { from, what: 'reply', tried, sessionId } as const
+    if ('refusal' in checked) return guard.refused(attempt, checked.refusal)
+    if ((await context.roomOf(sessionId)) !== room) return guard.refused(attempt, 'other_room')
     const seat = { room, user, thread, sessionId }
     await inTurn(`${thread} ${user}`, async () => {
       try {

@@ -316,6 +316,40 @@ describe('a supervised session', () => {
     })
   })
 
+  test('a command, an answer or a decision of somebody who may not is in the trail, each time', async () => {
+    await using doors = await openSupervisedDoors()
+    const session = await sessionOf(doors)
+    const { id } = await doors.ask()
+    const tries: [string, unknown, Record<string, string>][] = [
+      [`/sessions/${session}/pause`, {}, asEve],
+      [`/sessions/${session}/steer`, { text: 'my secret plan' }, asEve],
+      [`/sessions/${session}/terminate`, {}, asEve],
+      [`/prompts/${id}`, { decision: 'stop' }, asEve],
+      [`/prompts/${id}`, { decision: 'stop' }, asEve],
+      [`/prompts/${id}`, { decision: 'continue' }, asAda],
+      [`/prompts/${id}`, { decision: 'continue' }, {}],
+    ]
+    for (const [path, body, as] of tries) expect([401, 403]).toContain((await doors.post(path, body, as)).status)
+
+    const refused = async () => (await trail(doors)).filter(({ kind }) => kind === 'refused')
+    await expect.poll(async () => (await refused()).length).toBe(tries.length)
+    const eve = { kind: 'refused', by: 'eve', what: 'request', why: 'forbidden', credential: expect.any(String) }
+    expect(await refused()).toMatchObject([
+      { ...eve, tried: 'POST /sessions/:id/pause', role: 'operator', reason: expect.stringContaining('or an admin') },
+      { ...eve, tried: 'POST /sessions/:id/steer' },
+      { ...eve, tried: 'POST /sessions/:id/terminate' },
+      { ...eve, tried: 'POST /prompts/:id', record: id, decision: 'stop' },
+      { ...eve, tried: 'POST /prompts/:id', record: id, decision: 'stop' },
+      { by: 'ada', tried: 'POST /prompts/:id', record: id, role: 'user', why: 'forbidden' },
+      { by: 'nobody', tried: 'POST /prompts/:id', record: id, why: 'unauthorized' },
+    ])
+    const entries = await doors.store.audit.entries(0, 1_000)
+    expect(JSON.stringify(entries)).not.toContain('secret plan')
+    expect(JSON.parse(entries.at(-1)?.text ?? '').by).toBe('nobody')
+    const paused = entries.map(({ text }) => JSON.parse(text)).find(({ details }) => /pause$/.test(details.tried))
+    expect(paused.session).toBe(session)
+  })
+
   test('the trail names the channel and the credential of every command', async () => {
     await using doors = await openSupervisedDoors()
     const session = await doors.open({ owner: 'eve' })

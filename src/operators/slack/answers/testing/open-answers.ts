@@ -9,6 +9,7 @@ import type { Feed } from '../../../../engine/feed.ts'
 import type { SessionLog } from '../../../../log/session-log.ts'
 import type { Store } from '../../../../store/store.ts'
 import { createReadDiff } from '../../../../supervision/approvals/read-diff.ts'
+import { createNoteRefused } from '../../../../supervision/oversight/note-refused.ts'
 import type { Operators } from '../../../../supervision/sessions/may-command.ts'
 import { DeliveryFailed } from '../../../operator.ts'
 import { createButtonValues } from '../../button-values.ts'
@@ -176,7 +177,10 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
       },
     },
     runCommand: runCommand ?? (async () => ({ parts: [] })),
-    audit: (record) => log.commit({ type: 'add_audit', audit: [record] }),
+    noteRefused: createNoteRefused({
+      audit: (record) => log.commit({ type: 'add_audit', audit: [record] }),
+      ...{ clock, logger },
+    }),
   })
 
   /** Payloads as they came, oldest first. */
