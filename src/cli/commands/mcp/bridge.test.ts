@@ -1,9 +1,10 @@
+import { createServer, type Server, type Socket } from 'node:net'
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { agentToken, until } from '../../../http/testing/server-fixture.ts'
+import { agentToken, createManualClock, type ManualClock, turn, until } from '../../../http/testing/server-fixture.ts'
 import { openMcpDoor } from '../../../protocols/mcp/testing/open-mcp-door.ts'
-import { type BridgeOptions, runBridge } from './bridge.ts'
+import { type BridgeOptions, fetchForBridge, runBridge } from './bridge.ts'
 
 /** A host that speaks over a pipe, with a bridge to the server at `where.url`. */
 async function openHost(
@@ -14,6 +15,7 @@ async function openHost(
 ) {
   const [hostEnd, bridgeEnd] = InMemoryTransport.createLinkedPair()
   const said: string[] = []
+  const reach = fetchForBridge(createSystemClock())
   const connect = () => {
     onConnect(where.url)
     return new StreamableHTTPClientTransport(new URL(`${where.url}?bridge_id=bridge-1234`), {
@@ -24,6 +26,8 @@ async function openHost(
         reconnectionDelayGrowFactor: 1,
         maxRetries: 2,
       },
+      // As a server that is started again at the same address.
+      fetch: (_url, init) => reach(`${where.url}?bridge_id=bridge-1234`, init),
     })
   }
   const clock = createSystemClock()
@@ -99,7 +103,7 @@ describe.each(['legacy', 'modern'] as const)('a bridge for a %s host', (era) => 
     const tries: string[] = []
     const { client, connected } = await openHost(era, where, {}, (url) => tries.push(url))
     await connected
-    where.url = 'http://127.0.0.1:1/mcp'
+    where.url = await nobody()
     await first.server.server.close({ drainMs: 0 })
     // A legacy bridge notices by itself. What is asked before that is told to come again.
     if (era === 'legacy') await until(() => tries.length > 1)
@@ -117,15 +121,111 @@ describe.each(['legacy', 'modern'] as const)('a bridge for a %s host', (era) => 
     expect(second.hold.calls).toEqual([])
   })
 
+  test('sends a call again that a starting or stopping server refused', async () => {
+    const first = await openMcpDoor()
+    const where = { url: first.url }
+    const tries: string[] = []
+    const { client, connected } = await openHost(era, where, {}, (url) => tries.push(url))
+    await connected
+    const starting = await openMcpDoor({ server: { ready: false } })
+    where.url = starting.url
+    const before = tries.length
+    const answer = client.callTool({ name: 'echo', arguments: { text: 'once' } })
+    await until(() => tries.length > before)
+    starting.server.state.advance('ready')
+
+    expect(await answer).toMatchObject({ structuredContent: { text: 'once' } })
+  })
+
+  test('tells a call within 5 s that no server came, and carries the next one', async () => {
+    const clock = createManualClock()
+    const first = await openMcpDoor()
+    const where = { url: first.url }
+    const tries: string[] = []
+    const { client, connected } = await openHost(era, where, { clock }, (url) => tries.push(url))
+    await connected
+    where.url = await nobody()
+    const answer = client.callTool({ name: 'echo', arguments: { text: 'lost' } }, { timeout: 600_000 })
+    await passing(clock, 5_000, answer)
+
+    expect(await answer).toMatchObject(CALL_AGAIN)
+    where.url = first.url
+    const next = client.callTool({ name: 'echo', arguments: { text: 'found' } }, { timeout: 600_000 })
+    await passing(clock, 5_000, next)
+    expect(await next).toMatchObject({ structuredContent: { text: 'found' } })
+  })
+
+  test('tells a call within 5 s that the server accepts connections and does not answer', async () => {
+    const clock = createManualClock()
+    const first = await openMcpDoor()
+    const where = { url: first.url }
+    const { client, connected } = await openHost(era, where, { clock })
+    await connected
+    where.url = await listenInSilence()
+    const answers = Array.from({ length: 20 }, () =>
+      client.callTool({ name: 'echo', arguments: { text: 'lost' } }, { timeout: 600_000 }),
+    )
+    await passing(clock, 5_000, Promise.all(answers))
+
+    expect(await Promise.all(answers)).toMatchObject(answers.map(() => CALL_AGAIN))
+    where.url = first.url
+    expect(await client.callTool({ name: 'echo', arguments: { text: 'found' } })).toMatchObject({
+      structuredContent: { text: 'found' },
+    })
+  })
+
+  test('does not repeat a call that a server took and never answered', async () => {
+    const { url, hold, server } = await openMcpDoor()
+    const where = { url }
+    const { client, connected } = await openHost(era, where)
+    await connected
+    const answers = Array.from({ length: 20 }, () => client.callTool({ name: 'hold', arguments: {} }))
+    await until(() => hold.calls.length === 20)
+    const second = await openMcpDoor()
+    where.url = second.url
+    await server.server.close({ drainMs: 0 })
+
+    expect(await Promise.all(answers)).toMatchObject(answers.map(() => CALL_AGAIN))
+    expect(second.hold.calls).toEqual([])
+  })
+
+  test('asks again by itself for what only reads', async () => {
+    const first = await openMcpDoor()
+    const where = { url: await cutEveryAnswer() }
+    const { client, connected } = await openHost(era, where)
+    where.url = first.url
+    await connected
+    where.url = await cutEveryAnswer()
+    const listed = client.listTools()
+    where.url = first.url
+
+    expect((await listed).tools.length).toBe(4)
+  })
+
+  test('ends with the host while it greets a server that does not answer', async () => {
+    const first = await openMcpDoor()
+    const where = { url: first.url }
+    const { client, connected, ended } = await openHost(era, where)
+    await connected
+    where.url = await listenInSilence()
+    await first.server.server.close({ drainMs: 0 })
+    const answer = client.callTool({ name: 'echo', arguments: { text: 'lost' } }).catch(() => 'closed')
+
+    await client.close()
+    await ended
+
+    expect(await answer).toBe('closed')
+  })
+
   test('waits for a server that comes late, and says so when it never comes', async () => {
-    const where = { url: 'http://127.0.0.1:1/mcp' }
+    const where = { url: await nobody() }
     const { client, connected } = await openHost(era, where)
     const late = await openMcpDoor()
     where.url = late.url
     await connected
     expect((await client.listTools()).tools.length).toBe(4)
 
-    const never = await openHost(era, { url: 'http://127.0.0.1:1/mcp' }, { patienceMs: 100 })
+    const never = await openHost(era, { url: await nobody() }, { patienceMs: 100 })
     await expect(never.connected).rejects.toThrow()
   })
 
@@ -150,6 +250,59 @@ describe.each(['legacy', 'modern'] as const)('a bridge for a %s host', (era) => 
   })
 })
 
+const CALL_AGAIN = {
+  isError: true,
+  structuredContent: {
+    error_code: 'operator_unreachable',
+    error_message: expect.stringContaining('Call the same tool again'),
+  },
+}
+
+/** Lets the time pass in small steps, because the work between two timers is real. Throws if it takes longer. */
+async function passing(clock: ManualClock, ms: number, work: Promise<unknown>): Promise<void> {
+  let isDone = false
+  void work.finally(() => {
+    isDone = true
+  })
+  for (let left = ms; !isDone; left -= 50) {
+    if (left <= 0) throw new Error(`it is not done after ${ms} ms`)
+    clock.advance(50)
+    for (let turns = 0; turns < 20 && !isDone; turns++) await turn()
+  }
+}
+
+/** The address of something that accepts connections and says nothing. */
+const listenInSilence = () => listen(() => {})
+/** The address of something that ends every connection when a request has come. */
+const cutEveryAnswer = () => listen((socket) => void socket.once('data', () => socket.destroy()))
+
+/** An address where nobody listens. */
+async function nobody(): Promise<string> {
+  const server = createServer()
+  const url = await addressOf(server)
+  await new Promise((resolve) => server.close(resolve))
+  return url
+}
+
+async function listen(onSocket: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    onSocket(socket)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return await addressOf(server)
+}
+
+async function addressOf(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/mcp`
+}
+
 test('a call that the server gave up in a restart is a result that the model reads', async () => {
   const [near, far] = InMemoryTransport.createLinkedPair()
   const serverInfo = { name: 'server', version: '1' }
@@ -161,7 +314,7 @@ test('a call that the server gave up in a restart is a result that the model rea
     void far.send({ jsonrpc: '2.0', id: message.id, ...answer })
   }
   const connect = () => Object.assign(near, { terminateSession: async () => {} })
-  const { client, connected } = await openHost('legacy', { url: 'http://127.0.0.1:1/mcp' }, { connect })
+  const { client, connected } = await openHost('legacy', { url: await nobody() }, { connect, patienceMs: 500 })
   await connected
 
   expect(await client.callTool({ name: 'heartbeat', arguments: {} })).toMatchObject({

@@ -1,5 +1,8 @@
 // Carries MCP messages between a host that speaks over a pipe and a server that speaks HTTP. It understands only what it must: which
 // requests are open, and the handshake of a legacy client, which it repeats when the server has forgotten the session.
+//
+// Every request is answered. One that no server has taken is sent again. A tool call whose answer is lost may have had its effect, so it
+// is not sent again by itself: the model reads that it can ask again. All other requests only read, and are sent again.
 
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
@@ -17,7 +20,7 @@ export interface BridgeOptions {
   clock: Clock
   /** For the person who reads the host's log. */
   say: (text: string) => void
-  /** How long a message waits for a server that is not there. */
+  /** How long a message waits for a server that is not there. A tool call waits at most `CALL_PATIENCE_MS`. */
   patienceMs?: number
 }
 
@@ -26,35 +29,72 @@ type RequestId = JSONRPCRequest['id']
 interface OpenRequest {
   message: JSONRPCRequest
   abort: AbortController
+  /** When the host sent it, and how long it may take until a server has it. */
+  began: number
+  patienceMs: number
+  /** The connection that brings the answer. Null: no server has taken it yet. */
+  via: Remote | null
 }
 
 const PATIENCE_MS = 20_000
+/** A call must not hang: whoever looks at the host sees nothing of it. */
+const CALL_PATIENCE_MS = 4_500
+const HANDSHAKE_MS = 4_000
+/** A line that is slower than this is taken for a server that does not answer. */
+const SLOWEST_BYTES_PER_MS = 50
 const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 1_000
 const GOODBYE_MS = 1_000
 const MODERN_KEY = 'io.modelcontextprotocol/protocolVersion'
+
+/**
+ * How the transport comes back to a stream that broke. With the longest time for an answer this is less than 5 s, because calls wait
+ * for it.
+ */
+export const RECONNECTION = {
+  initialReconnectionDelay: 250,
+  maxReconnectionDelay: 1_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 3,
+} as const
+const RESUME_MS = 1_000
+
+/** For the transport: a server that takes the request for a broken stream and says nothing is not there. */
+export const fetchForBridge =
+  (clock: Clock): typeof fetch =>
+  async (url, init) => {
+    if (!new Headers(init?.headers).has('last-event-id')) return await fetch(url, init)
+    const late = new AbortController()
+    const cancel = clock.after(RESUME_MS, () => late.abort(new Error('the server did not answer in time')))
+    const signals = init?.signal ? [init.signal, late.signal] : [late.signal]
+    try {
+      return await fetch(url, { ...init, signal: AbortSignal.any(signals) })
+    } finally {
+      cancel()
+    }
+  }
 
 /** Resolves when the host has closed its end. */
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const { host, connect, clock, say, patienceMs = PATIENCE_MS } = options
   const open = new Map<RequestId, OpenRequest>()
-  /** Open requests that no server has taken yet. They are sent again. */
-  const resending = new Set<RequestId>()
   const closed = new AbortController()
   let remote = connect()
   /** What a legacy client said first. Null until then, and for modern clients. */
   let handshake: { initialize: JSONRPCRequest; initialized: JSONRPCMessage | null } | null = null
-  let recovering: Promise<boolean> | null = null
+  let recovering: Promise<void> | null = null
   let repeats = 0
   let onRepeated: ((message: JSONRPCMessage) => void) | null = null
 
   const toHost = (message: JSONRPCMessage) => void host.send(message).catch(() => {})
+  /** The handshake is over, so it can be repeated. */
+  const isGreeted = () => handshake !== null && !open.has(handshake.initialize.id)
 
   function bind(transport: Remote): Remote {
     transport.onmessage = (message) => onAnswer(message, transport)
     transport.onerror = (error) => {
       // A stream could not be opened again: the server was restarted, or is gone.
-      if (transport === remote && handshake !== null && isLostStream(error)) void recover()
+      if (transport === remote && isGreeted() && isLostStream(error)) void recover()
     }
     return transport
   }
@@ -69,7 +109,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       // An answer that came twice, or after a cancel.
       if (request === undefined) return
       if (wasInterrupted(message)) {
-        answerLost(request.message)
+        lose(request)
         return
       }
       open.delete(message.id)
@@ -78,107 +118,145 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     toHost(message)
   }
 
-  /** Greets a server that does not know the legacy session any more. False: the host has gone. */
-  function recover(): Promise<boolean> {
+  /** Greets a server that does not know the legacy session any more. Meanwhile the old connection takes nothing: it will be closed. */
+  function recover(): Promise<void> {
     recovering ??= tryUntilGreeted().finally(() => {
       recovering = null
     })
     return recovering
   }
 
-  async function tryUntilGreeted(): Promise<boolean> {
-    if (handshake === null) return true
-    for (const [i, { message }] of [...open.values()].entries()) {
-      if (i === 0) say('The connection to the server was lost.')
-      if (message.method !== 'initialize' && !resending.has(message.id)) answerLost(message)
-    }
+  async function tryUntilGreeted(): Promise<void> {
+    if (handshake === null) return
+    const cut = [...open.values()].filter(({ via }) => via === remote)
+    if (cut.length > 0) say('The connection to the server was lost.')
+    for (const request of cut) lose(request)
     for (let wait = FIRST_WAIT_MS; !closed.signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
       const next = bind(connect())
       try {
         await next.start()
-        await greet(next, handshake)
+        if (!(await within(greet(next, handshake), HANDSHAKE_MS))) throw new Error('the server does not answer')
         const old = remote
         remote = next
         await old.close()
         say('Connected to the server again.')
-        return true
+        return
       } catch {
         await next.close()
         await sleep(clock, wait, closed.signal)
       }
     }
-    return false
   }
 
-  async function greet(next: Remote, { initialize, initialized }: NonNullable<typeof handshake>): Promise<void> {
+  async function greet(to: Remote, { initialize, initialized }: NonNullable<typeof handshake>): Promise<void> {
     repeats += 1
     const { promise, resolve, reject } = Promise.withResolvers<JSONRPCMessage>()
     onRepeated = resolve
-    await next.send(
+    await to.send(
       { ...initialize, id: `${REPEAT}${repeats}` },
       { onRequestStreamEnd: () => reject(new Error('the server did not answer the handshake')) },
     )
-    rememberVersion(await promise, next)
+    rememberVersion(await promise, to)
     onRepeated = null
-    if (initialized !== null) await next.send(initialized)
+    if (initialized !== null) await to.send(initialized)
   }
 
-  function answerLost(message: JSONRPCRequest): void {
-    if (!open.delete(message.id)) return
-    toHost({ jsonrpc: '2.0', id: message.id, ...lostAnswer(message) })
+  /** False: it took longer, or the host has gone. */
+  async function within(work: Promise<void>, ms: number): Promise<boolean> {
+    const isOver = new AbortController()
+    const limit = sleep(clock, ms, AbortSignal.any([isOver.signal, closed.signal])).then(() => false)
+    return await Promise.race([work.then(() => true), limit]).finally(() => isOver.abort())
   }
 
-  async function deliver(message: JSONRPCMessage): Promise<void> {
-    const request = 'method' in message && 'id' in message ? message : null
-    const began = clock.mono()
-    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-      const signal = request === null ? undefined : open.get(request.id)?.abort.signal
-      if (request !== null && signal === undefined) return
+  /** The answer will not come. */
+  function lose(request: OpenRequest): void {
+    if (open.get(request.message.id) !== request) return
+    request.via = null
+    if (request.message.method === 'tools/call') giveUp(request)
+    else void sleep(clock, FIRST_WAIT_MS, closed.signal).then(() => deliver(request.message, request))
+  }
+
+  function giveUp({ message }: OpenRequest, error: unknown = null): void {
+    if (open.delete(message.id)) toHost(errorFor(message, error))
+  }
+
+  /** `request`: the message again, if the host waits for its answer. */
+  async function deliver(message: JSONRPCMessage, request: OpenRequest | null): Promise<void> {
+    const began = request?.began ?? clock.mono()
+    const patience = request?.patienceMs ?? patienceMs
+    let refused: unknown = null
+    for (let wait = FIRST_WAIT_MS; !closed.signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+      // The host may have cancelled it.
+      if (request !== null && open.get(request.message.id) !== request) return
+      const left = patience - (clock.mono() - began)
+      if (left <= 0) {
+        if (request !== null) giveUp(request, refused)
+        return
+      }
+      if (recovering !== null && isGreeted()) {
+        await within(recovering, left)
+        continue
+      }
+      const via = remote
+      if (request !== null) request.via = via
       try {
-        await remote.send(message, {
-          ...(signal === undefined ? {} : { requestSignal: signal }),
-          // The answer broke off. What was asked is in the server's store.
-          onRequestStreamEnd: () => request !== null && answerLost(request),
+        const sent = via.send(message, {
+          ...(request === null ? {} : { requestSignal: request.abort.signal }),
+          onRequestStreamEnd: () => request !== null && lose(request),
         })
+        if (await within(sent, left)) return
+        // Somebody accepts connections and does not answer.
+        request?.abort.abort()
+        if (request !== null) giveUp(request)
         return
       } catch (error) {
-        if (signal?.aborted || closed.signal.aborted) return
+        if (request?.abort.signal.aborted) return
         const refusal = refusalIn(error)
+        const mayBeDone = refusal === null && !neverArrived(error) && request?.message.method === 'tools/call'
         const isAway = refusal === null || refusal === 'not_ready' || refusal === 'shutting_down'
         const isForgotten = refusal === 'session_not_found' && handshake !== null
-        const left = patienceMs - (clock.mono() - began)
-        if (!(isAway || isForgotten) || left <= 0) {
-          if (request !== null && open.delete(request.id)) toHost(errorFor(request, error, isAway))
+        if (mayBeDone || !(isAway || isForgotten)) {
+          if (request !== null) giveUp(request, error)
           return
         }
         // It was not taken, so it can be sent again.
-        if (handshake !== null && request?.method !== 'initialize') await recoverBeside(request, left)
+        if (request !== null) request.via = null
+        refused = isAway ? null : error
+        if (via !== remote) continue
+        if (isGreeted()) await within(recover(), left)
         else await connectAnew(Math.min(wait, left))
       }
     }
   }
 
-  /** Recovers without giving up this request. The host may cancel it meanwhile. */
-  async function recoverBeside(request: JSONRPCRequest | null, patience: number): Promise<void> {
-    if (request !== null) resending.add(request.id)
-    await Promise.race([recover(), sleep(clock, patience, closed.signal)])
-    if (request !== null) resending.delete(request.id)
-  }
-
   /** The server may come back at another address. */
   async function connectAnew(waitMs: number): Promise<void> {
     await sleep(clock, waitMs, closed.signal)
-    const next = bind(connect())
-    await next.start()
-    remote = next
+    const anew = bind(connect())
+    await anew.start()
+    remote = anew
+  }
+
+  /** Takes note of a request. Null: the host waits for no answer. */
+  function noteRequest(message: JSONRPCMessage): OpenRequest | null {
+    if (!('method' in message && 'id' in message)) return null
+    const limit = message.method === 'tools/call' ? Math.min(CALL_PATIENCE_MS, patienceMs) : patienceMs
+    const request = {
+      message,
+      abort: new AbortController(),
+      began: clock.mono(),
+      patienceMs: limit + JSON.stringify(message).length / SLOWEST_BYTES_PER_MS,
+      via: null,
+    }
+    open.set(message.id, request)
+    if (message.method === 'initialize') handshake = { initialize: message, initialized: null }
+    return request
   }
 
   host.onmessage = (message: JSONRPCMessage) => {
-    if ('method' in message) {
-      if ('id' in message) {
-        open.set(message.id, { message, abort: new AbortController() })
-        if (message.method === 'initialize') handshake = { initialize: message, initialized: null }
-      } else if (message.method === 'notifications/initialized' && handshake !== null) {
+    const request = noteRequest(message)
+    if (request === null && 'method' in message) {
+      if (message.method === 'notifications/initialized' && handshake !== null) {
         handshake.initialized = message
       } else if (message.method === 'notifications/cancelled') {
         const cancelled = open.get(CancelSchema.safeParse(message.params).data?.requestId ?? '')
@@ -192,7 +270,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
         }
       }
     }
-    void deliver(message)
+    void deliver(message, request)
   }
   const gone = new Promise<void>((resolve) => {
     host.onclose = () => resolve()
@@ -202,6 +280,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   await host.start()
   await gone
   closed.abort()
+  for (const { abort } of open.values()) abort.abort()
   await Promise.race([remote.terminateSession().catch(() => {}), sleep(clock, GOODBYE_MS)])
   await remote.close()
 }
@@ -245,14 +324,21 @@ function errorIn(error: unknown): { code: number; message: string; data?: { code
   }
 }
 
+const CauseSchema = z.object({ cause: z.object({ code: z.string() }) })
+const NOBODY_THERE = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** There was no connection, so no server has seen the message. */
+const neverArrived = (error: unknown): boolean => NOBODY_THERE.test(CauseSchema.safeParse(error).data?.cause.code ?? '')
+
 /** The code of a server that refused. Null: no server answered. */
 function refusalIn(error: unknown): string | null {
   const answer = errorIn(error)
   return answer === null ? null : (answer.data?.code ?? 'other')
 }
 
-function errorFor(request: JSONRPCRequest, error: unknown, isAway: boolean): JSONRPCMessage {
-  const answer = isAway ? null : errorIn(error)
+/** Null, or an error without an answer of the server: the answer is lost. */
+function errorFor(request: JSONRPCRequest, error: unknown): JSONRPCMessage {
+  const answer = error === null ? null : errorIn(error)
   if (answer === null) return { jsonrpc: '2.0', id: request.id, ...lostAnswer(request) }
   const { code, message, data } = answer
   return { jsonrpc: '2.0', id: request.id, error: { code, message, ...(data === undefined ? {} : { data }) } }

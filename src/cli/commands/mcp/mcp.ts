@@ -79,18 +79,14 @@ async function mcp(options: McpOptions, io: Io): Promise<number> {
   // Loaded only when needed: they take a while.
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
-  const { runBridge } = await import('./bridge.ts')
+  const { fetchForBridge, RECONNECTION, runBridge } = await import('./bridge.ts')
   await runBridge({
     host: new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES }),
     connect: () =>
       new StreamableHTTPClientTransport(new URL(`${currentBase()}/mcp?${query}`), {
         requestInit: { headers: { Authorization: `Bearer ${token}` } },
-        reconnectionOptions: {
-          initialReconnectionDelay: 300,
-          maxReconnectionDelay: 3_000,
-          reconnectionDelayGrowFactor: 2,
-          maxRetries: 3,
-        },
+        reconnectionOptions: RECONNECTION,
+        fetch: fetchForBridge(io.clock),
       }),
     clock: io.clock,
     say,
