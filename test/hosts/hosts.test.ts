@@ -124,7 +124,12 @@ function tests(host: Host): void {
     test('when the program of the hook is gone', async () => {
       await using yard = await openYard(host)
       const { home } = yard
-      for (const name of ['.claude/settings.json', '.codex/hooks.json', '.copilot/settings.json']) {
+      for (const name of [
+        '.claude/settings.json',
+        '.codex/hooks.json',
+        '.copilot/settings.json',
+        '.gemini/settings.json',
+      ]) {
         if (!name.startsWith(`.${host.name}/`)) continue
         const text = readFileSync(join(home, name), 'utf8')
         writeFileSync(join(home, name), text.replaceAll('bin/quarterdeck.js', 'bin/gone-quarterdeck.js'))

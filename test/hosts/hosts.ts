@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Step } from './scripted-model.ts'
 
 export interface Host {
-  name: 'claude' | 'codex' | 'copilot'
+  name: 'claude' | 'codex' | 'copilot' | 'gemini'
   package: string
   version: string
   /** The program, in the folder where npm installed the package. */
@@ -91,6 +91,31 @@ export const hosts: readonly Host[] = [
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
     changed: (input, command) => ({ ...input, command }),
     ownTool: (name) => `quarterdeck-${name}`,
+  },
+  {
+    name: 'gemini',
+    package: '@google/gemini-cli',
+    version: '0.61.0',
+    program: (folder) => join(folder, 'node_modules', '.bin', 'gemini'),
+    // Without a model's name it asks a model which one to take.
+    args: ['-p', 'Go.', '-m', 'gemini-2.5-flash'],
+    fearless: ['--yolo'],
+    env: (modelUrl) => ({
+      GEMINI_API_KEY: 'none',
+      GOOGLE_GEMINI_BASE_URL: modelUrl,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+    }),
+    // With an address of its own for the model, it does not take the key from the environment by itself.
+    files: () => ({
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        general: { enableAutoUpdate: false },
+      }),
+    }),
+    shell: (command) => ({ call: 'run_shell_command', input: { command, description: 'Write a file' } }),
+    changed: (input, command) => ({ ...input, command }),
+    ownTool: (name) => `mcp_quarterdeck_${name}`,
   },
 ]
 

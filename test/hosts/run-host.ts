@@ -125,7 +125,9 @@ async function connect(args: readonly string[], { home, workspace }: { home: str
 function put(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  if (!before.startsWith(text)) writeFileSync(path, `${text}\n${before.slice(before.indexOf('[mcp_servers'))}`)
+  if (path.endsWith('.json'))
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(text), ...JSON.parse(before || '{}') }))
+  else if (!before.startsWith(text)) writeFileSync(path, `${text}\n${before.slice(before.indexOf('[mcp_servers'))}`)
 }
 
 async function ended(child: ChildProcess, model: ScriptedModel): Promise<Ended> {

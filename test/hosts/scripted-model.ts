@@ -1,5 +1,5 @@
 // A model on loopback that the real hosts talk to: Anthropic's Messages API for Claude Code, OpenAI's Responses API for Codex and
-// Copilot CLI. It plays a script: one step for each model turn.
+// Copilot CLI, Google's generateContent for Gemini CLI. It plays a script: one step for each model turn.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
@@ -50,6 +50,11 @@ export async function startScriptedModel(
     else if (path.endsWith('/count_tokens')) sendJson(response, { input_tokens: 100 })
     else if (path.endsWith('/messages')) streamMessage(response, id, await next(body))
     else if (path.endsWith('/responses')) streamResponse(response, id, await next(body), body)
+    else if (path.endsWith(':countTokens')) sendJson(response, { totalTokens: 100 })
+    else if (path.endsWith(':streamGenerateContent')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`data: ${JSON.stringify(generated(id, await next(body)))}\n\n`)
+    } else if (path.endsWith(':generateContent')) sendJson(response, generated(id, await next(body)))
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -69,12 +74,17 @@ export async function startScriptedModel(
 
 type Body = Record<string, unknown>
 
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
+
 const list = (value: unknown): Body[] => (Array.isArray(value) ? value : [])
 
 function toolNames(body: Body): string[] {
   return list(body.tools).flatMap((tool) => {
-    // Codex groups the tools of an MCP server in a namespace.
-    const inside = list(tool.tools).map(({ name }) => `${String(tool.name)}__${String(name)}`)
+    // Codex groups the tools of an MCP server in a namespace, Gemini CLI groups all tools without one.
+    const inside = [
+      ...list(tool.tools).map(({ name }) => `${String(tool.name)}__${String(name)}`),
+      ...list(tool.functionDeclarations).map(({ name }) => String(name)),
+    ]
     return inside.length > 0 ? inside : [String(tool.name ?? tool.type)]
   })
 }
@@ -85,7 +95,10 @@ function resultTexts(body: Body): string[] {
   const fromItems = list(body.input)
     .filter(({ type }) => String(type).endsWith('call_output'))
     .map(({ output }) => textOf(output))
-  return [...fromMessages, ...fromItems]
+  const fromParts = list(body.contents)
+    .flatMap(({ parts }) => list(parts))
+    .flatMap(({ functionResponse }) => (isBody(functionResponse) ? [JSON.stringify(functionResponse.response)] : []))
+  return [...fromMessages, ...fromItems, ...fromParts]
 }
 
 const textOf = (content: unknown): string =>
@@ -173,6 +186,18 @@ function responseItem(id: string, step: Step, body: Body): Body {
       ? { name: step.call }
       : { name: step.call.slice(String(group.name).length + 2), namespace: String(group.name) }
   return { ...names, ...named, type: 'function_call', arguments: JSON.stringify(step.input) }
+}
+
+function generated(id: string, step: Step): Body {
+  const call = 'call' in step ? { name: step.call, args: step.input } : null
+  const part =
+    call === null ? { text: 'text' in step ? step.text : '' } : { functionCall: { id: `call_${id}`, ...call } }
+  return {
+    candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
+    modelVersion: 'scripted',
+    responseId: id,
+  }
 }
 
 function sendEvents(response: ServerResponse, events: readonly Body[]): void {
