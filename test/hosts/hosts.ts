@@ -111,6 +111,7 @@ export const hosts: readonly Host[] = [
       '.gemini/settings.json': JSON.stringify({
         security: { auth: { selectedType: 'gemini-api-key' } },
         general: { enableAutoUpdate: false },
+        model: { disableLoopDetection: true },
       }),
     }),
     shell: (command) => ({ call: 'run_shell_command', input: { command, description: 'Write a file' } }),

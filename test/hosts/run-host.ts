@@ -12,10 +12,14 @@ import { OPERATOR_TOKEN, type Supervisor, startSupervisor } from './supervisor.t
 
 const PROGRAM = fileURLToPath(new URL('../../bin/quarterdeck.js', import.meta.url))
 
-export interface Yard extends AsyncDisposable {
+export interface Yard extends HostAtWork, AsyncDisposable {
   home: string
   workspace: string
   supervisor: Supervisor
+}
+
+/** A host that is connected to a server in its folder. */
+export interface HostAtWork {
   /** Runs the host until it ends. */
   run(script: Script, options?: RunOptions): Promise<Ended>
   start(script: Script, options?: RunOptions): Promise<Running>
@@ -23,7 +27,10 @@ export interface Yard extends AsyncDisposable {
   read(name: string): string | null
 }
 
-type Script = (results: readonly string[], tools: readonly string[]) => Step | undefined | Promise<Step | undefined>
+export type Script = (
+  results: readonly string[],
+  tools: readonly string[],
+) => Step | undefined | Promise<Step | undefined>
 
 interface RunOptions {
   args?: readonly string[]
@@ -66,6 +73,25 @@ export async function openYard(
     configDir,
     ...(settings === undefined ? {} : { settings: settings({ home, workspace }) }),
   })
+  const { end, ...atWork } = await connectHost(host, { home, workspace, connectArgs })
+  return {
+    home,
+    workspace,
+    supervisor,
+    ...atWork,
+    async [Symbol.asyncDispose]() {
+      end()
+      await supervisor.close()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    },
+  }
+}
+
+/** `end` kills what still runs. */
+export async function connectHost(
+  host: Host,
+  { home, workspace, connectArgs }: { home: string; workspace: string; connectArgs: readonly string[] },
+): Promise<HostAtWork & { end(): void }> {
   const children = new Set<ChildProcess>()
   await connect([host.name, '--yes', ...connectArgs], { home, workspace })
 
@@ -89,16 +115,11 @@ export async function openYard(
   }
 
   return {
-    home,
-    workspace,
-    supervisor,
     start,
     run: async (...given) => await (await start(...given)).ended,
     read: (name) => (existsSync(join(workspace, name)) ? readFileSync(join(workspace, name), 'utf8') : null),
-    async [Symbol.asyncDispose]() {
+    end() {
       for (const child of children) killGroup(child)
-      await supervisor.close()
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

@@ -39,6 +39,10 @@ export interface Supervisor {
   approvals(): Promise<Asked[]>
   session(id: string): Promise<SessionElsewhere>
   post(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }>
+  /** What `GET` answers. Throws if it is not 200. */
+  get(path: string): Promise<unknown>
+  /** SIGTERM; resolves when the process is gone. */
+  stop(): Promise<void>
   kill(): Promise<void>
   /** On the same data directory, at another port. */
   restart(): Promise<void>
@@ -113,6 +117,15 @@ export async function startSupervisor({ home, configDir, settings }: SupervisorO
     approvals: () => list('status=all&limit=100'),
     session: async (id) => (await send(`/sessions/${id}`)).body as unknown as SessionElsewhere,
     post: send,
+    async get(path) {
+      const { status, body } = await send(path)
+      if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`)
+      return body
+    },
+    async stop() {
+      server.signal('SIGTERM')
+      await server.exited
+    },
     kill: async () => void (await server.kill()),
     async restart() {
       server = await yard.start({ env })

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-/** `npm run test:hosts`. Not a part of `npm test`: the hosts are a gigabyte to install, and some tests wait for minutes. */
+/** `npm run test:hosts`, and `npm run test:soak` with MINUTES. Not a part of `npm test`: the hosts are a gigabyte to install, and some tests wait for minutes. */
 export default defineConfig({
   test: {
     root: '.',
-    include: ['test/hosts/**/*.test.ts'],
+    include: [process.env.MINUTES === undefined ? 'test/hosts/**/*.test.ts' : 'test/hosts/soak.ts'],
     globalSetup: 'test/crash/support/build-program.ts',
     pool: 'threads',
     maxWorkers: 1,

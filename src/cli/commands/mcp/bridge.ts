@@ -38,7 +38,7 @@ interface OpenRequest {
 
 const PATIENCE_MS = 20_000
 /** A call must not hang: whoever looks at the host sees nothing of it. */
-const CALL_PATIENCE_MS = 4_500
+const CALL_PATIENCE_MS = 4_000
 const HANDSHAKE_MS = 4_000
 /** A line that is slower than this is taken for a server that does not answer. */
 const SLOWEST_BYTES_PER_MS = 50

@@ -56,6 +56,7 @@ export const supervisionSchema: z.ZodType<Supervision> = whole<Supervision>()({
   restoredFrom: text,
   spawned: z.strictObject({ pid: z.number().int(), startedAt: z.number() }).nullable(),
   place: z.string().exactOptional(),
+  crash: z.string().exactOptional(),
 })
 
 const askedElsewhere = { host: z.string(), contentKey: z.string(), returnedAt: time.nullable() }
