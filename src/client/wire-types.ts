@@ -292,6 +292,8 @@ export interface Supervision {
   progress_snapshot: ProgressItem[] | null
   restored_from: string | null
   pid: number | null
+  /** How the process of the agent last crashed, with its last lines of stderr. */
+  crash: string | null
 }
 
 /** What every record of an agent elsewhere has. */

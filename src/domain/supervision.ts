@@ -76,6 +76,8 @@ export interface Supervision {
   place?: string
   /** The process that we started for it; null: the agent came by itself. */
   spawned: { pid: number; startedAt: number } | null
+  /** How a process that we started for it last crashed, with what it wrote to stderr. Left out: none did. */
+  crash?: string
 }
 
 /** An MCP connection with a handshake, as its client opened it. */

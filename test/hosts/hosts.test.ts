@@ -156,6 +156,36 @@ function tests(host: Host): void {
     expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'consumed' }])
   })
 
+  describe.each([
+    ['through the bridge', []],
+    ['over HTTP', ['--http']],
+  ])('%s', (_, connectArgs) => {
+    test.each(['stop', 'kill'] as const)('has no call left open when the server restarts: %s', async (how) => {
+      await using yard = await openYard(host, { connectArgs })
+      const { supervisor } = yard
+      const isAnswered = (text: string) => /acknowledged\\*":\s*true/.test(text)
+      let isBack = false
+      let restarting: Promise<void> | null = null
+
+      // The calls go on while the server goes and comes back. The last three come after it.
+      const { results } = await yard.run((given) => {
+        if (given.length === 2) {
+          restarting ??= supervisor[how]()
+            .then(() => supervisor.restart({ atSamePort: true }))
+            .then(() => {
+              isBack = true
+            })
+        }
+        if (isBack && given.slice(-3).every(isAnswered)) return undefined
+        return { call: host.ownTool('heartbeat'), input: { status_message: `Beat ${given.length}.` } }
+      })
+      await restarting
+
+      expect(results.slice(-3).filter((one) => !isAnswered(one))).toEqual([])
+      expect(await supervisor.get('/sessions?kind=supervised&limit=100')).toHaveLength(1)
+    })
+  })
+
   test('asks again after the server was killed while its tool waited, and gets the answer to the same question', async () => {
     await using yard = await openYard(host)
 

@@ -44,8 +44,8 @@ export interface Supervisor {
   /** SIGTERM; resolves when the process is gone. */
   stop(): Promise<void>
   kill(): Promise<void>
-  /** On the same data directory, at another port. */
-  restart(): Promise<void>
+  /** On the same data directory, at another port unless told otherwise. */
+  restart(options?: { atSamePort: boolean }): Promise<void>
   /** The process stands still. Connections stay open. */
   freeze(): void
   /** The server is gone, and something else at its address answers everything with a 500. */
@@ -127,8 +127,8 @@ export async function startSupervisor({ home, configDir, settings }: SupervisorO
       await server.exited
     },
     kill: async () => void (await server.kill()),
-    async restart() {
-      server = await yard.start({ env })
+    async restart({ atSamePort } = { atSamePort: false }) {
+      server = await yard.start({ env, flags: atSamePort ? ['--port', String(server.port)] : [] })
     },
     freeze: () => server.signal('SIGSTOP'),
     async breakDown() {

@@ -185,3 +185,21 @@ test('what cannot be started is refused, and nothing is left of it', async () =>
   expect(left.map(({ supervision }) => supervision?.status)).toEqual(['terminated'])
   await spawner.close()
 })
+
+test('a crash is told with the last lines of stderr: in the record and the trail', async () => {
+  const clock = createManualClock()
+  const script = 'echo "Error: url is not supported for stdio, API_KEY=abc" >&2; exit 1'
+  const { spawner, statusOf, audit } = openSpawner(script, { clock })
+  const words = 'exit code 1; its last words: Error: url is not supported for stdio, API_KEY=[masked]'
+
+  const { id } = await spawner.start(ann, wanted)
+  await until(async () => {
+    await clock.advance(1_000)
+    return (await statusOf(id)).status === 'interrupted'
+  })
+
+  expect(await statusOf(id)).toMatchObject({ crash: words, spawned: null })
+  const reason = `The agent has crashed after 3 new starts: ${words}`
+  expect(await audit()).toContainEqual(expect.objectContaining({ what: 'interrupted', reason }))
+  await spawner.close()
+})

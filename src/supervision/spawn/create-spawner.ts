@@ -11,8 +11,8 @@ import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
 import type { Sandbox } from './sandbox.ts'
-import { type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
-import { createWatchedHosts, type WatchedHosts, type WatchedHostsDeps } from './watched-hosts.ts'
+import { type Ended, type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
+import { createWatchedHosts, type Farewell, type WatchedHosts, type WatchedHostsDeps } from './watched-hosts.ts'
 
 export interface Spawner extends Pick<WatchedHosts, 'recover' | 'close'> {
   /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace, or one of another channel) and `limit`. */
@@ -59,10 +59,14 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   const { sessions, takeStep, operators, tokens, records, clock, ids, logger } = deps
   const hosts = createWatchedHosts(deps)
 
-  const note = (sessionId: string, what: string, facts: Record<string, unknown>): Promise<unknown> =>
+  const noteCrash = (sessionId: string, crash: string, facts: Record<string, unknown>): Promise<unknown> =>
     takeStep(sessionId, ({ session, at }) =>
       isOpen(session.supervision)
-        ? { result: null, events: [noticeEvent(ids.uuid(), what, facts, at)] }
+        ? {
+            result: null,
+            supervision: { crash },
+            events: [noticeEvent(ids.uuid(), 'host_restarts', { ...facts, end: crash }, at)],
+          }
         : { result: null },
     ).catch((error: unknown) => logger.warn('a host could not be noted', { session_id: sessionId, error }))
 
@@ -86,8 +90,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
           logger.warn('it could not be written that a host has started again', { session_id: id, error }),
         )
       },
-      onRespawn: ({ respawn, delayMs, end }) =>
-        void note(id, 'host_restarts', { respawn, delay_ms: delayMs, end: wordsOf(end) }),
+      onRespawn: ({ respawn, delayMs, ...ended }) => void noteCrash(id, wordsOf(ended), { respawn, delay_ms: delayMs }),
     })
   }
 
@@ -154,7 +157,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))
       throw refusalOf('conflict', error)
     }
-    hosts.watch(id, tokenId, { terminate: () => host.terminate(), gone: host.gone.then(reasonOf) })
+    hosts.watch(id, tokenId, { terminate: () => host.terminate(), gone: host.gone.then(farewellOf) })
     const { pid } = host
     if (pid === undefined) return session
     return (
@@ -173,7 +176,11 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
 
 const spawnedAs = (pid: number, startedAt: number) => ({ spawned: { pid, startedAt } })
 
-const wordsOf = (end: ProcessEnd): string => {
+/** How it ended, and why, in its own words. The one place that words it. */
+const wordsOf = ({ end, lastWords }: Ended): string =>
+  lastWords === null ? codeOf(end) : `${codeOf(end)}; its last words: ${lastWords}`
+
+const codeOf = (end: ProcessEnd): string => {
   switch (end.kind) {
     case 'exit':
       return `exit code ${end.code}`
@@ -184,16 +191,17 @@ const wordsOf = (end: ProcessEnd): string => {
   }
 }
 
-function reasonOf({ how, end, respawns }: HostEnd): string {
-  switch (how) {
+function farewellOf(gone: HostEnd): Farewell {
+  const crash = wordsOf(gone)
+  switch (gone.how) {
     case 'finished':
-      return 'The agent has ended by itself.'
+      return { reason: 'The agent has ended by itself.', crash: null }
     case 'terminated':
-      return 'The agent was ended.'
+      return { reason: 'The agent was ended.', crash: null }
     case 'crashed':
-      return `The agent has crashed (${wordsOf(end)}) after ${respawns} new starts.`
+      return { reason: `The agent has crashed after ${gone.respawns} new starts: ${crash}`, crash }
     case 'not_started':
-      return `The agent could not be started (${wordsOf(end)}).`
+      return { reason: `The agent could not be started: ${crash}`, crash }
   }
 }
 

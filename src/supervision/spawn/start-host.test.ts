@@ -15,7 +15,12 @@ describe('a started host', () => {
   test('gets its prompt by stdin, our server in a private file, and a scrubbed environment', async () => {
     const { at, deps, request, lines } = spawnPlaces(REPORT)
     const host = startHost(request, deps)
-    expect(await host.gone).toEqual({ how: 'finished', end: { kind: 'exit', code: 0 }, respawns: 0 })
+    expect(await host.gone).toEqual({
+      how: 'finished',
+      end: { kind: 'exit', code: 0 },
+      lastWords: 'token [masked]',
+      respawns: 0,
+    })
 
     expect(read(at('shop/prompt'))).toBe('Do it.')
     expect(JSON.parse(read(at('shop/config.json')))).toEqual({
@@ -84,14 +89,17 @@ describe('a started host', () => {
     // Whoever adopted its child may not have noticed yet that it is dead.
     await expect.poll(() => pids.map(isRunning), { timeout: 60_000 }).toEqual([false, false])
     expect([await host.gone, respawns]).toEqual([
-      { how: 'terminated', end: { kind: 'signal', signal: 'SIGKILL' }, respawns: 0 },
+      { how: 'terminated', end: { kind: 'signal', signal: 'SIGKILL' }, lastWords: null, respawns: 0 },
       [],
     ])
   })
 
   test('that crashes starts again three times, knows that it did, and then gives up', async () => {
     const clock = createManualClock()
-    const { at, deps, request, respawns } = spawnPlaces('cat >> prompts; echo "|" >> prompts; exit 3', { clock })
+    const { at, deps, request, respawns } = spawnPlaces(
+      'cat >> prompts; echo "|" >> prompts; echo "url is not supported" >&2; exit 3',
+      { clock },
+    )
     const host = startHost(request, deps)
     let isGone = false
     void host.gone.then(() => {
@@ -99,7 +107,7 @@ describe('a started host', () => {
     })
     while (!isGone) await clock.advance(500)
     expect([await host.gone, respawns]).toEqual([
-      { how: 'crashed', end: { kind: 'exit', code: 3 }, respawns: 3 },
+      { how: 'crashed', end: { kind: 'exit', code: 3 }, lastWords: 'url is not supported', respawns: 3 },
       [1_000, 5_000, 25_000],
     ])
     const prompts = read(at('shop/prompts')).split('|\n')
@@ -116,7 +124,7 @@ describe('a started host', () => {
     while (respawns.length === 0) await clock.advance(0)
     await host.terminate()
     expect([await host.gone, host.pid]).toEqual([
-      { how: 'terminated', end: { kind: 'exit', code: 1 }, respawns: 0 },
+      { how: 'terminated', end: { kind: 'exit', code: 1 }, lastWords: null, respawns: 0 },
       undefined,
     ])
   })
@@ -125,7 +133,7 @@ describe('a started host', () => {
     const { deps, request, respawns } = spawnPlaces('')
     const host = startHost({ ...request, program: '/no/such/agent' }, deps)
     expect([await host.gone, respawns]).toEqual([
-      { how: 'not_started', end: { kind: 'not-started', code: 'ENOENT' }, respawns: 0 },
+      { how: 'not_started', end: { kind: 'not-started', code: 'ENOENT' }, lastWords: null, respawns: 0 },
       [],
     ])
   })
@@ -173,7 +181,7 @@ kill -0 ${process.pid} 2>/dev/null || echo alone`
       writeFileSync(at('config/tokens.json'), 'secret')
       writeFileSync(at('data/quarterdeck.db'), 'secret')
       const host = startHost({ ...request, sandbox: sandbox.found }, deps)
-      expect(await host.gone).toEqual({ how: 'finished', end: { kind: 'exit', code: 0 }, respawns: 0 })
+      expect(await host.gone).toEqual({ how: 'finished', end: { kind: 'exit', code: 0 }, lastWords: null, respawns: 0 })
       expect([read(at('shop/prompt')), lines.map(({ text }) => text)]).toEqual([
         'Do it.',
         [

@@ -8,6 +8,7 @@ import { markOf } from '../../tools/process/process-table.ts'
 import { findProgram, type ProgramSearch } from '../commands/find-program.ts'
 import { type ChildRecords, hostFolders, TERM_MS } from './child-records.ts'
 import { adapterFor, type HostAdapter } from './host-adapter.ts'
+import { createLastWords } from './last-words.ts'
 import { readLines } from './output-lines.ts'
 import { createOutputRing, type OutputRing } from './output-ring.ts'
 import { respawnDelay, respawnPrompt } from './respawn.ts'
@@ -46,7 +47,7 @@ export interface HostDeps {
   /** The host runs. `respawn` is 0 for its first start. */
   onStart(start: { pid: number; respawn: number }): void
   /** The host has crashed and will start again in `delayMs`. */
-  onRespawn(again: { respawn: number; delayMs: number; end: ProcessEnd }): void
+  onRespawn(again: { respawn: number; delayMs: number } & Ended): void
 }
 
 export interface OutputLine {
@@ -54,10 +55,16 @@ export interface OutputLine {
   text: string
 }
 
-export interface HostEnd {
+/** How one process ended. */
+export interface Ended {
+  end: ProcessEnd
+  /** What it wrote to stderr last, as people see it. Null: nothing. */
+  lastWords: string | null
+}
+
+export interface HostEnd extends Ended {
   /** `finished`: it ended without an error. `terminated`: it was told to. `crashed`: it failed, after `respawns` new starts. */
   how: 'finished' | 'terminated' | 'crashed' | 'not_started'
-  end: ProcessEnd
   respawns: number
 }
 
@@ -87,7 +94,8 @@ export function startHost(request: HostRequest, deps: HostDeps): Host {
   const stopping = new AbortController()
   let group: ProcessGroup | null = null
 
-  async function once(respawn: number): Promise<ProcessEnd> {
+  async function once(respawn: number): Promise<Ended> {
+    const lastWords = createLastWords()
     const prompt = respawn === 0 ? request.prompt : respawnPrompt(request.prompt)
     const folder = join(hostFolders(deps.runtimeDir), sessionId)
     try {
@@ -100,9 +108,16 @@ export function startHost(request: HostRequest, deps: HostDeps): Host {
       const secrets = [agentToken]
       await Promise.all([
         keepOutput('stdout', group, { ring, secrets, onOutput: deps.onOutput }),
-        keepOutput('stderr', group, { ring, secrets, onOutput: deps.onOutput }),
+        keepOutput('stderr', group, {
+          ring,
+          secrets,
+          onOutput(line) {
+            lastWords.add(line.text)
+            deps.onOutput(line)
+          },
+        }),
       ])
-      return await group.gone
+      return { end: await group.gone, lastWords: lastWords.text() }
     } finally {
       group = null
       records.remove(sessionId)
@@ -112,20 +127,21 @@ export function startHost(request: HostRequest, deps: HostDeps): Host {
 
   async function run(): Promise<HostEnd> {
     for (let respawns = 0; ; respawns += 1) {
-      const end = await once(respawns)
-      if (stopping.signal.aborted) return { how: 'terminated', end, respawns }
+      const ended = await once(respawns)
+      const { end } = ended
+      if (stopping.signal.aborted) return { how: 'terminated', ...ended, respawns }
       const delayMs = respawnDelay(end, respawns)
-      if (delayMs === null) return { how: outcomeOf(end), end, respawns }
-      deps.onRespawn({ respawn: respawns + 1, delayMs, end })
+      if (delayMs === null) return { how: outcomeOf(end), ...ended, respawns }
+      deps.onRespawn({ respawn: respawns + 1, delayMs, ...ended })
       await sleep(clock, delayMs, stopping.signal)
-      if (stopping.signal.aborted) return { how: 'terminated', end, respawns }
+      if (stopping.signal.aborted) return { how: 'terminated', ...ended, respawns }
     }
   }
 
   const gone = run().catch((error: unknown): HostEnd => {
     log.error('a host could not be started', { session_id: sessionId, error })
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    return { how: 'not_started', end: { kind: 'not-started', code }, respawns: 0 }
+    return { how: 'not_started', end: { kind: 'not-started', code }, lastWords: null, respawns: 0 }
   })
   return {
     get pid() {

@@ -24,8 +24,15 @@ export interface WatchedHosts {
 /** A host, whether this process or an earlier one has started it. */
 interface Child {
   terminate(): Promise<void>
-  /** Resolves when it has ended, with what to tell people. */
-  gone: Promise<string>
+  gone: Promise<Farewell>
+}
+
+/** A host has ended. */
+export interface Farewell {
+  /** What to tell people. */
+  reason: string
+  /** How it crashed. Null: it did not, or nobody saw it. */
+  crash: string | null
 }
 
 export interface WatchedHostsDeps {
@@ -43,7 +50,7 @@ export interface WatchedHostsDeps {
 
 /** More than a server keeps. */
 const MOST_SESSIONS = 10_000
-const GONE = 'The process of the agent has ended.'
+const GONE: Farewell = { reason: 'The process of the agent has ended.', crash: null }
 
 export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
   const { sessions, takeStep, changes, tokens, records, runtimeDir, together, clock, logger } = deps
@@ -61,10 +68,10 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
       void look().catch((error: unknown) => logger.warn('a host could not be ended', { session_id: sessionId, error }))
     })
     const part = async (): Promise<void> => {
-      const reason = await child.gone
+      const farewell = await child.gone
       stop()
       children.delete(sessionId)
-      if (!closing.signal.aborted) await left(sessionId, tokenId, reason)
+      if (!closing.signal.aborted) await left(sessionId, tokenId, farewell)
     }
     part().catch((error: unknown) =>
       logger.warn('it could not be written that a host has ended', { session_id: sessionId, error }),
@@ -72,12 +79,15 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
   }
 
   /** The process is gone: its token is of no use any more, and its session waits for an agent that comes back. */
-  async function left(sessionId: string, tokenId: string, reason: string): Promise<void> {
+  async function left(sessionId: string, tokenId: string, { reason, crash }: Farewell): Promise<void> {
     await tokens.revoke(tokenId).catch((error: unknown) => {
       const isGone = error instanceof ServerError && error.code === 'token_not_found'
       if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
     })
-    await takeStep(sessionId, () => ({ result: null, supervision: { spawned: null } }))
+    await takeStep(sessionId, () => ({
+      result: null,
+      supervision: { spawned: null, ...(crash === null ? {} : { crash }) },
+    }))
     await sessions.interrupt(sessionId, reason)
   }
 

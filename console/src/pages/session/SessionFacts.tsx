@@ -37,6 +37,11 @@ export function SessionFacts({ session }: { session: Session }) {
               <bdi>{supervision.workspace_root}</bdi>
             </code>
           </Fact>
+          {supervision.crash !== null && (
+            <Fact name="Crash">
+              <bdi>{supervision.crash}</bdi>
+            </Fact>
+          )}
         </>
       )}
       {other !== null && (

@@ -31,6 +31,12 @@ export const SupervisionSchema = z
     progress_snapshot: ProgressSchema.nullable(),
     restored_from: z.string().nullable().describe('The checkpoint that this session goes on from.'),
     pid: z.int().nullable().describe('The process of the agent, if it was started from here.'),
+    crash: z
+      .string()
+      .nullable()
+      .describe(
+        'How the process of the agent last crashed, with its last lines of stderr, if it was started from here.',
+      ),
   })
   .meta({ id: 'Supervision' })
 
@@ -56,6 +62,7 @@ export const exampleSupervision: z.infer<typeof SupervisionSchema> = {
   ],
   restored_from: null,
   pid: null,
+  crash: null,
 }
 
 export function supervisionView(
@@ -81,5 +88,6 @@ export function supervisionView(
     progress_snapshot: supervision.progressSnapshot,
     restored_from: supervision.restoredFrom,
     pid: supervision.spawned?.pid ?? null,
+    crash: supervision.crash ?? null,
   }
 }
