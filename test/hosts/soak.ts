@@ -38,8 +38,8 @@ test(`${MINUTES} minutes`, { timeout }, async () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  /** When a server was gone, and when a person answered, by session. */
-  const gone: number[] = []
+  /** When a server was told to go, was gone and was back; and when a person answered, by session. */
+  const downs: Down[] = []
   const answers = new Map<string, number[]>()
   const stop = new AbortController()
   const operator = answerAll(supervisor, answers, stop.signal)
@@ -68,9 +68,12 @@ test(`${MINUTES} minutes`, { timeout }, async () => {
   let restarts = 0
   while (Date.now() + RESTART_MS < until) {
     await sleep(RESTART_MS)
+    const told = Date.now()
     await (restarts % 2 === 0 ? supervisor.stop() : supervisor.kill())
-    gone.push(Date.now())
+    const down = { told, gone: Date.now(), back: Number.POSITIVE_INFINITY }
+    downs.push(down)
     await supervisor.restart()
+    down.back = Date.now()
     restarts += 1
   }
   await sleep(until - Date.now())
@@ -83,7 +86,7 @@ test(`${MINUTES} minutes`, { timeout }, async () => {
   const sessions = await sessionsByFolder(supervisor)
   const beyond = working.flatMap(({ host, workspace, log }) => {
     const answered = (sessions[workspace] ?? []).flatMap((id) => answers.get(id) ?? [])
-    return callsIn(log).map((call) => ({ host: host.name, ...call, beyondMs: beyondOf(call, gone, answered) }))
+    return callsIn(log).map((call) => ({ host: host.name, ...call, beyondMs: beyondOf(call, downs, answered) }))
   })
   const alerts = itemsOf(await supervisor.get('/alerts?status=all&limit=100'), 'alerts')
   const consumed = (await allApprovals(supervisor)).filter(({ status }) => status === 'consumed')
@@ -107,7 +110,12 @@ test(`${MINUTES} minutes`, { timeout }, async () => {
 
   const wrong = beyond.filter(({ beyondMs }) => beyondMs > MOST_MS)
   const early = finished.flatMap((one, i) => (working[i]?.work.isOver() ? [] : [one?.output.slice(-2_000)]))
-  expect({ wrong, alerts, twice, early }).toEqual({ wrong: [], alerts: [], twice: [], early: [] })
+  expect({ wrong, alerts, twice, early }, JSON.stringify({ wrong, downs })).toEqual({
+    wrong: [],
+    alerts: [],
+    twice: [],
+    early: [],
+  })
   expect(counts).toMatchObject({
     hanging: 0,
     sessions: Object.fromEntries(working.map(({ host }) => [host.name, 1])),
@@ -233,13 +241,19 @@ async function sessionsByFolder(supervisor: Supervisor): Promise<Record<string, 
   return found
 }
 
+interface Down {
+  told: number
+  gone: number
+  back: number
+}
+
 /**
  * How long a call stayed open after what should have ended it: the end of the server, or its answer. A host makes one call after the
  * other, so the last answer before the end of a call is its own.
  */
-function beyondOf({ in: began, out }: TimedCall, gone: readonly number[], answered: readonly number[]): number {
+function beyondOf({ in: began, out }: TimedCall, downs: readonly Down[], answered: readonly number[]): number {
   const end = out ?? Date.now()
-  const cut = gone.find((at) => at > began && at <= end)
+  const cut = downs.find(({ gone }) => gone > began && gone <= end)?.gone
   return end - (cut ?? Math.max(began, ...answered.filter((at) => at <= end)))
 }
 

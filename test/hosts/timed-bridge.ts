@@ -12,6 +12,8 @@ export interface TimedCall {
   tool: string
   in: number
   out: number | null
+  /** How the answer begins. */
+  said?: string
 }
 
 interface Message {
@@ -39,7 +41,7 @@ createInterface({ input: process.stdin })
 createInterface({ input: child.stdout }).on('line', (line) => {
   const { id, method } = JSON.parse(line) as Message
   const call = method === undefined && id !== undefined ? open.get(id) : undefined
-  if (call !== undefined) write({ ...call, out: Date.now() })
+  if (call !== undefined) write({ ...call, out: Date.now(), said: line.slice(0, 500) })
   process.stdout.write(`${line}\n`)
 })
 child.on('exit', (code) => process.exit(code ?? 1))
