@@ -19,7 +19,7 @@ const RESTART_MS = Number(process.env.RESTART_SECONDS ?? 300) * 1_000
 /** The promise. */
 const MOST_MS = 5_000
 /** How long the model thinks. */
-const THINK_MS = 2_000
+const THINK_MS = 5_000
 const LOOK_MS = 300
 /** Hosts end their last task, then themselves. */
 const LAST_MS = 180_000
@@ -107,10 +107,12 @@ test(`${MINUTES} minutes`, { timeout }, async () => {
     not_ended: working.filter((_, i) => finished[i] === null).map(({ host }) => host.name),
   }
   process.stdout.write(`SOAK ${JSON.stringify(counts)}\n`)
+  const longest = beyond.toSorted((a, b) => b.beyondMs - a.beyondMs).slice(0, 3)
+  process.stdout.write(`The longest: ${JSON.stringify(longest)}\nThe restarts: ${JSON.stringify(downs)}\n`)
 
   const wrong = beyond.filter(({ beyondMs }) => beyondMs > MOST_MS)
   const early = finished.flatMap((one, i) => (working[i]?.work.isOver() ? [] : [one?.output.slice(-2_000)]))
-  expect({ wrong, alerts, twice, early }, JSON.stringify({ wrong, downs })).toEqual({
+  expect({ wrong, alerts, twice, early }).toEqual({
     wrong: [],
     alerts: [],
     twice: [],
