@@ -83,7 +83,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
       excluded: guarded,
       isProtected: (path) => protectedPath(path) !== null,
     }),
-    maxOpen: supervision.maxConcurrentSessions,
+    maxOpen: { perOwner: supervision.maxConcurrentSessions, total: supervision.maxConcurrentSessionsTotal },
   })
   const commands = createSessionCommands({
     ...shared,

@@ -14,7 +14,10 @@ export interface SupervisionSettings {
   escalation: readonly EscalationSettings[]
   /** How many operators have to say yes to what an agent elsewhere asks. */
   quorum: Quorum
+  /** For each owner. */
   maxConcurrentSessions: number
+  /** Of all owners together. Null: no limit. */
+  maxConcurrentSessionsTotal: number | null
   /** The program that starts an agent, by name or path. Null: agents cannot be started from here. */
   hostCli: string | null
   hostCliArgs: readonly string[]

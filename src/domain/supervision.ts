@@ -13,7 +13,7 @@ const next: Readonly<Record<SupervisedStatus, readonly SupervisedStatus[]>> = {
 
 export const mayBecome = (from: SupervisedStatus, to: SupervisedStatus): boolean => next[from].includes(to)
 
-/** Open sessions count against `max_concurrent_sessions`. */
+/** Open sessions count against the limits. An interrupted session rests: it does not count, and nobody is alarmed about it. */
 export const openStatuses: readonly SupervisedStatus[] = ['created', 'active', 'paused']
 export const isOpen = ({ status }: Pick<Supervision, 'status'>): boolean => openStatuses.includes(status)
 

@@ -123,7 +123,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
   const { isConnected = () => false, together } = deps
   const withOthers = together === undefined ? {} : { together }
-  const { quorum, maxConcurrentSessions: maxOpen } = settings
+  const { quorum } = settings
+  const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }
   const shared = { store, log, clock, ids, logger }
   const operators = configuredOperators(settings.operators, settings.escalation, settings.operatorGroups)
   const takeStep = createTakeStep({ ...shared, maxOpen })

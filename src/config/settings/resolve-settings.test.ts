@@ -40,6 +40,7 @@ const noSupervision: ServerSettings['supervision'] = {
   escalation: [],
   quorum: { low: 1, high: 1, critical: 1 },
   maxConcurrentSessions: 3,
+  maxConcurrentSessionsTotal: null,
   hostCli: null,
   hostCliArgs: [],
   timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },

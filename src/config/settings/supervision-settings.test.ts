@@ -41,6 +41,7 @@ operators:
   quorum: 2
 authorized_user_ids: [U1, U9]
 max_concurrent_sessions: 20
+max_concurrent_sessions_total: 50
 host_cli: claude
 host_cli_args: [--model, opus]
 timeouts: { approval_seconds: 2h, prompt_seconds: 60, wait_seconds: 5m }
@@ -75,6 +76,7 @@ ipc_name: desk
       ],
       quorum: { low: 2, high: 2, critical: 2 },
       maxConcurrentSessions: 20,
+      maxConcurrentSessionsTotal: 50,
       hostCli: 'claude',
       hostCliArgs: ['--model', 'opus'],
       timeouts: { approvalMs: 7_200_000, promptMs: 60_000, waitMs: 300_000 },
@@ -261,6 +263,7 @@ describe('every setting about agents elsewhere', () => {
     'quorum.high': 'domain/quorum.ts',
     'quorum.critical': 'domain/quorum.ts',
     maxConcurrentSessions: desk,
+    maxConcurrentSessionsTotal: desk,
     hostCli: work,
     hostCliArgs: work,
     'timeouts.approvalMs': desk,

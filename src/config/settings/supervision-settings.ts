@@ -85,11 +85,24 @@ export const supervisionTable = {
   }),
   max_concurrent_sessions: setting({
     schema: count().max(1000),
-    description: 'Supervised sessions that may be open at the same time; the next one is refused.',
+    description: 'Supervised sessions that one owner may have open at the same time; the next one is refused.',
     example: 3,
     default: 3,
     flag: null,
     env: ['QUARTERDECK_MAX_CONCURRENT_SESSIONS'],
+  }),
+  max_concurrent_sessions_total: setting({
+    schema: count()
+      .max(100_000)
+      .transform((value): number | null => value),
+    description:
+      'Supervised sessions that all owners together may have open at the same time; the next one is refused.',
+    expected: 'a whole number between 1 and 100,000',
+    example: 20,
+    default: null,
+    defaultText: 'no limit',
+    flag: null,
+    env: ['QUARTERDECK_MAX_CONCURRENT_SESSIONS_TOTAL'],
   }),
   host_cli: setting({
     schema: text().transform((value): string | null => value),
@@ -229,6 +242,7 @@ export function assembleSupervision(read: Read, localUser: string): SupervisionS
     escalation,
     quorum,
     maxConcurrentSessions: read('max_concurrent_sessions'),
+    maxConcurrentSessionsTotal: read('max_concurrent_sessions_total'),
     hostCli: read('host_cli'),
     hostCliArgs: read('host_cli_args'),
     timeouts: {

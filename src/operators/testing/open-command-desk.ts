@@ -74,7 +74,7 @@ export function openCommandDesk(options: DeskOptions = {}) {
         excluded: [],
         isProtected: (path) => protectedPath(path) !== null,
       }),
-      maxOpen: MOST_OPEN,
+      maxOpen: { perOwner: MOST_OPEN, total: null },
     }),
     commands,
     spawner,

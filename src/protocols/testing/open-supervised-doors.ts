@@ -58,6 +58,7 @@ const settings: SupervisionSettings = {
     { name: 'bob', admin: false },
   ].map(testOperator),
   maxConcurrentSessions: 100,
+  maxConcurrentSessionsTotal: null,
   timeouts: { approvalMs: 3_600_000, promptMs: 1_800_000, waitMs: null },
   stall: { enabled: true, inactivityMs: 300_000, escalationMs: 120_000, maxRetries: 3, nudgeMessage: 'Go on.' },
   modes: { agentMaySet: true },
@@ -79,7 +80,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
     checkpoints: createSessionCheckpoints({
       ...shared,
       jobs: createCheckpoints({ folder, excluded: [], isProtected: () => false }),
-      maxOpen: settings.maxConcurrentSessions,
+      maxOpen: { perOwner: settings.maxConcurrentSessions, total: null },
     }),
     commands: createSessionCommands({ ...shared, commands: new Map([['echo', echo]]), environment }),
     spawner: createSpawner({

@@ -83,20 +83,43 @@ export function describeSupervisedSessions(open: OpenStore): void {
       expect(session?.supervision).toMatchObject({ status: to, terminatedAt: ends.includes(to) ? NOW + 1 : null })
     })
 
-    test('only so many are open, and the refusal names them', async () => {
+    test('each owner has only so many open, and the refusal names theirs alone', async () => {
       const { store } = await openForTest(open)
       const [one, two] = [await opened(store, { status: 'created' }), await opened(store, { status: 'paused' })]
+      const eves = await opened(store, {}, { owner: 'eve' })
       const third = supervised()
+      const maxOpen = { perOwner: 2, total: null }
 
-      const [refused] = await commit(store, create(third, { maxOpen: 2 }))
+      const [refused] = await commit(store, create(third, { maxOpen }))
 
-      expect(refused).toMatchObject({ ok: false, error: { code: 'limit', details: { limit: 2 } } })
-      expect(JSON.stringify(refused)).toContain(one.id)
+      const details = { limit: 2, sessions: [one.id, two.id] }
+      expect(refused).toMatchObject({ ok: false, error: { code: 'limit', details } })
       await done(store, step(two.id, 1, { supervision: { status: 'interrupted' } }))
-      await done(store, create(third, { maxOpen: 2 }))
+      await done(store, create(third, { maxOpen }))
       // One that comes back counts again, and one that is open already does not count twice.
-      expect(await refusal(store, step(two.id, 2, { supervision: { status: 'active' }, maxOpen: 2 }))).toBe('limit')
-      await done(store, step(third.id, 1, { supervision: { title: 'still open' }, maxOpen: 2 }))
+      expect(await refusal(store, step(two.id, 2, { supervision: { status: 'active' }, maxOpen }))).toBe('limit')
+      await done(store, step(third.id, 1, { supervision: { title: 'still open' }, maxOpen }))
+      // Nor does handing over make room.
+      expect(await refusal(store, step(eves.id, 1, { owner: 'ann', maxOpen }))).toBe('limit')
+      await done(store, step(one.id, 1, { owner: 'eve', maxOpen }))
+    })
+
+    test('all owners together have only so many open, and the refusal names no other owner’s', async () => {
+      const { store } = await openForTest(open)
+      const [anns, eves] = [await opened(store), await opened(store, {}, { owner: 'eve' })]
+      const maxOpen = { perOwner: 2, total: 2 }
+
+      const [refused, stranger] = await commit(
+        store,
+        create(supervised(), { maxOpen }),
+        create(supervised({}, { owner: 'bob' }), { maxOpen }),
+      )
+
+      expect(refused).toMatchObject({ ok: false, error: { code: 'limit', details: { limit: 2, sessions: [anns.id] } } })
+      expect(stranger).toMatchObject({ ok: false, error: { code: 'limit', details: { limit: 2, sessions: [] } } })
+      expect(JSON.stringify([refused, stranger])).not.toContain(eves.id)
+      // Handing over opens none.
+      await done(store, step(eves.id, 1, { owner: 'ann', maxOpen }))
     })
 
     test('they are found by owner, workspace, token and status, newest activity first', async () => {

@@ -1,6 +1,7 @@
 // Sessions of agents elsewhere: reads of what belongs to them, and the one command that changes them.
 
 import type { AuditRecord } from '../../domain/audit.ts'
+import type { OpenLimits } from '../../domain/open-limits.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type {
   Checkpoint,
@@ -65,8 +66,8 @@ export interface Supervise {
   now: number
   /** Creates this session. */
   create?: SessionRecord
-  /** A session cannot be created or become active again while this many supervised sessions are open. Left out: no limit. */
-  maxOpen?: number
+  /** A session cannot be created, become active again or get a new owner while this many are open. Left out: no limit. */
+  maxOpen?: OpenLimits
   /** The version that the caller read. Left out with `create`. */
   version?: number
   /** New values. A session that ends takes what is pending with it: it becomes `interrupted`, an alert `dismissed`. */

@@ -57,8 +57,8 @@ export interface RowReads {
   unusedApprovals(runId: string): Approval[]
   /** Records of a supervised session that still want something of a person, in the order in which they were written. */
   pendingRecords(sessionId: string): SupervisedWait[]
-  /** Ids of the supervised sessions that are open, oldest first. */
-  openSupervised(): string[]
+  /** The supervised sessions that are open, oldest first. */
+  openSupervised(): Pick<SessionRecord, 'id' | 'owner'>[]
   instruction(id: string): Instruction | null
   /** Those that wait for the same agent (steering), or in the same workspace for the same owner (task). */
   waitingInstructions(like: Pick<Instruction, 'kind' | 'sessionId' | 'owner' | 'workspaceRoot'>): Instruction[]

@@ -1,6 +1,7 @@
 // The state machine of supervised sessions and of the records that belong to them.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import {
   type Instruction,
@@ -22,7 +23,7 @@ export function* supervise(command: Supervise): Rule<Decision> {
   const before = command.create === undefined ? yield* findSupervised(command) : yield* newSession(command.create)
   const session = changed(before, command)
   const isNew = command.create !== undefined
-  yield* refuseBeyond(isNew ? null : before, session, command.maxOpen ?? Number.POSITIVE_INFINITY)
+  if (command.maxOpen !== undefined) yield* refuseBeyond(isNew ? null : before, session, command.maxOpen)
   const changes: Change[] = isNew
     ? [{ write: 'insert_session', session }]
     : [{ write: 'update_supervision', before, session }]
@@ -56,20 +57,14 @@ function* newSession(session: SessionRecord): Rule<SessionRecord> {
   return session
 }
 
-/** Throws `limit` if the session would become open and there are too many. */
-function* refuseBeyond(before: SessionRecord | null, { supervision }: SessionRecord, maxOpen: number): Rule<void> {
-  const opens = supervision !== undefined && isOpen(supervision)
-  if (!opens || (before?.supervision !== undefined && isOpen(before.supervision))) return
-  const open = yield* ask('openSupervised')
-  if (open.length >= maxOpen) throw tooManyOpen(open, maxOpen)
+/** Throws `limit` if the session would become one more of its owner's open ones and there are too many. */
+function* refuseBeyond(before: SessionRecord | null, session: SessionRecord, most: OpenLimits): Rule<void> {
+  const { owner, supervision } = session
+  const counts = supervision !== undefined && isOpen(supervision)
+  const counted = before?.supervision !== undefined && isOpen(before.supervision)
+  if (!counts || (counted && before.owner === owner)) return
+  refuseOneMore(owner, yield* ask('openSupervised'), counted ? { ...most, total: null } : most)
 }
-
-const tooManyOpen = (open: readonly string[], maxOpen: number): ServerError =>
-  new ServerError(
-    'limit',
-    `There are already ${open.length} supervised sessions, and max_concurrent_sessions allows ${maxOpen}. End one of them first: ${open.slice(0, 10).join(', ')}.`,
-    { details: { sessions: open.slice(0, 10), limit: maxOpen } },
-  )
 
 function* findSupervised({ sessionId, version }: Supervise): Rule<SessionRecord> {
   const session = yield* ask('session', sessionId)

@@ -27,7 +27,7 @@ async function open() {
       whileWorking: createWhileWorking(desk),
       jobs: { ...jobs, ...change.jobs },
       logger: silentLogger,
-      maxOpen: 3,
+      maxOpen: { perOwner: 3, total: null },
     })
   const session = await desk.sessions.attach(agentIn(root))
   const checkpoint = await start().save(ann, session.id, { label: null, contents: true })
@@ -104,7 +104,7 @@ test('pages show every checkpoint once, also one that took longer than the next'
       },
     },
     logger: silentLogger,
-    maxOpen: 3,
+    maxOpen: { perOwner: 3, total: null },
   })
   const first = checkpoints.save(ann, session.id, { label: 'first', contents: false })
   await desk.clock.advance(1)

@@ -5,6 +5,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
 import { type Checkpoint, openStatuses } from '../../domain/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
@@ -40,8 +41,7 @@ export interface SessionRestoresDeps {
   clock: Pick<Clock, 'now'>
   ids: Ids
   logger: Logger
-  /** `max_concurrent_sessions`. */
-  maxOpen: number
+  maxOpen: OpenLimits
 }
 
 interface CheckpointRecords {
@@ -51,20 +51,18 @@ interface CheckpointRecords {
   recordUndo(sessionId: string, summary: CheckpointSummary, by: Caller): Promise<Checkpoint>
 }
 
+/** More than a server ever has at one time. */
+const MOST_OPEN = 100_000
+
 export function createSessionRestores(
   { jobs, store, sessions, whileWorking, operators, clock, ids, logger, maxOpen }: SessionRestoresDeps,
   { find, recordUndo }: CheckpointRecords,
 ): SessionRestores {
   /** Throws `limit` before anything is changed. The old session ends, so it does not count. */
   async function refuseWithoutRoom(old: SupervisedSession): Promise<void> {
-    const open = await sessions.list({ statuses: openStatuses, limit: maxOpen + 1 })
+    const open = await sessions.list({ statuses: openStatuses, limit: MOST_OPEN })
     const others = open.filter(({ id }) => id !== old.id)
-    if (others.length < maxOpen) return
-    throw new ServerError(
-      'limit',
-      `There are already ${others.length} supervised sessions, and max_concurrent_sessions allows ${maxOpen}. End one of them first.`,
-      { details: { sessions: others.slice(0, 10).map(({ id }) => id), limit: maxOpen } },
-    )
+    refuseOneMore(old.owner, others, maxOpen)
   }
 
   /** After the files: the checkpoint for an undo, the end of the old session, and the new one. What is done already stays. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { OpenLimits } from '../../domain/open-limits.ts'
 import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
@@ -23,8 +24,7 @@ interface SessionsDeps extends SetModeDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
-  /** `max_concurrent_sessions`. */
-  maxOpen: number
+  maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
   onEnd?: (session: SupervisedSession, text: string) => void
   workspaces: Workspaces

@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { OpenLimits } from '../../domain/open-limits.ts'
 import type { Supervision } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import { about, isSupervisedSession, type SupervisedSession } from './take-step.ts'
@@ -8,8 +9,7 @@ interface OpenDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   ids: Ids
-  /** `max_concurrent_sessions`. */
-  maxOpen: number
+  maxOpen: OpenLimits
   /** See `Supervision.place`. */
   place?: string
 }

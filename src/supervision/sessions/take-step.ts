@@ -6,6 +6,7 @@ import { type Fact, factText } from '../../domain/entry.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { OpenLimits } from '../../domain/open-limits.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Supervision } from '../../domain/supervision.ts'
 import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
@@ -53,8 +54,7 @@ interface StepDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Pick<Clock, 'now'>
   ids: Ids
-  /** `max_concurrent_sessions`. */
-  maxOpen: number
+  maxOpen: OpenLimits
 }
 
 /** More than a session ever has. */

@@ -90,7 +90,8 @@ export function openDesk(options: DeskOptions = {}) {
   const clock = options.clock ?? createManualClock()
   const real = createSystemClock()
   const ids = createIds(clock.now)
-  const { logger = silentLogger, operators = testOperators, maxOpen = 10 } = options
+  const { logger = silentLogger, operators = testOperators } = options
+  const maxOpen = { perOwner: options.maxOpen ?? 10, total: null }
   const store = options.store ?? openTestStore()
   const wake = createLocalWake({ clock: real, pollMs: null })
   const log = createSessionLog({ store, clock: real, wake })

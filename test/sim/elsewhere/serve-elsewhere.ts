@@ -59,6 +59,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
       ...{ slack: { channelId: null, channels: [] }, modes: { agentMaySet: true }, ipcName: null },
       operators: [testOperator({ name: 'ann', local: true, admin: true })],
       maxConcurrentSessions: world.maxOpen,
+      maxConcurrentSessionsTotal: null,
       timeouts: world.timeouts,
       stall: { ...world.stall, enabled: true, nudgeMessage: 'Go on.' },
     },

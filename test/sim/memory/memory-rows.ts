@@ -96,8 +96,8 @@ export function createRowReader(state: MemoryState): RowReads {
     pendingRecords: (sessionId) =>
       [...state.waits.values()].filter(isSupervised).filter((wait) => wait.sessionId === sessionId && isWaiting(wait)),
     openSupervised: () =>
-      [...state.sessions.values()].flatMap(({ record: { id, supervision } }) =>
-        supervision !== undefined && isOpen(supervision) ? [id] : [],
+      [...state.sessions.values()].flatMap(({ record: { id, owner, supervision } }) =>
+        supervision !== undefined && isOpen(supervision) ? [{ id, owner }] : [],
       ),
     instruction: (id) => state.instructions.get(id) ?? null,
     waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>

@@ -90,5 +90,7 @@ export function addNamed(named: Named, command: Command): void {
 }
 
 /** Most steps of an agent open no session. They must not wait for those of all other agents. */
-const mayOpen = ({ create, supervision }: Supervise): boolean =>
-  create !== undefined || (supervision?.status !== undefined && openStatuses.includes(supervision.status))
+const mayOpen = ({ create, owner, supervision }: Supervise): boolean =>
+  create !== undefined ||
+  owner !== undefined ||
+  (supervision?.status !== undefined && openStatuses.includes(supervision.status))

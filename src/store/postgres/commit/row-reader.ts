@@ -41,7 +41,7 @@ const rolesAfter: Statement = {
 }
 const openSupervised: Statement = {
   name: 'open_supervised',
-  text: `SELECT id FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY ord`,
+  text: `SELECT id, owner FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY ord`,
 }
 const checkpointExists: Statement = {
   name: 'checkpoint_exists',
@@ -218,7 +218,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       return (await waitsOf(sessionId)).filter(isSupervised).filter(({ status }) => status !== 'approved')
     },
     async openSupervised() {
-      return (await sql.rows<[string]>(openSupervised)).map(([id]) => id)
+      return (await sql.rows<[string, string]>(openSupervised)).map(([id, owner]) => ({ id, owner }))
     },
     instruction: (id) => instruction(id),
     waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>

@@ -72,7 +72,7 @@ export function createRowReader(
       `SELECT ${WAIT_COLUMNS} WHERE waits.sid = ? AND waits.status IN ('pending', 'nudged', 'escalated') ORDER BY wid`,
     ),
     openSupervised: db.prepare(
-      `SELECT id FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,
+      `SELECT id, owner FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,
     ),
     grant: db.prepare('SELECT 1 FROM grants WHERE id = ?'),
     checkpoint: db.prepare('SELECT 1 FROM checkpoints WHERE id = ?'),
@@ -162,7 +162,7 @@ export function createRowReader(
         .map(toWait)
         .filter((wait) => wait.wait === 'approval'),
     pendingRecords: (sessionId) => sql.pendingRecords.all(sidOf(sessionId)).map(toWait).filter(isSupervised),
-    openSupervised: () => sql.openSupervised.all().map((row) => String(row.id)),
+    openSupervised: () => sql.openSupervised.all().map(({ id, owner }) => ({ id: String(id), owner: String(owner) })),
     instruction: supervised.instruction,
     waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>
       kind === 'steering' && sessionId !== null
