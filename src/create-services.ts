@@ -217,6 +217,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
         ? []
         : [createRoomResource({ sessions: elsewhere.sessions, reach: parts.reach })],
     connections: elsewhere.mcpConnections,
+    onEnd: elsewhere.sessions.goodbye,
     telemetry,
     clock,
     ids,

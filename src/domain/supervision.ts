@@ -51,6 +51,12 @@ export interface Supervision {
   silence: { ms: number; seenAt: number } | null
   /** The stall timer is paused while the server works for the agent. */
   stallPaused: boolean
+  /** The agent has finished its turn and waits for its user. Its silence means nothing until it is heard from again. */
+  turnEnded?: boolean
+  /** It was paused when it was interrupted. Its calls are refused until its operator resumes it. */
+  held?: boolean
+  /** Made when a new window took the session up. Ids grow with time, so what has a smaller one was there before. */
+  takenUpAs?: string
   progressSnapshot: ProgressItem[] | null
   /** The agent token that opened it. */
   tokenId: string
@@ -88,6 +94,8 @@ export interface McpConnection {
   tokenId: string
   /** The parameters of its `initialize`. */
   initialize: Readonly<Record<string, unknown>>
+  /** Its client has opened a stream for what the server says by itself. While the client is there, so is the stream. */
+  listens?: boolean
 }
 
 /** Text that the agent gets with the results of its calls. */

@@ -132,7 +132,8 @@ export function createEventStore({
       count = Math.max(count + 1, least?.() ?? 0)
       const n = count
       const id = streamId === OWN_STREAM ? `${n}.${OWN_STREAM}` : eventId(n, streamId, openAfter(streamId, message))
-      if (streamId === OWN_STREAM) await keep?.(n, message)
+      // A ping says nothing that a client could miss.
+      if (streamId === OWN_STREAM && !isPing(message)) await keep?.(n, message)
       // The first event of a stream has only an id.
       if ('jsonrpc' in message) add({ n, streamId, message, id })
       return id
@@ -230,3 +231,5 @@ function parseEventId(text: string): EventId | null {
     return null
   }
 }
+
+const isPing = (message: JSONRPCMessage): boolean => 'method' in message && message.method === 'ping'

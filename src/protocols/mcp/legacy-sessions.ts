@@ -18,7 +18,7 @@ export interface LegacySession {
   readonly server: McpServer
   readonly events: McpEventStore
   /** How it was opened, to keep it. Null: the handshake is too long to be kept. */
-  readonly opening: McpConnection | null
+  opening: McpConnection | null
   /** `post`: null for other methods. */
   handle(request: Request, parsedBody: unknown, post: Post | null): Promise<Response>
   /** Streams that are open for what the server says by itself. */
@@ -26,9 +26,11 @@ export interface LegacySession {
   /** Calls in work, whether their client is still connected or comes back for the answer. */
   openCalls: number
   usedAt: number
+  /** When its client was last asked for a sign of life. */
+  pingedAt: number
 }
 
-type NewSession = Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'> & { initialize: McpConnection['initialize'] }
+type NewSession = Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'> & Pick<McpConnection, 'initialize' | 'listens'>
 
 export interface LegacySessions {
   /** Brings it back if only the memory of it is gone. Null if there is no such session, or it belongs to another token. */
@@ -48,7 +50,7 @@ interface LegacySessionsOptions {
   /** What outlives this process. Left out: nothing does. */
   connections?: McpConnections
   /** The client said that it is done. */
-  onEnd: (session: LegacySession) => void
+  onEnd: (session: LegacySession) => Promise<void>
   onError: (error: Error) => void
   limits?: Partial<SessionLimits>
 }
@@ -64,12 +66,13 @@ const DEFAULT_LIMITS: SessionLimits = { perToken: 16, all: 500, idleMs: 24 * 60 
 const MOST_HANDSHAKE_CHARS = 2_000
 
 /** What is kept of a handshake. Null: it is too long, even without pictures and what else nobody needs to know of a client. */
-function openingOf({ id, tokenId, initialize }: NewSession): McpConnection | null {
+function openingOf({ id, tokenId, initialize, listens }: NewSession): McpConnection | null {
   const { protocolVersion, capabilities, clientInfo } = initialize
   const { name, version } = isRecord(clientInfo) ? clientInfo : {}
   const short = { protocolVersion, capabilities, clientInfo: { name, version } }
   const fitting = [initialize, short].find((one) => JSON.stringify(one).length <= MOST_HANDSHAKE_CHARS)
-  return fitting === undefined ? null : { id, tokenId, initialize: fitting }
+  const more = listens === undefined ? {} : { listens }
+  return fitting === undefined ? null : { id, tokenId, initialize: fitting, ...more }
 }
 
 /** Its next request may reach another server, which would not know it. */
@@ -125,7 +128,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       onsessioninitialized: () => onReady(session),
       async onsessionclosed() {
         await connections?.forget(id)
-        onEnd(session)
+        await onEnd(session)
       },
     })
     const session: LegacySession = {
@@ -139,6 +142,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       openStreams: 0,
       openCalls: 0,
       usedAt: clock.mono(),
+      pingedAt: Number.NEGATIVE_INFINITY,
     }
     server.server.onclose = () => {
       if (sessions.get(id) === session) sessions.delete(id)
@@ -152,8 +156,9 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   async function bringBack(of: Omit<NewSession, 'initialize'>): Promise<LegacySession | null> {
     const known = (await connections?.find(of.id, of.tokenId)) ?? null
     if (known === null || isClosed) return null
-    const { initialize } = known
-    const session = await open({ ...of, initialize }, () => {})
+    const { initialize, listens } = known
+    const more = listens === undefined ? {} : { listens }
+    const session = await open({ ...of, initialize, ...more }, () => {})
     const headers = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' }
     const handshake = { jsonrpc: '2.0', id: 'again', method: 'initialize', params: initialize }
     const request = new Request('http://localhost/mcp', { method: 'POST', headers })

@@ -16,6 +16,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import { agentOf, type Reply, type Request } from '../../http/route.ts'
 import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
+import { bridgeConnection } from '../../supervision/sessions/connection-id.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { readAgentPlace } from './agent-query.ts'
 import { OWN_STREAM, type Post } from './event-store.ts'
@@ -32,9 +33,9 @@ export interface McpDoor {
    * answer of a call in work. Null: nothing was open, and nothing was sent.
    */
   push(connectionId: string, push: McpPush): 'stream' | 'call' | null
-  /** A stream or a call of this client is open. */
+  /** A stream or a call of this client is open, or its bridge is there, and the client answers when it is asked. */
   isOpen(connectionId: string): boolean
-  /** The clients of which a stream or a call is open. */
+  /** The clients that are open. */
   openConnections(): string[]
   /** Lets calls in work answer within a second, then ends all streams. */
   close(): Promise<void>
@@ -57,7 +58,7 @@ export interface McpDoorOptions extends ServerParts {
   connections?: McpConnections
   limits?: Partial<SessionLimits>
   /** A client said that it is done. A client that only went away is not reported. */
-  onEnd?: (connectionId: string) => void
+  onEnd?: (connectionId: string) => Promise<void>
 }
 
 /** What one HTTP request says about its caller. */
@@ -72,6 +73,8 @@ interface OpenCall {
 }
 
 const STOP_MS = 1_000
+/** How long a client is silent before it is asked whether it is there. A bridge is asked as often. */
+const PING_MS = 60_000
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const { clock, ids, log, connections, onEnd, extension } = options
@@ -113,7 +116,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const sessions = createLegacySessions({
     clock,
     createServer,
-    onEnd: ({ connectionId }) => onEnd?.(connectionId),
+    onEnd: async ({ connectionId }) => onEnd?.(connectionId),
     onError,
     ...(connections === undefined ? {} : { connections }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
@@ -132,11 +135,47 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const streaming = new Map(options.tools.map(({ name }) => [name, modern('sse', name)]))
   const plain = modern('auto')
 
+  /** Bridges that hold a request open, with how many. */
+  const bridges = new Map<string, number>()
+
+  /** The bridge is there until the request ends. It comes again when the answer is over, so an end of it asks the bridge for a sign of life. */
+  async function holdBridge(bridge: string, request: Request, reply: Reply): Promise<void> {
+    bridges.set(bridge, (bridges.get(bridge) ?? 0) + 1)
+    try {
+      reply.sse()
+      await sleep(clock, PING_MS, AbortSignal.any([request.signal, stopping.signal]))
+    } finally {
+      const left = (bridges.get(bridge) ?? 1) - 1
+      if (left === 0) bridges.delete(bridge)
+      else bridges.set(bridge, left)
+    }
+  }
+
+  /** A host may be gone although its stream looks open: its machine sleeps, or has lost its network. */
+  function pingSilent(): void {
+    const now = clock.mono()
+    for (const session of sessions.listening()) {
+      if (bridges.has(session.connectionId) || !isAnswering(session) || now - session.usedAt < PING_MS) continue
+      session.pingedAt = now
+      session.server.server.ping().catch(onError)
+    }
+    stopPinging = clock.after(PING_MS, pingSilent)
+  }
+  let stopPinging = clock.after(PING_MS, pingSilent)
+
   async function handle(request: Request, reply: Reply): Promise<void> {
     const principal = agentOf(request)
     const { bridgeId, ...place } = readAgentPlace(request.query, principal)
-    const bridge = bridgeId === null ? null : `${principal.tokenId}:${bridgeId}`
+    const bridge = bridgeId === null ? null : bridgeConnection(principal.tokenId, bridgeId)
     if (request.method === 'HEAD') throw onlyOtherMethods()
+    // What a bridge says for itself, and not for its host.
+    if (bridge !== null && request.header('mcp-session-id') === undefined) {
+      if (request.method === 'GET') return await holdBridge(bridge, request, reply)
+      if (request.method === 'DELETE') {
+        await onEnd?.(bridge)
+        return reply.empty(204)
+      }
+    }
     const body = request.method === 'POST' ? await request.json() : undefined
     const web = webRequest(request)
     if (!(await isLegacyRequest(web, body))) {
@@ -151,7 +190,10 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     callers.set(web, { principal, ...place, era: 'legacy', connectionId, isLasting: true, legacy: { session, post } })
     const response = await session.handle(web, body, post)
     const isOwn = response.ok && (await isOwnStream(web, session))
-    if (isOwn) session.openStreams += 1
+    if (isOwn) {
+      session.openStreams += 1
+      if (session.opening !== null) session.opening = { ...session.opening, listens: true }
+    }
     try {
       await sendWebResponse(response, request, reply)
     } finally {
@@ -202,16 +244,22 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       return 'call'
     },
     isOpen: (connectionId) =>
-      sessions.withConnection(connectionId).some(({ openStreams }) => openStreams > 0) ||
+      bridges.has(connectionId) ||
+      sessions.withConnection(connectionId).some((one) => one.openStreams > 0 && isAnswering(one)) ||
       findCall(connectionId) !== undefined,
     openConnections: () => [
       ...new Set([
-        ...sessions.listening().map((one) => one.connectionId),
+        ...bridges.keys(),
+        ...sessions
+          .listening()
+          .filter(isAnswering)
+          .map((one) => one.connectionId),
         ...[...calls].map(({ caller }) => caller.connectionId),
       ]),
     ],
     async close() {
       stopping.abort()
+      stopPinging()
       if (calls.size > 0) {
         const idle = new Promise<void>((resolve) => {
           onIdle = resolve
@@ -224,6 +272,9 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     },
   }
 }
+
+/** Its client has not been asked, or something has come from it since. */
+const isAnswering = ({ usedAt, pingedAt }: LegacySession): boolean => usedAt >= pingedAt
 
 /** Whether the answer is the stream of what the server says by itself, opened or resumed. */
 async function isOwnStream({ method, headers }: globalThis.Request, { events }: LegacySession): Promise<boolean> {

@@ -86,9 +86,13 @@ function changed(before: SessionRecord, { supervision: patch = {}, create, owner
   }
   const ends = status === 'terminated' || status === 'interrupted'
   const terminatedAt = status === old.status ? old.terminatedAt : ends ? now : null
+  // Nobody but its operator wakes a paused session, and a call wakes an interrupted one.
+  const held = status === 'interrupted' && (old.status === 'paused' || old.held === true)
+  const { held: _, ...rest } = old
   const supervision: Supervision = {
-    ...old,
+    ...rest,
     ...patch,
+    ...(held ? { held } : {}),
     terminatedAt,
     version: create === undefined ? old.version + 1 : 1,
   }

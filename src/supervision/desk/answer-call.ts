@@ -31,17 +31,9 @@ export interface OpenCall extends AgentCall {
   /** Its id in the log. */
   callId: string
   reader: 'model' | 'host'
-  comesBack: boolean
 }
 
 type BegunCall = Pick<OpenCall, 'callId' | 'reader' | 'resumable'> & { tool: ToolName; shown: object }
-
-/** The session that a call belongs to. */
-export interface Attached {
-  session: SupervisedSession
-  /** The agent takes up an interrupted session with this call, so tasks for the next session are for it. */
-  comesBack: boolean
-}
 
 /**
  * Answers one call. `shown` is what people see of its input. `work` gives the answer, or throws a `ServerError` that becomes the
@@ -54,7 +46,7 @@ export type AnswerCall = (
   shown: Record<string, unknown>,
   work: (call: OpenCall) => Promise<Record<string, unknown>>,
   reader?: 'model' | 'host',
-  attach?: (agent: AgentIdentity) => Promise<Attached>,
+  attach?: (agent: AgentIdentity) => Promise<SupervisedSession>,
 ) => Promise<DeskAnswer>
 
 const MOST_SHOWN = 100
@@ -100,9 +92,10 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
     const { id: sessionId, owner, supervision } = open.session
     const steering = await store.supervised.instructions({ ...waiting, kind: 'steering', sessionId })
     const workspace = { owner, root: supervision.workspaceRoot }
-    // A task waits for the next session, so one that came later is not for this one. Ids grow with time.
+    // A task waits for the next session, so one that came later is not for this one, until a new window takes it up. Ids grow with time.
+    const { takenUpAs = sessionId } = supervision
     const tasks = (await store.supervised.instructions({ ...waiting, kind: 'task', workspace })).filter(
-      (task) => open.comesBack || task.id < sessionId,
+      (task) => task.id < takenUpAs,
     )
     const { result } = await takeStep(open.session.id, ({ session, at }) => {
       const { openNudge, givenInstructions, updatedAt } = session.supervision
@@ -137,20 +130,15 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
     return { isError, answer }
   }
 
-  const attachAsUsual = async (agent: AgentIdentity): Promise<Attached> => ({
-    session: await sessions.attach(agent),
-    comesBack: false,
-  })
-
-  return async (call, tool, shown, work, reader = 'model', attach = attachAsUsual) => {
+  return async (call, tool, shown, work, reader = 'model', attach = sessions.attach) => {
     let open: OpenCall | null = null
     let leave = () => {}
     try {
       const callId = ids.uuid()
-      const { session: attached, comesBack } = await attach(call.agent)
+      const attached = await attach(call.agent)
       leave = sessions.arrive(attached.id)
       const session = await begin(attached, { ...call, tool, callId, shown, reader })
-      open = { ...call, session, callId, reader, comesBack }
+      open = { ...call, session, callId, reader }
       return await finish(open, await work(open), false)
     } catch (error) {
       const answer = errorAnswer(error, logger, tool, clock)
@@ -164,8 +152,10 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
 
 /** The client's connection belongs to the session from its first call on. */
 function withConnection({ mcp = [] }: Supervision, resumable: ResumableCall | undefined): Pick<Supervision, 'mcp'> {
-  if (resumable === undefined || mcp.some(({ id }) => id === resumable.connection.id)) return {}
-  return { mcp: [...mcp, resumable.connection].slice(-MOST_MCP_CONNECTIONS) }
+  const { connection } = resumable ?? {}
+  const known = mcp.find(({ id }) => id === connection?.id)
+  if (connection === undefined || (known !== undefined && known.listens === connection.listens)) return {}
+  return { mcp: [...mcp.filter((one) => one !== known), connection].slice(-MOST_MCP_CONNECTIONS) }
 }
 
 /** Written in the commit that finishes the call, so that it costs no sync of its own. */
@@ -179,10 +169,15 @@ function answerFacts({ resumable }: OpenCall, answer: DeskAnswer, at: number): F
 /** Activity dismisses a stall: the agent is back by itself. */
 export function activity({ session, waiting, at }: SessionNow): Step<null> {
   const alert = waiting.find(({ wait }) => wait === 'alert')
-  const { nudgeCount } = session.supervision
+  const { nudgeCount, turnEnded = false } = session.supervision
   return {
     result: null,
-    supervision: { updatedAt: at, silence: null, ...(nudgeCount === 0 ? {} : { nudgeCount: 0 }) },
+    supervision: {
+      updatedAt: at,
+      silence: null,
+      ...(turnEnded ? { turnEnded: false } : {}),
+      ...(nudgeCount === 0 ? {} : { nudgeCount: 0 }),
+    },
     ...(alert === undefined ? {} : { settle: [{ id: alert.id, patch: recovered(at) }] }),
   }
 }
@@ -190,8 +185,8 @@ export function activity({ session, waiting, at }: SessionNow): Step<null> {
 const recovered = (at: number): Partial<SupervisedWait> => ({ status: 'self_recovered', decidedAt: at })
 
 /** Throws `session_paused` or `session_ended`. */
-export function refuseInactive({ id, supervision: { status } }: SupervisedSession): void {
-  if (status === 'paused') {
+export function refuseInactive({ id, supervision: { status, held = false } }: SupervisedSession): void {
+  if (status === 'paused' || held) {
     throw new ServerError(
       'session_paused',
       'Your operator has paused this session. Stop working now. Call heartbeat every few minutes until it is accepted, then go on; nothing is lost.',

@@ -3,32 +3,34 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
 import { isOpen, openStatuses } from '../../domain/supervision.ts'
 import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
-import { isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
+import { awaitsItsAgent, isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import { createTurns } from '../sessions/turns.ts'
 import type { AgentDesk } from './agent-desk.ts'
-import type { AnswerCall, Attached } from './answer-call.ts'
+import type { AnswerCall } from './answer-call.ts'
 
 interface RecoverDeps {
   answerCall: AnswerCall
   takeStep: TakeStep
   sessions: Pick<SupervisedSessions, 'attach'>
   store: Pick<Store, 'waits' | 'supervised' | 'sessions'>
+  ids: Ids
 }
 
 const MOST_LISTED = 100
 
-/** Interrupted, or restored a moment ago. One that was just started has an agent on its way. */
-const awaitsItsAgent = ({ supervision: { status, restoredFrom } }: SupervisedSession): boolean =>
-  status === 'interrupted' || (status === 'created' && restoredFrom !== null)
+/** Its window has it from an earlier one, perhaps since a call a moment ago. */
+const goesOnFromBefore = ({ supervision: { status, takenUpAs, restoredFrom } }: SupervisedSession): boolean =>
+  status === 'interrupted' || takenUpAs !== undefined || restoredFrom !== null
 const MOST_TITLE_CHARS = 200
 
 export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_state'> {
-  const { answerCall, takeStep, sessions, store } = deps
+  const { answerCall, takeStep, sessions, store, ids } = deps
   const choosing = createTurns()
 
   /** Throws `session_ended`: who was stopped does not go on. */
@@ -52,7 +54,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
 
   /** The latest session of this owner in this workspace whose agent is gone, or the latest with something pending. */
   async function latest(agent: AgentIdentity, own: SupervisedSession | undefined): Promise<SupervisedSession | null> {
-    if (own?.supervision.status === 'interrupted') return own
+    if (own !== undefined && goesOnFromBefore(own)) return own
     const { workspaceRoot } = agent
     const here = { owner: own?.owner ?? agent.owner, workspaceRoot, limit: MOST_LISTED }
     const absent = await store.supervised.sessions({ ...here, statuses: ['interrupted', 'created'] })
@@ -64,7 +66,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
   }
 
   /** The agent goes on in its old session, with this token and connection. One that it has just begun is not needed then. */
-  async function goOn(agent: AgentIdentity, own: readonly SupervisedSession[], id: string): Promise<Attached> {
+  async function goOn(agent: AgentIdentity, own: readonly SupervisedSession[], id: string): Promise<SupervisedSession> {
     const { tokenId, connectionId } = agent
     for (const { id: otherId, supervision } of own) {
       if (otherId === id || supervision.connectionId !== connectionId) continue
@@ -80,16 +82,21 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     await sessions.attach({ ...agent, sessionId: id })
     const { session } = await takeStep(id, ({ at }) => ({
       result: null,
-      supervision: { updatedAt: at, tokenId, ...(connectionId === null ? {} : { connectionId }) },
+      supervision: {
+        updatedAt: at,
+        tokenId,
+        takenUpAs: ids.uuid(),
+        ...(connectionId === null ? {} : { connectionId }),
+      },
     }))
-    return { session, comesBack: true }
+    return session
   }
 
   /** The session that the call belongs to, and the one to recover; null: there is none. */
   async function choose(agent: AgentIdentity, wanted: string | undefined) {
     const asUsual = async (target: SupervisedSession | null) => ({
       target,
-      attached: { session: await sessions.attach(agent), comesBack: false },
+      attached: await sessions.attach(agent),
     })
     const own = await ownOf(agent)
     const [first] = own
@@ -100,8 +107,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     if (target !== null && awaitsItsAgent(target)) return { target, attached: await goOn(agent, own, target.id) }
     // Another window may work in it, so a window of its own only learns what is pending.
     if (target === null || (wanted === undefined && agent.connectionId !== null)) return asUsual(target)
-    const session = await sessions.attach({ ...agent, sessionId: target.id })
-    return { target, attached: { session, comesBack: false } }
+    return { target, attached: await sessions.attach({ ...agent, sessionId: target.id }) }
   }
 
   const pendingOf = async (sessionId: string): Promise<SupervisedWait[]> =>
@@ -132,7 +138,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
   return {
     recover_state(call, input) {
       let target: SupervisedSession | null = null
-      const attach = async (agent: AgentIdentity): Promise<Attached> => {
+      const attach = async (agent: AgentIdentity): Promise<SupervisedSession> => {
         // One after the other, so that two windows do not take up the same session.
         const place = JSON.stringify([agent.owner, agent.workspaceRoot])
         const chosen = await choosing(place, () => choose(agent, input.session_id))

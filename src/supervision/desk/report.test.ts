@@ -75,6 +75,21 @@ test('a new window finds nothing to recover, or the session that was interrupted
   expect((await sessions.attach(next.agent)).id).toBe(id)
 })
 
+test('a window that has taken up a session by another call finds in recover_state where it was', async () => {
+  const { desk, sessions } = openReports()
+  await desk.heartbeat(call, { progress_snapshot: [done] })
+  const { id } = await sessions.attach(agent)
+  await sessions.goodbye('window-1')
+  await sessions.addTask(ann, id, 'Write the notes.')
+  const next = callOf({ ...agent, connectionId: 'window-2' })
+  const { answer } = await desk.heartbeat(next, {})
+
+  expect(answer).toMatchObject({ session_id: id, pending_tasks: [{ text: 'Write the notes.' }] })
+  expect((await desk.recover_state(next, {})).answer).toMatchObject({
+    ...{ status: 'recovered', session_id: id, progress_snapshot: [done] },
+  })
+})
+
 test('a new window goes on in a session that was restored a moment ago, but not in one that was just started', async () => {
   const { desk, sessions } = openReports()
   const { workspaceRoot, tokenId } = agent
@@ -119,9 +134,10 @@ test.each([
 test('a fresh session ends when the agent goes on in an older one', async () => {
   const { desk, sessions, audit } = openReports()
   const lone = callOf({ ...agent, connectionId: null })
-  const { id } = await sessions.attach(lone.agent)
+  const { id } = await sessions.attach({ ...lone.agent, tokenId: 'token-old' })
   await sessions.interrupt(id, 'gone')
   const fresh = (await desk.heartbeat(lone, {})).answer.session_id
+  expect(fresh).not.toBe(id)
 
   expect((await desk.recover_state(lone, {})).answer).toMatchObject({ status: 'recovered', session_id: id })
   expect((await sessions.get(String(fresh))).supervision.status).toBe('terminated')

@@ -187,6 +187,54 @@ test('the end of the host’s session also ends one that was interrupted', async
   expect((await desk.sessions.get(sessionId)).supervision.status).toBe('terminated')
 })
 
+test('a new window takes up the session of a closed one, by a hook or a call, and has one session with one name', async () => {
+  const desk = open()
+  const sessionId = await desk.connect('window-1')
+  await desk.ask({ effect: 'read' })
+  await desk.sessions.goodbye('window-1')
+
+  await desk.ask({ effect: 'read', hostSessionId: 'host-2' })
+  expect(await desk.connect('window-2')).toBe(sessionId)
+  await desk.ask({ effect: 'read', hostSessionId: 'host-2' })
+  // The first window is still there after all. It has lost its session to the second.
+  await desk.ask({ effect: 'read' })
+
+  const sessions = await desk.sessions.list({ limit: 10 })
+  expect(sessions.map(({ supervision }) => supervision.connectionId).toSorted()).toEqual([
+    'hook:claude:host-1',
+    'window-2',
+  ])
+  await desk.notice('session_end', 'exit', { hostSessionId: 'host-2' })
+  expect((await desk.sessions.get(sessionId)).supervision.status).toBe('terminated')
+})
+
+test.each(['hook', 'call'] as const)(
+  'a host that starts its bridge anew goes on in its session, whether a %s comes first',
+  async (first) => {
+    const desk = open()
+    const sessionId = await desk.connect('window-1')
+    await desk.ask({ effect: 'read' })
+    await desk.sessions.goodbye('window-1')
+    if (first === 'hook') await desk.ask({ effect: 'read' })
+
+    expect(await desk.connect('window-2')).toBe(sessionId)
+    await desk.ask({ effect: 'read' })
+    expect(
+      (await desk.sessions.list({ limit: 10 })).map(({ id, supervision: { connectionId } }) => [id, connectionId]),
+    ).toEqual([[sessionId, 'window-2']])
+  },
+)
+
+test('the hooks of a paused window stay refused when its bridge has said goodbye', async () => {
+  const desk = open()
+  const sessionId = await desk.connect('window-1')
+  await desk.ask({ effect: 'read' })
+  await desk.sessions.pause(ann, sessionId)
+  await desk.sessions.goodbye('window-1')
+
+  expect(await desk.ask()).toMatchObject({ behavior: 'deny', message: expect.stringContaining('paused') })
+})
+
 test('what does not fit into one reply comes with the next', async () => {
   const desk = open()
   const sessionId = await desk.connect('window-1')

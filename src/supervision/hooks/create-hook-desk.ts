@@ -7,7 +7,8 @@ import type { Shared } from '../../store/ports/shared.ts'
 import type { Store } from '../../store/store.ts'
 import { activity } from '../desk/answer-call.ts'
 import type { AskPermission } from '../desk/approve-tool.ts'
-import { hookConnection, isBegunByHook } from '../sessions/attach-agent.ts'
+import { isBegunByHook } from '../sessions/attach-agent.ts'
+import { hookConnection } from '../sessions/connection-id.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
@@ -33,6 +34,10 @@ const BY_SESSION = 'hook of session'
 /** How long a host's session is remembered. One that is forgotten is matched again. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1_000
 
+/** The window that a session belongs to. When another one takes the session up, the name of the first means nothing any more. */
+const windowOf = ({ id, supervision: { takenUpAs } }: SupervisedSession): string =>
+  takenUpAs === undefined ? id : `${id} ${takenUpAs}`
+
 /**
  * Hooks come from a process of their own, so they bring the host's name for its session and not ours. A new name gets the youngest
  * session of its token that has no name yet: that of the window that was opened last.
@@ -42,17 +47,18 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
     sha256(JSON.stringify([tokenId, host, hostSessionId]))
 
   /** False: the session has the name of another window. */
-  async function bind(key: string, sessionId: string): Promise<boolean> {
+  async function bind(key: string, session: SupervisedSession): Promise<boolean> {
     const expiresAt = clock.now() + REMEMBERED_MS
-    const name = { kind: BY_SESSION, key: sessionId, value: key, version: 0, expiresAt }
-    if (!(await shared.put(name)) && (await shared.get(BY_SESSION, sessionId))?.value !== key) return false
-    await shared.put({ kind: BY_NAME, key, value: sessionId, version: null, expiresAt })
+    const window = windowOf(session)
+    const name = { kind: BY_SESSION, key: window, value: key, version: 0, expiresAt }
+    if (!(await shared.put(name)) && (await shared.get(BY_SESSION, window))?.value !== key) return false
+    await shared.put({ kind: BY_NAME, key, value: window, version: null, expiresAt })
     return true
   }
 
-  async function unbind(key: string, sessionId: string): Promise<void> {
+  async function unbind(key: string, session: SupervisedSession): Promise<void> {
     await shared.take(BY_NAME, key)
-    await shared.take(BY_SESSION, sessionId)
+    await shared.take(BY_SESSION, windowOf(session))
   }
 
   async function find(
@@ -62,8 +68,9 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
     const key = keyOf(agent, source)
     const known = await shared.get(BY_NAME, key)
     if (known !== null) {
-      const session = await store.sessions.get(known.value)
-      return session !== null && isSupervisedSession(session) && session.status !== 'terminated' ? session : null
+      const session = await store.sessions.get(known.value.split(' ')[0] ?? '')
+      if (session === null || !isSupervisedSession(session) || session.status === 'terminated') return null
+      if (windowOf(session) === known.value) return session
     }
     const { tokenId } = agent
     const open = await store.supervised.sessions({ tokenId, statuses: openStatuses, limit: MOST_OPEN })
@@ -71,17 +78,18 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
     const own = here.filter(({ supervision }) => supervision.connectionId === hookConnection(source))
     // One that began with a hook has a name: that of its own window.
     const unnamed = here.filter((session) => !isBegunByHook(session)).toSorted((a, b) => b.createdAt - a.createdAt)
-    for (const session of [...own, ...unnamed]) if (await bind(key, session.id)) return session
+    for (const session of [...own, ...unnamed]) if (await bind(key, session)) return session
     return null
   }
 
   async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
     const session = await find(agent, source)
     const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
-    const shared = { owner, tokenId, workspaceRoot, channelId, isChannelOfToken: true, host: source.host }
-    return session === null
-      ? { ...shared, sessionId: null, connectionId: hookConnection(source) }
-      : { ...shared, sessionId: session.id, connectionId: null }
+    return {
+      ...{ owner, tokenId, workspaceRoot, channelId, isChannelOfToken: true, host: source.host },
+      sessionId: session?.id ?? null,
+      connectionId: hookConnection(source),
+    }
   }
 
   /** The host's session is over, and so is ours. */
@@ -119,10 +127,12 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
       const given = steering.filter(isNew).filter(({ text }) => fits(text))
       const nudge = openNudge !== null && fits(openNudge) ? openNudge : null
       const { supervision, settle } = activity(now)
+      const goesOn = given.length > 0 || nudge !== null
       return {
         result: [...given.map(({ text }) => text), ...(nudge === null ? [] : [nudge])],
         supervision: {
           ...supervision,
+          turnEnded: !goesOn,
           givenInstructions: given.map(({ id }) => id),
           ...(nudge === null ? {} : { openNudge: null }),
         },
@@ -160,7 +170,7 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
       const { event, reason } = notice
       if (event === 'session_end') {
         await end(session.id, `The host ended its session${reason === '' ? '' : ` (${reason.slice(0, 100)})`}.`)
-        await unbind(keyOf(agent, notice), session.id)
+        await unbind(keyOf(agent, notice), session)
         return {}
       }
       if (event === 'notification' && reason === 'stop' && isOpen(session.supervision)) return await tell(session.id)

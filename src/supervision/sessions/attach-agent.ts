@@ -1,12 +1,14 @@
 // Which session a call of an agent elsewhere belongs to.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { isOpen } from '../../domain/supervision.ts'
+import { isOpen, type Supervision } from '../../domain/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { isOfHook } from './connection-id.ts'
 import { type Operators, refuseUnknownOwner } from './may-command.ts'
 import type { OpenSession } from './open-session.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
@@ -19,6 +21,7 @@ interface AttachDeps {
   openSession: OpenSession
   operators: Operators
   workspaces: Workspaces
+  ids: Ids
   /** Keeps other processes from opening the same session. Left out: there are none. */
   alone?: Alone
 }
@@ -27,28 +30,57 @@ const MOST_OF_TOKEN = 1_000
 
 class NoSession extends Error {}
 
-const HOOK = 'hook:'
-/** The connection of a session that begins with a hook. */
-export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
-  `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
-const isOfHook = (connectionId: string): boolean => connectionId.startsWith(HOOK)
-export const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId ?? '')
+/** Finds a new connection its session. `here` are those of its token in its folder, the latest first. */
+type Begin = (
+  agent: AgentIdentity,
+  here: readonly SupervisedSession[],
+  values: Parameters<OpenSession>[1],
+) => Promise<SupervisedSession>
+
+export const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId)
+
+/** Interrupted, or restored a moment ago. One that was just started has an agent on its way. */
+export const awaitsItsAgent = ({ supervision: { status, restoredFrom } }: SupervisedSession): boolean =>
+  status === 'interrupted' || (status === 'created' && restoredFrom !== null)
+
+/** `claude` in a hook and `claude-code` in a handshake are the same program. */
+const isSameHost = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a)
 
 export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'] {
-  const { store, takeStep, operators, workspaces, alone } = deps
+  const { store, takeStep, operators, workspaces, ids, alone } = deps
   const attaching = createTurns()
 
   /** The agent is back, or here for the first time. */
-  async function wakeUp(session: SupervisedSession): Promise<SupervisedSession> {
-    const { status } = session.supervision
-    if (status === 'terminated') throw sessionEnded(session.id)
-    if (status === 'active' || status === 'paused') return session
-    const woken = await takeStep(session.id, ({ session: { supervision }, at }) =>
-      supervision.status === 'created' || supervision.status === 'interrupted'
-        ? { result: null, supervision: { status: 'active', updatedAt: at } }
-        : { result: null },
-    )
+  async function wakeUp(session: SupervisedSession, connectionId: string | null): Promise<SupervisedSession> {
+    if (session.supervision.status === 'terminated') throw sessionEnded(session.id)
+    const change = (supervision: Supervision, at: number): Partial<Supervision> => ({
+      ...(isAsleep(supervision) && supervision.held !== true ? { status: 'active', updatedAt: at } : {}),
+      ...(takesOver(supervision, connectionId) ? { connectionId } : {}),
+    })
+    if (Object.keys(change(session.supervision, 0)).length === 0) return session
+    const woken = await takeStep(session.id, (now) => ({
+      result: null,
+      supervision: change(now.session.supervision, now.at),
+    }))
     return woken.session
+  }
+
+  /** The latest session that this agent has left. Null: there is none, or other windows were faster. */
+  async function takeUp(
+    { connectionId, host }: AgentIdentity,
+    here: readonly SupervisedSession[],
+  ): Promise<SupervisedSession | null> {
+    const left = here.filter((one) => awaitsItsAgent(one) && isSameHost(one.supervision.host, host))
+    for (const { id } of left) {
+      const { result, session } = await takeStep(id, ({ session: now, at }): Step<boolean> => {
+        if (!awaitsItsAgent(now)) return { result: false }
+        const { held = false } = now.supervision
+        const status = held ? {} : ({ status: 'active' } as const)
+        return { result: true, supervision: { ...status, updatedAt: at, connectionId, takenUpAs: ids.uuid() } }
+      })
+      if (result) return session
+    }
+    return null
   }
 
   /** Null: another window was faster. */
@@ -77,7 +109,10 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     return (await takeStep(session.id, () => ({ result: null, supervision: { channelId } }))).session
   }
 
-  async function attach(agent: AgentIdentity, openSession: OpenSession): Promise<SupervisedSession> {
+  const takeUpOrOpen: Begin = async (agent, here, values) =>
+    (await takeUp(agent, here)) ?? (await deps.openSession(agent.owner, { ...values, status: 'active' }))
+
+  async function attach(agent: AgentIdentity, begin: Begin): Promise<SupervisedSession> {
     const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
     // At each call, because a restart can narrow the settings while a token or a session of before is still good.
     refuseUnknownOwner(operators, owner)
@@ -87,11 +122,11 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
       workspaces.checkChannel(agent.channelId, agent.isChannelOfToken === true ? undefined : workspace.path)
     }
     const channelId = agent.channelId ?? workspace.channelId
-    const title = workspace.label
+    const values = { workspaceRoot, host, tokenId, channelId, title: workspace.label, connectionId }
     if (sessionId !== null) {
       const named = await store.sessions.get(sessionId)
       if (!isOfAgent(agent, named)) throw sessionNotFound(sessionId)
-      return inChannel(await wakeUp(named), channelId)
+      return inChannel(await wakeUp(named, connectionId), channelId)
     }
     const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OF_TOKEN })
     const here = ofToken.filter(isSupervisedSession)
@@ -99,37 +134,46 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     if (connectionId !== null) {
       // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
       const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
-      if (mine !== undefined) return inChannel(await wakeUp(mine), channelId)
+      if (mine !== undefined) return inChannel(await wakeUp(mine, connectionId), channelId)
       // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
       const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
       const taken = hooked === undefined || others.length > 0 ? null : await takeOver(hooked.id, connectionId)
       if (taken !== null) return taken
-      return openSession(owner, { workspaceRoot, host, tokenId, channelId, title, connectionId, status: 'active' })
+      return inChannel(await begin(agent, here, values), channelId)
     }
-    const [first] = open
     if (open.length > 1) throw severalSessions(open)
-    return first === undefined
-      ? openSession(owner, { workspaceRoot, host, tokenId, channelId, title, status: 'active' })
-      : inChannel(await wakeUp(first), channelId)
+    const [only] = open
+    return inChannel(only === undefined ? await begin(agent, here, values) : await wakeUp(only, null), channelId)
   }
 
-  /** Looks once more before it opens one: a call that reached another process may have been faster. */
+  /** Looks once more before it begins one: a call that reached another process may have been faster. */
   async function attachAlone(agent: AgentIdentity, inTurn: Alone, key: string): Promise<SupervisedSession> {
     try {
       return await attach(agent, () => Promise.reject(new NoSession()))
     } catch (error) {
       if (!(error instanceof NoSession)) throw error
-      return await inTurn(`attach ${sha256(key)}`, () => attach(agent, deps.openSession))
+      return await inTurn(`attach ${sha256(key)}`, () => attach(agent, takeUpOrOpen))
     }
   }
 
   // Calls of a new connection that come at the same time open one session, not several.
   return (agent) => {
     const key = JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId])
-    return attaching(key, () =>
-      alone === undefined ? attach(agent, deps.openSession) : attachAlone(agent, alone, key),
-    )
+    return attaching(key, () => (alone === undefined ? attach(agent, takeUpOrOpen) : attachAlone(agent, alone, key)))
   }
+}
+
+const isAsleep = ({ status }: Supervision): boolean => status === 'created' || status === 'interrupted'
+
+/**
+ * Whether a call that names a session brings the session its connection. One that another window works in keeps its own. A hook is only a
+ * stand-in until the window calls: otherwise what wakes up a session would be a window of which nobody knows.
+ */
+function takesOver(supervision: Supervision, connectionId: string | null): boolean {
+  const { connectionId: before } = supervision
+  if (connectionId === null || connectionId === before) return false
+  if (isOfHook(connectionId)) return isAsleep(supervision) && before !== null
+  return isAsleep(supervision) || before === null || isOfHook(before)
 }
 
 /** An agent may name the sessions of its token and of its owner, in its own folder. */

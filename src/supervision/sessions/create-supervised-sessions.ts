@@ -11,13 +11,21 @@ import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { createAgentPresence } from './agent-presence.ts'
 import { createAttachAgent } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
+import { hasLastingConnection } from './connection-id.ts'
 import { createInstructAgent } from './instruct-agent.ts'
 import { refuseEnded, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
 import { noticeEvent } from './session-events.ts'
 import { createSetMode, type SetModeDeps } from './set-mode.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
-import { about, isSupervisedSession, type SessionNow, type Step, type SupervisedSession } from './take-step.ts'
+import {
+  about,
+  isSupervisedSession,
+  isWaitedFor,
+  type SessionNow,
+  type Step,
+  type SupervisedSession,
+} from './take-step.ts'
 
 interface SessionsDeps extends SetModeDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
@@ -28,7 +36,7 @@ interface SessionsDeps extends SetModeDeps {
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
   onEnd?: (session: SupervisedSession, text: string) => void
   workspaces: Workspaces
-  /** Whether a stream of this connection is open, although no call is in work. */
+  /** Whether this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
   /** Left out: no other process uses the store. */
   together?: Together
@@ -36,8 +44,12 @@ interface SessionsDeps extends SetModeDeps {
 
 /** A created session ends after this time without a connection. */
 const CONNECT_MS = 30_000
-/** A session without a stream and without a call for this long is interrupted, unless it is paused. */
+/** A session without a stream and without a call for this long is interrupted. */
 const SILENT_MS = 1_800_000
+/** An agent whose connection is open all the time may be without it for this long: its server is restarted, or its network changes. */
+const GONE_MS = 60_000
+/** A process that has not looked for this long does not know what was open meanwhile. */
+const LOOKED_MS = 30_000
 const MOST_OPEN = 1_000
 
 export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions {
@@ -45,6 +57,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   const { together } = deps
   const presence = createAgentPresence(together)
   const instruct = createInstructAgent(deps)
+  /** Since when the connection of each session is not open, as far as this process has seen. */
+  let goneSince = new Map<string, number>()
+  let lookedAt = clock.mono()
   const place = together === undefined ? {} : { place: together.place }
   const openSession = createOpenSession({ log, clock, ids, maxOpen, ...place })
 
@@ -100,7 +115,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
   return {
     attach: createAttachAgent({
-      ...{ store, takeStep, openSession, operators, workspaces: deps.workspaces },
+      ...{ store, takeStep, openSession, operators, ids, workspaces: deps.workspaces },
       ...(together === undefined ? {} : { alone: together.alone }),
     }),
     arrive: presence.arrive,
@@ -151,14 +166,32 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         }
       }),
 
+    async goodbye(connectionId) {
+      const open = await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })
+      for (const { id, supervision } of open) {
+        if (supervision?.connectionId !== connectionId) continue
+        await endHere(id, ({ session: { supervision: now } }) => {
+          // Another window may have taken it up meanwhile. A process that we started is about to end, which tells more.
+          const isOver = isOpen(now) && now.connectionId === connectionId && now.spawned === null
+          return isOver ? { status: 'interrupted', reason: 'Its window was closed.' } : null
+        })
+      }
+    },
+
     async sweep() {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })
       const isPresent = await presence.look()
+      const mono = clock.mono()
+      const before = mono - lookedAt < LOOKED_MS ? goneSince : new Map<string, number>()
+      lookedAt = mono
+      goneSince = new Map()
       for (const { id, supervision } of open) {
         const connectionId = supervision?.connectionId ?? null
         if (isPresent(id) || (connectionId !== null && deps.isConnected(connectionId))) continue
+        const since = before.get(id) ?? mono
+        goneSince.set(id, since)
         try {
-          await endHere(id, overdue)
+          await endHere(id, (now) => overdue(now, mono - since))
         } catch (error) {
           logger.warn('a supervised session could not be looked after', { session_id: id, error })
         }
@@ -172,8 +205,8 @@ interface End {
   reason: string
 }
 
-/** What becomes of a session whose agent has no connection. Null: it stays as it is, as it does while something is pending. */
-function overdue({ session, waiting, at }: SessionNow): End | null {
+/** What becomes of a session whose agent has been without a connection for `goneMs`. Null: it stays as it is. */
+function overdue({ session, waiting, at }: SessionNow, goneMs: number): End | null {
   const { status, updatedAt, restoredFrom } = session.supervision
   const idle = at - updatedAt
   if (status === 'created') {
@@ -183,8 +216,9 @@ function overdue({ session, waiting, at }: SessionNow): End | null {
       ? { status: 'terminated', reason: 'The agent did not connect in time.' }
       : { status: 'interrupted', reason: 'The agent has not come back yet.' }
   }
-  const isPending = waiting.some(({ wait }) => wait !== 'alert')
-  // A paused agent is silent because its operator wants it so, and only the operator wakes it: a call wakes an interrupted one.
-  if (status === 'paused' || idle < SILENT_MS || isPending) return null
-  return { status: 'interrupted', reason: 'Nobody has heard from the agent for half an hour.' }
+  // Its agent may come back for the answer.
+  if (waiting.some(isWaitedFor)) return null
+  if (idle >= SILENT_MS) return { status: 'interrupted', reason: 'Nobody has heard from the agent for half an hour.' }
+  const isGone = hasLastingConnection(session.supervision) && Math.min(goneMs, idle) >= GONE_MS
+  return isGone ? { status: 'interrupted', reason: 'Its window has been gone for a minute.' } : null
 }

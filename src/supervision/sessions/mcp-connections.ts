@@ -28,7 +28,7 @@ export interface McpConnections {
   }
 }
 
-export interface KnownConnection extends Pick<McpConnection, 'initialize'> {
+export interface KnownConnection extends Pick<McpConnection, 'initialize' | 'listens'> {
   /** What the log has of it, oldest first. */
   messages: AsyncIterable<KeptMessage>
 }
@@ -121,7 +121,9 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
       if (opened === undefined) return null
       // The latest session last: what is too much is forgotten from the beginning.
       const sessionIds = sessions.map((session) => session.id).toReversed()
-      return { initialize: opened.initialize, messages: messagesOf(id, sessionIds) }
+      const { initialize, listens } = opened
+      const more = listens === undefined ? {} : { listens }
+      return { initialize, ...more, messages: messagesOf(id, sessionIds) }
     },
 
     async keep(id, n, message) {

@@ -57,7 +57,8 @@ function ended(threadId: string, runId: string, status: SupervisedStatus, timest
   if (status === 'terminated') {
     return { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'cancelled' }, timestamp }
   }
-  const message = 'Nobody has heard from the agent for a while, or its process has ended. It can come back.'
+  const message =
+    'The agent’s window was closed, its process has ended, or nobody has heard from it for a while. It can come back.'
   return { type: 'RUN_ERROR', message, code: 'interrupted', timestamp }
 }
 

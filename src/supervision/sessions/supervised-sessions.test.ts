@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { SupervisedStatus } from '../../domain/supervision.ts'
-import { agentIn, ann, eve, openDesk, root } from '../testing/open-desk.ts'
+import type { ManualClock } from '../../models/testing/manual-clock.ts'
+import { createReports } from '../desk/report.ts'
+import { createLateReach } from '../reach.ts'
+import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { configuredOperators } from './configured-operators.ts'
-import type { AgentIdentity } from './supervised-sessions.ts'
+import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
 
 const here = agentIn('/srv/here')
 const window = (connectionId: string | null, values: Partial<AgentIdentity> = {}) => ({
@@ -54,9 +57,9 @@ test('a session of another owner or another workspace is not found', async () =>
 test('the limit of open sessions names them, and counts one that comes back', async () => {
   const { sessions } = openDesk({ maxOpen: 2 })
   const first = await sessions.attach(window('a'))
-  await sessions.interrupt(first.id, 'gone')
   const second = await sessions.attach(window('b'))
-  await sessions.attach(window('c'))
+  await sessions.interrupt(first.id, 'gone')
+  await sessions.attach(window('c', { host: 'codex' }))
   const full = { code: 'limit', details: { limit: 2, sessions: expect.arrayContaining([second.id]) } }
 
   await expect(sessions.attach(window('d'))).rejects.toMatchObject(full)
@@ -314,16 +317,168 @@ test('an agent whose stream is open is not lost, however long it is silent', asy
   expect((await sessions.get(id)).supervision.status).toBe('interrupted')
 })
 
-test('a paused session stays paused, however long its agent is silent, and a call does not wake it', async () => {
-  const { sessions, clock } = openDesk()
-  const { id } = await sessions.attach(window('a'))
-  await sessions.pause(ann, id)
-  await clock.advance(3_600_000)
-  await sessions.sweep()
+test.each<[string, (sessions: SupervisedSessions, id: string, clock: ManualClock) => Promise<unknown>]>([
+  ['is silent for long', (sessions, _id, clock) => clock.advance(3_600_000).then(sessions.sweep)],
+  ['is closed', (sessions) => sessions.goodbye('a')],
+  ['has crashed', (sessions, id) => sessions.interrupt(id, 'gone')],
+])(
+  'a window that was paused and %s rests, and neither it nor a new one goes on before its operator says so',
+  async (_what, leave) => {
+    const { parts, sessions, clock } = openDesk()
+    const { heartbeat } = createReports({ ...parts, stallsEnabled: true, reach: createLateReach() })
+    const { id } = await sessions.attach(window('a'))
+    await sessions.pause(ann, id)
+    await leave(sessions, id, clock)
+    const statusOf = async () => (await sessions.get(id)).supervision.status
 
-  expect((await sessions.attach(window('a'))).supervision.status).toBe('paused')
-  await sessions.resume(ann, id)
-  expect((await sessions.attach(window('a'))).supervision.status).toBe('active')
+    expect(await statusOf()).toBe('interrupted')
+    for (const connectionId of ['a', 'b', 'b']) {
+      expect((await heartbeat(callOf(window(connectionId)), {})).answer).toMatchObject({ error_code: 'session_paused' })
+    }
+    expect(await statusOf()).toBe('interrupted')
+    await sessions.resume(ann, id)
+    expect((await heartbeat(callOf(window('b')), {})).answer).toMatchObject({ acknowledged: true, session_id: id })
+    // The next time is not a pause.
+    await sessions.goodbye('b')
+    expect((await sessions.attach(window('c'))).supervision.status).toBe('active')
+  },
+)
+
+describe('a window that is closed', () => {
+  test('leaves its session at rest, with what it asked, and a new window of this agent goes on in it', async () => {
+    const told: string[] = []
+    const { sessions, tools, nextWaiting, store, audit } = openDesk({ maxOpen: 1, onEnd: (_, text) => told.push(text) })
+    const asked = tools.approve_tool(callOf(window('a')), { tool_name: 'Bash', input: { command: 'make' } })
+    const { id: question, sessionId } = await nextWaiting()
+
+    await sessions.goodbye('a')
+    await sessions.goodbye('a')
+
+    await asked
+    expect((await sessions.get(sessionId)).supervision).toMatchObject({
+      ...{ status: 'interrupted', terminatedAt: expect.any(Number) },
+    })
+    expect(await store.waits.get(question)).toMatchObject({ status: 'interrupted' })
+    expect(told).toEqual(['The session is interrupted. Its window was closed.'])
+    expect((await audit()).filter(({ what }) => what === 'interrupted').length).toBe(1)
+    expect(await sessions.attach(window('b'))).toMatchObject({
+      ...{ id: sessionId, supervision: { status: 'active', terminatedAt: null, connectionId: 'b' } },
+    })
+    // A goodbye that comes late is not that of the new window.
+    await sessions.goodbye('a')
+    expect((await sessions.get(sessionId)).supervision.status).toBe('active')
+  })
+
+  test('is not taken up by another agent, by a window in another folder, or by a second window beside the first', async () => {
+    const { sessions } = openDesk()
+    const { id } = await sessions.attach(window('a'))
+    await sessions.goodbye('a')
+    const strangers = [
+      window('b', { host: 'codex' }),
+      window('c', { tokenId: 'other' }),
+      { ...window('d'), workspaceRoot: '/srv/else' },
+    ]
+    for (const stranger of strangers) expect((await sessions.attach(stranger)).id).not.toBe(id)
+
+    // The hook of a host and its handshake have different names for it.
+    const [one, two] = await Promise.all([
+      sessions.attach(window('e', { host: 'claude' })),
+      sessions.attach(window('f')),
+    ])
+
+    expect([one.id, two.id].filter((taken) => taken === id).length).toBe(1)
+    expect(one.id).not.toBe(two.id)
+  })
+
+  test('calls again: the same window is active in the same session', async () => {
+    const { sessions } = openDesk()
+    const { id } = await sessions.attach(window('a'))
+    await sessions.goodbye('a')
+
+    expect(await sessions.attach(window('a'))).toMatchObject({
+      id,
+      supervision: { status: 'active', terminatedAt: null },
+    })
+  })
+
+  test('does not end a process that we started: its own end says more', async () => {
+    const { sessions, takeStep } = openDesk()
+    const made = { workspaceRoot: here.workspaceRoot, host: 'claude', prompt: 'Go', tokenId: here.tokenId }
+    const { id } = await sessions.create(ann, made)
+    await takeStep(id, () => ({ result: null, supervision: { spawned: { pid: 7, startedAt: 1 } } }))
+    await sessions.attach(window('a', { sessionId: id }))
+    await sessions.goodbye('a')
+
+    expect((await sessions.get(id)).supervision).toMatchObject({ status: 'active', connectionId: 'a' })
+  })
+})
+
+describe('a window whose connection is gone', () => {
+  const bridge = 'token-agent:bridge-1'
+  async function openGone(connectionId: string | null, values: Partial<AgentIdentity> = {}) {
+    const connected = new Set<string>()
+    const desk = openDesk({ isConnected: (id) => connected.has(id) })
+    const session = await desk.sessions.attach(window(connectionId, values))
+    /** Lets time pass as the server lives it, and tells the status. */
+    async function pass(seconds: number) {
+      for (let left = seconds; left > 0; left -= 10) {
+        await desk.clock.advance(Math.min(left, 10) * 1_000)
+        await desk.sessions.sweep()
+      }
+      return (await desk.sessions.get(session.id)).supervision.status
+    }
+    return { ...desk, id: session.id, connected, pass }
+  }
+
+  test('rests after a minute, counted anew when the connection was back or a call came', async () => {
+    const { sessions, takeStep, id, connected, pass } = await openGone(bridge)
+    connected.add(bridge)
+    expect(await pass(600)).toBe('active')
+    connected.clear()
+    expect(await pass(60)).toBe('active')
+    connected.add(bridge)
+    expect(await pass(10)).toBe('active')
+    connected.clear()
+    expect(await pass(60)).toBe('active')
+    await takeStep(id, ({ at }) => ({ result: null, supervision: { updatedAt: at } }))
+    expect(await pass(50)).toBe('active')
+    expect(await pass(10)).toBe('interrupted')
+    expect((await sessions.attach(window(bridge))).supervision.status).toBe('active')
+  })
+
+  test('is not interrupted while it waits for a person', async () => {
+    const { tools, nextWaiting, approvals, pass } = await openGone(bridge)
+    const gone = new AbortController()
+    const asked = tools.approve_tool(callOf(window(bridge), { signal: gone.signal }), {
+      tool_name: 'Bash',
+      input: { command: 'make' },
+    })
+    const { id } = await nextWaiting()
+    gone.abort()
+    await asked
+    expect(await pass(1_900)).toBe('active')
+    await approvals.decide(ann, id, { decision: 'reject' })
+    expect(await pass(70)).toBe('interrupted')
+  })
+
+  test('a process that has not looked for a while begins to count again', async () => {
+    const { clock, pass } = await openGone(bridge)
+    expect(await pass(20)).toBe('active')
+    await clock.advance(600_000)
+    expect(await pass(60)).toBe('active')
+    expect(await pass(10)).toBe('interrupted')
+  })
+
+  test.each([
+    ['a modern caller', null],
+    ['a window that only has hooks', 'hook:claude:1'],
+    ['a legacy client that never opened a stream', '0192f3a1-7b2c-7def-8abc-0123456789ac'],
+  ])('%s has none to lose: only half an hour counts', async (_what, connectionId) => {
+    const { pass } = await openGone(connectionId)
+
+    expect(await pass(1_790)).toBe('active')
+    expect(await pass(10)).toBe('interrupted')
+  })
 })
 
 test.each(['', ' \n', 'x'.repeat(4_001)])(

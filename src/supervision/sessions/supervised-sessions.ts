@@ -23,7 +23,7 @@ export interface AgentIdentity {
 /** Sessions of agents elsewhere: how they begin, and what an operator can do with them. */
 export interface SupervisedSessions {
   /**
-   * The session that an agent's call belongs to. Opens one for a new connection. Throws `session_not_found`, `session_ended`, `limit`,
+   * The session that an agent's call belongs to. A new connection takes up the one that this agent left in this folder, or opens one. Throws `session_not_found`, `session_ended`, `limit`,
    * `forbidden` when its owner is no operator, `forbidden` or `invalid_request` when no agent may work in the workspace or report to the channel, and `conflict` when the token has several open sessions and the call names none.
    */
   attach(agent: AgentIdentity): Promise<SupervisedSession>
@@ -38,6 +38,8 @@ export interface SupervisedSessions {
   resume(by: Caller, sessionId: string): Promise<SupervisedSession>
   /** Ends the session and interrupts what is pending. Terminating it twice is no error. */
   terminate(by: Caller, sessionId: string, reason?: string): Promise<SupervisedSession>
+  /** The agent's window was closed: its session rests, and what it asked is interrupted with it. */
+  goodbye(connectionId: string): Promise<void>
   /** The agent's process has ended, or nobody has heard from it. It can come back. */
   interrupt(sessionId: string, reason: string): Promise<SupervisedSession>
   /** Text for the agent, with the result of its next call. */

@@ -142,3 +142,7 @@ function stillWaiting(waiting: readonly SupervisedWait[], { ask = [], settle = [
   const changed = waiting.map((wait) => ({ ...wait, ...patches.get(wait.id) }) as SupervisedWait)
   return [...changed, ...ask].filter(isWaiting)
 }
+
+/** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */
+export const isWaitedFor = (wait: SupervisedWait): boolean =>
+  wait.wait !== 'alert' && !(wait.wait === 'approval' && wait.kind === 'policy')

@@ -1,5 +1,5 @@
-import type { Alert, SupervisedWait } from '../../domain/wait.ts'
-import type { SessionNow, Step } from '../sessions/take-step.ts'
+import type { Alert } from '../../domain/wait.ts'
+import { isWaitedFor, type SessionNow, type Step } from '../sessions/take-step.ts'
 import type { StallSettings } from './stalls.ts'
 
 /** Says what the silence of an agent asks for. */
@@ -57,13 +57,9 @@ export function createSilenceJudge(settings: StallSettings, startedAt: number): 
 
 /** False: the agent has a reason to be silent, or nobody minds. */
 function isListenedTo({ session, waiting }: SessionNow): boolean {
-  const { status, stallPaused } = session.supervision
-  return status === 'active' && !stallPaused && !waiting.some(isWaitedFor)
+  const { status, stallPaused, turnEnded = false } = session.supervision
+  return status === 'active' && !stallPaused && !turnEnded && !waiting.some(isWaitedFor)
 }
-
-/** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */
-const isWaitedFor = (wait: SupervisedWait): boolean =>
-  wait.wait !== 'alert' && !(wait.wait === 'approval' && wait.kind === 'policy')
 
 export const alertOf = ({ waiting }: SessionNow): Alert | undefined =>
   waiting.find((wait): wait is Alert => wait.wait === 'alert')

@@ -2,10 +2,10 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { ProgressItem } from '../../domain/supervision.ts'
+import { isOpen, type ProgressItem } from '../../domain/supervision.ts'
 import type { Alert } from '../../domain/wait.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
-import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import { alertOf } from './judge-silence.ts'
 import type { Nudge, PushNudge } from './stalls.ts'
 
@@ -44,7 +44,9 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       logger.warn('a nudge could not be pushed', { session_id: session.id, error })
       return null
     })
-    await takeStep(session.id, (now) => {
+    await takeStep(session.id, (now): Step<null> => {
+      // The window was closed meanwhile.
+      if (!isOpen(now.session.supervision)) return { result: null }
       const open = alertOf(now)
       const facts = { message, by: source, way: way ?? 'the next result', nudge_count: nudge.nudgeCount }
       // The push may have woken the agent already. Then the next silence begins at none.

@@ -140,6 +140,57 @@ test('the timer stands still while a person has to answer, while the server work
   expect(await alert()).toMatchObject({ status: 'pending' })
 })
 
+test('a turn that ended is not a stall, until the agent is heard from again or has been told to go on', async () => {
+  const { desk, hooks, sessions, alert, pass } = openWatched()
+  const stop = () =>
+    hooks.notice(
+      { owner: 'ann', tokenId: agent.tokenId, workspace: agent.workspaceRoot },
+      { host: 'claude', hostSessionId: 'host-1', cwd: '', event: 'notification', reason: 'stop' },
+    )
+  await desk.heartbeat(call, {})
+  const { id } = await sessions.attach(agent)
+  expect(await stop()).toEqual({})
+  await pass(2_000)
+  expect(await alert()).toBe(undefined)
+
+  await sessions.steer(ann, id, 'Go on with the tests.')
+  expect(await stop()).toEqual({ text: 'Go on with the tests.' })
+  await pass(310)
+  expect(await alert()).toMatchObject({ status: 'pending' })
+  // Its end is also an end of the silence before it.
+  expect(await stop()).toEqual({})
+  expect(await alert()).toMatchObject({ status: 'self_recovered' })
+  await pass(600)
+  await desk.heartbeat(call, {})
+  const { id: old } = await alert()
+  await pass(310)
+  expect((await alert()).id).not.toBe(old)
+})
+
+test('a window that is closed raises no alert, and one that was there is closed without a word', async () => {
+  const { desk, stalls, sessions, nudges, alert, pass } = openWatched()
+  await desk.heartbeat(call, {})
+  await pass(440)
+  expect(await alert()).toMatchObject({ status: 'nudged' })
+  await sessions.goodbye('window-1')
+
+  expect(await alert()).toMatchObject({ status: 'dismissed', decidedBy: null })
+  await pass(2_000)
+  expect(nudges.length).toBe(1)
+  await expect(stalls.nudge(ann, (await alert()).id)).rejects.toMatchObject({ code: 'record_decided' })
+})
+
+test('a window that is closed while a nudge is on its way is not nudged', async () => {
+  let close: () => Promise<unknown> = async () => null
+  const { desk, sessions, alert, pass, audit } = openWatched({ onPush: () => close() })
+  await desk.heartbeat(call, {})
+  close = () => sessions.goodbye('window-1')
+  await pass(440)
+
+  expect(await alert()).toMatchObject({ status: 'dismissed', nudgeCount: 0 })
+  expect((await audit()).at(-1)).toMatchObject({ what: 'interrupted' })
+})
+
 test('the time while the server is down does not count', async () => {
   const { desk, stalls, watch, alert, pass, clock } = openWatched()
   await desk.heartbeat(call, {})

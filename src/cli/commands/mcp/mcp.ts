@@ -16,6 +16,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { findServer, openLogFile, serverEnvironment } from './find-server.ts'
+import { keepPresent } from './keep-present.ts'
 
 interface McpOptions {
   workspace?: string
@@ -80,17 +81,25 @@ async function mcp(options: McpOptions, io: Io): Promise<number> {
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
   const { fetchForBridge, RECONNECTION, runBridge } = await import('./bridge.ts')
+  const host = new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
+  const url = () => `${currentBase()}/mcp?${query}`
+  const headers = { Authorization: `Bearer ${token}` }
+  // Hosts also end their servers with a signal. The window is closed then as well.
+  const stopListening = io.onSignal(() => void host.close(), { hangUp: true })
+  const sayGoodbye = keepPresent({ url, headers, clock: io.clock })
   await runBridge({
-    host: new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES }),
+    host,
     connect: () =>
-      new StreamableHTTPClientTransport(new URL(`${currentBase()}/mcp?${query}`), {
-        requestInit: { headers: { Authorization: `Bearer ${token}` } },
+      new StreamableHTTPClientTransport(new URL(url()), {
+        requestInit: { headers },
         reconnectionOptions: RECONNECTION,
         fetch: fetchForBridge(io.clock),
       }),
     clock: io.clock,
     say,
   })
+  await sayGoodbye()
+  stopListening()
   return exitCodes.ok.code
 }
 

@@ -42,11 +42,21 @@ export const supervisionSchema: z.ZodType<Supervision> = whole<Supervision>()({
   nudgeCount: count,
   silence: z.strictObject({ ms: z.number(), seenAt: time }).nullable(),
   stallPaused: z.boolean(),
+  turnEnded: z.boolean().exactOptional(),
+  held: z.boolean().exactOptional(),
+  takenUpAs: z.string().exactOptional(),
   progressSnapshot: progress,
   tokenId: z.string(),
   connectionId: text,
   mcp: z
-    .array(z.strictObject({ id: z.string(), tokenId: z.string(), initialize: z.record(z.string(), z.unknown()) }))
+    .array(
+      z.strictObject({
+        id: z.string(),
+        tokenId: z.string(),
+        initialize: z.record(z.string(), z.unknown()),
+        listens: z.boolean().exactOptional(),
+      }),
+    )
     .exactOptional(),
   openRun: text,
   lastRun: text,
@@ -152,6 +162,7 @@ export function withoutAgent(archived: Imported): Imported {
       supervision: {
         ...supervision,
         status: status === 'terminated' ? status : 'interrupted',
+        ...(status === 'paused' ? { held: true } : {}),
         terminatedAt: terminatedAt ?? updatedAt,
         openRun: null,
         lastRun: openRun ?? lastRun,

@@ -104,7 +104,7 @@ export async function openMcpDoor(setUp: DoorSetUp = {}) {
     clock,
     ids: createIds(() => Date.now()),
     log: collectLines(lines),
-    onEnd: (connectionId) => ended.push(connectionId),
+    onEnd: async (connectionId) => void ended.push(connectionId),
     ...setUp.door,
   })
   const tokens = [userToken, operatorToken, agentToken, otherAgentToken]
