@@ -97,7 +97,9 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
 }
 
 /** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
-export async function openSupervisedDoors(options: TestEngineOptions & { together?: Together } = {}) {
+export async function openSupervisedDoors(
+  options: TestEngineOptions & { together?: Together; isConnected?: (connectionId: string) => boolean } = {},
+) {
   let leap = 0
   const real = createSystemClock()
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
@@ -113,6 +115,7 @@ export async function openSupervisedDoors(options: TestEngineOptions & { togethe
       shared: options.together?.shared ?? createLocalShared(clock),
       ...(options.together === undefined ? {} : { together: options.together }),
       reach: { ...createLateReach(), tell: ({ id }, text) => void told.push([id, text]) },
+      isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
       push: async (nudge) => {
         nudges.push(nudge)
         return null

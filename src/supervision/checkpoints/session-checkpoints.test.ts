@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../domain/logger.ts'
+import { createRecoverState } from '../desk/recover-state.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
-import { agentIn, ann, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { type Checkpoints, createCheckpoints } from './create-checkpoints.ts'
 import { createSessionCheckpoints } from './session-checkpoints.ts'
@@ -60,6 +61,29 @@ test.each([
   expect((await desk.sessions.get(session.id)).supervision.status).toBe('terminated')
   expect(await start().list({ by: ann, limit: 10 })).toHaveLength(2)
   expect(await jobs.openRestores()).toEqual([])
+})
+
+test('a restore brings back progress, mode, title and last checkpoint as they were, also in recover_state', async () => {
+  const { desk, start, session, root } = await open()
+  const progressSnapshot = [{ label: 'Find the slow query', status: 'done' as const }]
+  const then = { mode: 'hybrid', title: 'Faster search', progressSnapshot } as const
+  await desk.takeStep(session.id, () => ({ result: null, supervision: then }))
+  const { id: checkpointId } = await start().save(ann, session.id, { label: 'good', contents: true })
+  const later = { mode: 'local' as const, title: 'Lost', progressSnapshot: [] }
+  await desk.takeStep(session.id, () => ({ result: null, supervision: later }))
+  const asked = await start().restore(ann, checkpointId, null)
+  const restored = await start().restore(ann, checkpointId, asked.status === 'changed' ? asked.plan.digest : '')
+  if (restored.status !== 'restored') throw new Error('it was not restored')
+  const { id } = restored.session
+
+  expect(restored.session.supervision).toMatchObject({ ...then, restoredFrom: checkpointId })
+  const { recover_state } = createRecoverState(desk.parts)
+  const { answer } = await recover_state(callOf(agentIn(root, { connectionId: 'window-2' })), {})
+  expect(answer).toMatchObject({
+    ...{ status: 'recovered', session_id: id, title: 'Faster search', mode: 'hybrid' },
+    progress_snapshot: progressSnapshot,
+    last_checkpoint: { checkpoint_id: checkpointId, label: 'good' },
+  })
 })
 
 test('a restore that was killed while it wrote files ends with the new session too', async () => {

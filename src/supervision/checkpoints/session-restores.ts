@@ -67,10 +67,11 @@ export function createSessionRestores(
 
   /** After the files: the checkpoint for an undo, the end of the old session, and the new one. What is done already stays. */
   async function goOn(checkpoint: Checkpoint, { by, sessionId: newId }: RestoreOrigin, { safety }: RestoreResult) {
-    const { id, sessionId, workspaceRoot } = checkpoint
+    const { id, sessionId, workspaceRoot, progressSnapshot } = checkpoint
+    const { mode, title } = checkpoint.sessionState
     const undo = (await store.supervised.checkpoint(safety.checkpoint_id)) ?? (await recordUndo(sessionId, safety, by))
     const old = await sessions.get(sessionId)
-    const { host, prompt, title, channelId, tokenId, status } = old.supervision
+    const { host, prompt, channelId, tokenId, status } = old.supervision
     if (status !== 'terminated') {
       await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
     }
@@ -84,7 +85,7 @@ export function createSessionRestores(
       prompt: prompt ?? '',
       ...(title === null ? {} : { title }),
       ...(channelId === null ? {} : { channelId }),
-      tokenId,
+      ...{ tokenId, mode, progressSnapshot },
       restoredFrom: id,
     })
     return { undo, session }

@@ -122,10 +122,14 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
 
   async function view({ id, supervision }: SupervisedSession): Promise<Record<string, unknown>> {
     const waiting = await pendingOf(id)
-    const [last = null] = await store.supervised.checkpoints({ sessionId: id, limit: 1 })
+    const { restoredFrom, mode, title } = supervision
+    const restored = restoredFrom === null ? null : await store.supervised.checkpoint(restoredFrom)
+    const [last = restored] = await store.supervised.checkpoints({ sessionId: id, limit: 1 })
     return {
       status: 'recovered',
       session_id: id,
+      title,
+      mode,
       pending_requests: waiting.map(requestView),
       last_checkpoint:
         last === null ? null : { checkpoint_id: last.id, label: last.label, created_at: isoTime(last.createdAt) },

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/decision.ts'
-import type { Instruction, OperationalMode, SupervisedStatus } from '../../domain/supervision.ts'
+import type { Instruction, OperationalMode, ProgressItem, SupervisedStatus } from '../../domain/supervision.ts'
 import type { SupervisedSession } from './take-step.ts'
 
 /** An agent elsewhere, as its door knows it. */
@@ -65,4 +65,7 @@ export interface NewSupervised {
   channelId?: string
   tokenId: string
   restoredFrom?: string
+  /** Left out: `remote`. */
+  mode?: OperationalMode
+  progressSnapshot?: ProgressItem[] | null
 }
