@@ -149,6 +149,7 @@ function commandDesk({ settings, services, work, clock, log: logger }: SlackPart
   const { slack, commands, workspaces } = settings.supervision
   return {
     sessions: services.elsewhere.sessions,
+    stalls: services.elsewhere.stalls,
     checkpoints: work.checkpoints,
     commands: work.commands,
     spawner: work.spawner,

@@ -161,6 +161,8 @@ export interface Stats {
   loop_delay_ms: { p50: number; p99: number; max: number }
   store: { bytes: number; wal_bytes: number }
   inbox: number
+  /** Nudges of silent agents. `share`: how many of them worked, from 0 to 1; null: none was sent. */
+  nudges: { sent: number; worked: number; share: number | null }
   /** The servers that share the store, the one that answered first. Empty: it has the store for itself. */
   replicas: {
     id: string

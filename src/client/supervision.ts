@@ -123,6 +123,8 @@ export interface SupervisionClient {
       options?: Signalled,
     ): Promise<{ previous_mode: Supervision['mode']; current_mode: Supervision['mode'] }>
     nudge(id: string, message?: string, options?: Signalled): Promise<Supervision>
+    /** Switches alerts and nudges of one session off, or on again. */
+    stalls(id: string, enabled: boolean, options?: Signalled): Promise<Supervision>
     handOver(id: string, to: string, options?: Signalled): Promise<Supervision>
     checkpoint(id: string, options?: Signalled & { label?: string; contents?: boolean }): Promise<Checkpoint>
     run(id: string, alias: string, options?: Signalled): Promise<CommandResult>
@@ -220,6 +222,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       task: (id, text, options) => command<Instruction>('task')(id, { text }, options),
       mode: (id, mode, options) => post(at('sessions', id, '/mode'), { mode }, options),
       nudge: (id, text, options) => command<Supervision>('nudge')(id, message(text), options),
+      stalls: (id, enabled, options) => command<Supervision>('stalls')(id, { enabled }, options),
       handOver: (id, to, options) => command<Supervision>('handover')(id, { to }, options),
       checkpoint: (id, { signal, ...body } = {}) =>
         command<Checkpoint>('checkpoint')(id, body, signal === undefined ? {} : { signal }),

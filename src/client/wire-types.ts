@@ -289,6 +289,8 @@ export interface Supervision {
   last_tool: string | null
   nudge_count: number
   stall_paused: boolean
+  /** False: alerts and nudges of this session are switched off. */
+  stalls_enabled: boolean
   progress_snapshot: ProgressItem[] | null
   restored_from: string | null
   pid: number | null

@@ -53,6 +53,8 @@ export interface Supervision {
   stallPaused: boolean
   /** The agent has finished its turn and waits for its user. Its silence means nothing until it is heard from again. */
   turnEnded?: boolean
+  /** Its operator does not want to hear of its silence. */
+  stallsOff?: boolean
   /** It was paused when it was interrupted. Its calls are refused until its operator resumes it. */
   held?: boolean
   /** Made when a new window took the session up. Ids grow with time, so what has a smaller one was there before. */

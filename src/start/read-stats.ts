@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
+import type { Alert } from '../domain/wait.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createLoopDelay } from '../http/metrics/loop-delay.ts'
 import type { HttpStats } from '../http/server/server.ts'
@@ -11,7 +12,7 @@ import type { Replica } from './open-replica.ts'
 
 interface StatsParts {
   engine: Pick<Engine, 'stats'>
-  store: Pick<Store, 'figures'>
+  store: Pick<Store, 'figures' | 'waits'>
   http: () => HttpStats
   clock: Clock
   /** Null: this process has the store for itself. */
@@ -23,6 +24,7 @@ interface StatsParts {
 }
 
 const TOPIC = 'server'
+const MOST_ALERTS = 1_000
 
 /** What a server says about itself. One of another version may say something else: it is left out. */
 const SaidSchema = z.object({
@@ -67,6 +69,9 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
 
   return async () => {
     const { bytes, walBytes, waitingRuns, inbox } = await store.figures()
+    const alerts = (await store.waits.list({ wait: 'alert', limit: MOST_ALERTS })).filter(
+      (one): one is Alert => one.wait === 'alert',
+    )
     const own = ofThisServer()
     const { uptimeSeconds, runs, streams, connections, rss } = own
     return {
@@ -78,7 +83,14 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
       loopDelayMs: delay.read(),
       store: { bytes, walBytes },
       inbox,
+      nudges: nudgesIn(alerts),
       replicas: ofAll(own),
     }
   }
 }
+
+/** Of several nudges of one silence only the last can have woken the agent. */
+const nudgesIn = (alerts: readonly Alert[]): ServerStats['nudges'] => ({
+  sent: alerts.reduce((sum, { nudgeCount }) => sum + nudgeCount, 0),
+  worked: alerts.filter(({ status, nudgeCount }) => status === 'self_recovered' && nudgeCount > 0).length,
+})

@@ -8,11 +8,13 @@ import type { Inbox } from '../../supervision/inbox/inbox.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import type { SupervisedSessions } from '../../supervision/sessions/supervised-sessions.ts'
 import type { Spawner } from '../../supervision/spawn/create-spawner.ts'
+import type { Stalls } from '../../supervision/stalls/stalls.ts'
 import type { ParsedCommand } from './parse-command.ts'
 
 /** What the commands of a chat work with. */
 export interface CommandDesk {
   sessions: Pick<SupervisedSessions, 'list' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask'>
+  stalls: Pick<Stalls, 'setEnabled'>
   checkpoints: Pick<SessionCheckpoints, 'save' | 'list' | 'restore'>
   commands: Pick<SessionCommands, 'run'>
   spawner: Pick<Spawner, 'start'>

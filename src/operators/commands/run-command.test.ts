@@ -96,6 +96,18 @@ describe('sessions', () => {
     )
   })
 
+  test('are listened to or not, as an operator says', async () => {
+    const { type, open, sessions } = openCommandDesk()
+    const { id } = await open()
+    const isOff = async () => (await sessions.get(id)).supervision.stallsOff
+
+    expect(words(await type('session-stalls off'))[0]).toMatch(/raises no alert and no nudge/)
+    expect(await isOff()).toBe(true)
+    expect(words(await type(`session-stalls ${id} on`))[0]).toMatch(/counts again/)
+    expect(await isOff()).toBe(false)
+    expect(await type('session-stalls perhaps')).toMatchObject(refused('invalid_request', /on, or off/))
+  })
+
   test('are paused, resumed and ended: the only open one, or by the start of their id', async () => {
     const { type, open, sessions } = openCommandDesk()
     const statusOf = async (id: string) => (await sessions.get(id)).supervision.status

@@ -20,6 +20,7 @@ import {
   runAlias,
   startSession,
   steer,
+  switchStalls,
 } from './session-verbs.ts'
 import type { Verb } from './verbs.ts'
 
@@ -31,6 +32,7 @@ const handlers: Readonly<Record<Verb, (desk: CommandDesk, asked: Asked) => Promi
   'session-clear': clearSession,
   'session-pause': pauseSession,
   'session-resume': resumeSession,
+  'session-stalls': switchStalls,
   'session-checkpoint': saveCheckpoint,
   'session-checkpoints': listCheckpoints,
   'session-restore': restoreCheckpoint,

@@ -208,6 +208,19 @@ export async function resumeSession(desk: CommandDesk, asked: Asked): Promise<An
     : says(`Session ${id} is open again. It goes on when its agent calls.`)
 }
 
+export async function switchStalls(desk: CommandDesk, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(desk, asked.context)
+  const { session, words } = takeSession(here, asked, { most: 1, least: 1 })
+  refuseEnded(here, session)
+  const [wanted] = words
+  if (wanted !== 'on' && wanted !== 'off') throw new ServerError('invalid_request', 'Write session-stalls on, or off.')
+  await desk.stalls.setEnabled(asked.by, session.id, wanted === 'on')
+  const id = here.shortId(session)
+  return wanted === 'on'
+    ? says(`The silence of session ${id} counts again, from now.`)
+    : says(`The silence of session ${id} raises no alert and no nudge until session-stalls on.`)
+}
+
 export async function steer(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const here = await channelSessions(desk, asked.context)
   const { session, text: message } = takeText(here, asked)

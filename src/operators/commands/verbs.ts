@@ -49,6 +49,10 @@ export const verbs = {
     ...{ ...words, category: 'sessions', usage: 'session-resume [ID]' },
     does: 'Lets a paused agent go on.',
   },
+  'session-stalls': {
+    ...{ ...words, category: 'sessions', usage: 'session-stalls [ID] on|off' },
+    does: 'Switches alerts about the silence of one agent off, or on again.',
+  },
   'session-checkpoint': {
     ...{ ...text, category: 'checkpoints', usage: 'session-checkpoint [LABEL]' },
     does: 'Keeps the files of the workspace as they are now.',
@@ -95,7 +99,21 @@ export const aliasSpec: VerbSpec = {
 
 /** What `quarterdeck ctl` has words for. */
 const CTL_VERBS = [
-  ...['list', 'watch', 'show', 'approve', 'reject', 'edit', 'answer', 'resume', 'nudge', 'dismiss', 'mode', 'pause'],
+  ...[
+    'list',
+    'watch',
+    'show',
+    'approve',
+    'reject',
+    'edit',
+    'answer',
+    'resume',
+    'nudge',
+    'dismiss',
+    'mode',
+    'pause',
+    'stalls',
+  ],
   ...['terminate', 'start', 'checkpoint', 'checkpoints', 'restore', 'steer', 'task', 'run', 'policy', 'handover'],
   ...['purge', 'credential', 'passphrase'],
 ]

@@ -9,9 +9,11 @@ import { createSessionCheckpoints } from '../../supervision/checkpoints/session-
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
+import { createRecords } from '../../supervision/records/records.ts'
 import { createWhileWorking } from '../../supervision/sessions/while-working.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import { spawnPlaces } from '../../supervision/spawn/testing/spawn-places.ts'
+import { createStalls } from '../../supervision/stalls/create-stalls.ts'
 import { agentIn, type DeskOptions, openDesk } from '../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../supervision/testing/workspace.ts'
 import { protectedPath } from '../../supervision/workspace/protected-path.ts'
@@ -67,6 +69,10 @@ export function openCommandDesk(options: DeskOptions = {}) {
   })
   const desk: CommandDesk = {
     sessions: parts.sessions,
+    stalls: createStalls({
+      ...{ ...parts, records: createRecords({ waits: store.waits, log }), push: async () => null },
+      settings: { enabled: true, inactivityMs: 1, escalationMs: 1, maxRetries: 3, defaultMessage: '' },
+    }),
     checkpoints: createSessionCheckpoints({
       ...shared,
       jobs: createCheckpoints({

@@ -49,7 +49,7 @@ export function createReports(deps: ReportDeps): Reports {
         return {
           acknowledged: true,
           session_id: session.id,
-          stall_detection_enabled: stallsEnabled,
+          stall_detection_enabled: stallsEnabled && session.supervision.stallsOff !== true,
           pending_steering: [],
         }
       }),

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { isOpen } from '../../domain/supervision.ts'
 import type { Alert } from '../../domain/wait.ts'
 import { createOwnJobs, type Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
@@ -134,6 +135,27 @@ export function createStalls(deps: StallsDeps): Stalls {
       refuseForeignCommand(operators, by, session.owner)
       refuseEnded(session)
       await send(session, { alert: null, text, source: `${by.user} via ${channelOf(by)}` })
+    },
+
+    async setEnabled(by, sessionId, enabled) {
+      const { session } = await takeStep(sessionId, (now): Step<null> => {
+        refuseForeignCommand(operators, by, now.session.owner)
+        refuseEnded(now.session)
+        const { stallsOff = false } = now.session.supervision
+        if (stallsOff === !enabled) return { result: null }
+        const what = enabled ? 'stalls_on' : 'stalls_off'
+        const alert = alertOf(now)
+        const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) } as const
+        return {
+          result: null,
+          // The next silence starts from here.
+          supervision: { stallsOff: !enabled, silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
+          ...(alert === undefined ? {} : { settle: [{ id: alert.id, patch }] }),
+          events: isOpen(now.session.supervision) ? [noticeEvent(ids.uuid(), what, { by: by.user }, now.at)] : [],
+          audit: [about(now.session, now.at, by.user, { what, ...viaOf(by) })],
+        }
+      })
+      return session
     },
 
     dismiss: (by, alertId) =>

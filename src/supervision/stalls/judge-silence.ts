@@ -57,8 +57,8 @@ export function createSilenceJudge(settings: StallSettings, startedAt: number): 
 
 /** False: the agent has a reason to be silent, or nobody minds. */
 function isListenedTo({ session, waiting }: SessionNow): boolean {
-  const { status, stallPaused, turnEnded = false } = session.supervision
-  return status === 'active' && !stallPaused && !turnEnded && !waiting.some(isWaitedFor)
+  const { status, stallPaused, turnEnded = false, stallsOff = false } = session.supervision
+  return status === 'active' && !stallPaused && !turnEnded && !stallsOff && !waiting.some(isWaitedFor)
 }
 
 export const alertOf = ({ waiting }: SessionNow): Alert | undefined =>

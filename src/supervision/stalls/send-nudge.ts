@@ -48,6 +48,9 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       // The window was closed meanwhile.
       if (!isOpen(now.session.supervision)) return { result: null }
       const open = alertOf(now)
+      // The nudge may have ended the alert already. It was nudged all the same: the agent is not back by itself.
+      const target = alert ?? open
+      const isPending = target !== undefined && open?.id === target.id && open.status === 'pending'
       const facts = { message, by: source, way: way ?? 'the next result', nudge_count: nudge.nudgeCount }
       // The push may have woken the agent already. Then the next silence begins at none.
       const isBack = now.session.supervision.updatedAt > updatedAt
@@ -55,9 +58,7 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
         result: null,
         supervision: { openNudge: message, ...(isBack ? {} : { nudgeCount: nudge.nudgeCount }) },
         events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
-        ...(open === undefined || (alert !== null && open.id !== alert.id)
-          ? {}
-          : { settle: [{ id: open.id, patch: nudged(open, nudge, way, now.at) }] }),
+        ...(target === undefined ? {} : { settle: [{ id: target.id, patch: nudged(isPending, nudge, way, now.at) }] }),
         audit: [
           about(now.session, now.at, source, {
             what: 'nudge',
@@ -71,8 +72,13 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
   }
 }
 
-const nudged = (alert: Alert, { message, nudgeCount }: Nudge, way: string | null, at: number): Partial<Alert> => ({
-  ...(alert.status === 'pending' ? { status: 'nudged' as const } : {}),
+const nudged = (
+  isPending: boolean,
+  { message, nudgeCount }: Nudge,
+  way: string | null,
+  at: number,
+): Partial<Alert> => ({
+  ...(isPending ? { status: 'nudged' as const } : {}),
   nudgeCount,
   nudgeMessage: message,
   lastNudgeAt: at,

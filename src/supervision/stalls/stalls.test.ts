@@ -92,7 +92,8 @@ test('a nudge that wakes the agent at once does not count against the next silen
   wakeUp = () => desk.heartbeat(call, {})
   await pass(440)
 
-  expect(await alert()).toMatchObject({ status: 'self_recovered' })
+  // It came back, but not by itself.
+  expect(await alert()).toMatchObject({ status: 'self_recovered', nudgeCount: 1, nudgedBy: 'stream' })
   expect((await sessions.attach(agent)).supervision.nudgeCount).toBe(0)
 })
 
@@ -189,6 +190,35 @@ test('a window that is closed while a nudge is on its way is not nudged', async 
 
   expect(await alert()).toMatchObject({ status: 'dismissed', nudgeCount: 0 })
   expect((await audit()).at(-1)).toMatchObject({ what: 'interrupted' })
+})
+
+test('an operator switches the alerts of one session off, and on again', async () => {
+  const { desk, stalls, sessions, alert, pass, audit } = openWatched()
+  await desk.heartbeat(call, {})
+  const { id } = await sessions.attach(agent)
+  await pass(310)
+  await expect(stalls.setEnabled(eve, id, false)).rejects.toMatchObject({ code: 'forbidden' })
+
+  expect((await stalls.setEnabled(ann, id, false)).supervision.stallsOff).toBe(true)
+  expect(await alert()).toMatchObject({ status: 'dismissed', decidedBy: 'ann' })
+  const { id: old } = await alert()
+  await pass(2_000)
+  expect((await desk.heartbeat(call, {})).answer).toMatchObject({ stall_detection_enabled: false })
+  await pass(2_000)
+  expect((await alert()).id).toBe(old)
+
+  await stalls.setEnabled(ann, id, true)
+  await stalls.setEnabled(ann, id, true)
+  expect((await audit()).map(({ what }) => what).filter((what) => what.startsWith('stalls_'))).toEqual([
+    'stalls_off',
+    'stalls_on',
+  ])
+  await pass(290)
+  expect((await alert()).id).toBe(old)
+  await pass(20)
+  expect((await alert()).id).not.toBe(old)
+  await sessions.terminate(ann, id)
+  await expect(stalls.setEnabled(ann, id, false)).rejects.toMatchObject({ code: 'session_ended' })
 })
 
 test('the time while the server is down does not count', async () => {

@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/decision.ts'
 import type { Alert } from '../../domain/wait.ts'
+import type { SupervisedSession } from '../sessions/take-step.ts'
 
 /** Watches for agents elsewhere that have gone silent, and wakes them. */
 export interface Stalls {
@@ -11,6 +12,8 @@ export interface Stalls {
   stop(by: Caller, alertId: string): Promise<Alert>
   /** Nudges an agent without an alert. Throws `forbidden`, `session_ended`. */
   nudgeSession(by: Caller, sessionId: string, text?: string): Promise<void>
+  /** Switches alerts and nudges of one session off, or on again. Throws `forbidden`, `session_ended`. */
+  setEnabled(by: Caller, sessionId: string, enabled: boolean): Promise<SupervisedSession>
   /** Looks at all open sessions once, and does what is due. Gives the ms until the next look is needed. */
   sweep(): Promise<number>
   /** Sweeps again and again. */

@@ -159,6 +159,11 @@ function addSessionVerbs(command: Command, on: On): void {
   inSession(add(command, 'pause', 'Refuses the calls of an agent until it is resumed.')).action(
     (options: CtlOptions & InSession) => act((verbs, context) => verbs.pause(options.session, context))(options),
   )
+  inSession(add(command, 'stalls', 'Shows whether the silence of an agent raises alerts, or changes it.'))
+    .argument('[switch]', 'on or off')
+    .action((wanted: string | undefined, options: CtlOptions & InSession) =>
+      act((verbs, context) => verbs.stalls(wanted, options.session, context))(options),
+    )
   inSession(add(command, 'terminate', 'Ends a session. What it has asked is interrupted.'))
     .option('--reason <text>', 'why')
     .option('--yes', 'do not ask')

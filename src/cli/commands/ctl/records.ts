@@ -86,6 +86,7 @@ const SupervisionSchema = z.looseObject({
   prompt: maybe,
   updated_at: text,
   last_tool: maybe,
+  stalls_enabled: z.boolean().default(true),
   progress_snapshot: ProgressSchema,
 })
 export type ShownSession = z.infer<typeof SupervisionSchema>

@@ -34,6 +34,21 @@ export async function pause(session: string | undefined, context: CtlContext): P
   context.say(answer, 'Paused: its calls are refused until quarterdeck ctl resume. Its process goes on.')
 }
 
+export async function stalls(
+  wanted: string | undefined,
+  session: string | undefined,
+  context: CtlContext,
+): Promise<void> {
+  if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') {
+    throw new CliError(exitCodes.failed.code, `${JSON.stringify(wanted)} is neither on nor off.`)
+  }
+  const { session_id: id, stalls_enabled: isOn } = await findSession(context.server, session)
+  if (wanted === undefined) return context.say({ session_id: id, stalls_enabled: isOn }, isOn ? 'on' : 'off')
+  const answer = await context.server.post(`/sessions/${id}/stalls`, { enabled: wanted === 'on' })
+  const off = 'Off: its silence raises no alert and no nudge until quarterdeck ctl stalls on.'
+  context.say(answer, wanted === 'on' ? 'On: its silence counts from now.' : off)
+}
+
 export async function terminate(
   { session, reason, yes }: { session?: string; reason?: string; yes?: boolean },
   context: CtlContext,

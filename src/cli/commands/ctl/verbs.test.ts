@@ -213,6 +213,8 @@ WAITS       KIND        RISK  SINCE     WHAT
 describe('commands for a session', () => {
   test.each([
     [['pause'], '/pause', {}],
+    [['stalls', 'off'], '/stalls', { enabled: false }],
+    [['stalls', 'on'], '/stalls', { enabled: true }],
     [['terminate', '--reason', 'enough'], '/terminate', { reason: 'enough' }],
     [['steer', 'Use', 'the', 'logger.'], '/steer', { text: 'Use the logger.' }],
     [['task', 'Write tests.'], '/task', { text: 'Write tests.' }],

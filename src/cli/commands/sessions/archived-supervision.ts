@@ -43,6 +43,7 @@ export const supervisionSchema: z.ZodType<Supervision> = whole<Supervision>()({
   silence: z.strictObject({ ms: z.number(), seenAt: time }).nullable(),
   stallPaused: z.boolean(),
   turnEnded: z.boolean().exactOptional(),
+  stallsOff: z.boolean().exactOptional(),
   held: z.boolean().exactOptional(),
   takenUpAs: z.string().exactOptional(),
   progressSnapshot: progress,

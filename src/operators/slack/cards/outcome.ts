@@ -138,16 +138,23 @@ function instructionVerdict({ status, instruction }: InstructionWait): Verdict |
   }
 }
 
-function alertVerdict({ status }: Alert, session: Pick<CardSession, 'status'>): Verdict | null {
+function alertVerdict({ status, nudgeCount, decidedBy }: Alert, session: Pick<CardSession, 'status'>): Verdict | null {
   if (status === 'self_recovered') {
-    return { mark: 'white_check_mark', word: 'Recovered by itself', more: ['The agent reports again.'] }
+    return { mark: 'white_check_mark', word: recoveredWord(nudgeCount), more: ['The agent reports again.'] }
   }
   if (status !== 'dismissed') return null
   // Stopping the agent ends its alert in the same step.
-  return session.status === 'terminated'
-    ? { mark: 'octagonal_sign', word: 'Closed', more: ['The session is terminated.'] }
-    : { mark: 'no_bell', word: 'Dismissed' }
+  if (session.status === 'terminated') {
+    return { mark: 'octagonal_sign', word: 'Closed', more: ['The session is terminated.'] }
+  }
+  return isPerson(decidedBy)
+    ? { mark: 'no_bell', word: 'Dismissed' }
+    : { mark: 'no_bell', word: 'Closed', more: ['The agent’s window is closed.'] }
 }
+
+/** An agent that was nudged has not come back by itself. */
+const recoveredWord = (nudgeCount: number): string =>
+  nudgeCount === 0 ? 'Recovered by itself' : `Recovered after ${nudgeCount === 1 ? 'a nudge' : `${nudgeCount} nudges`}`
 
 /** What stands in `decidedBy` when no person decided. */
 const NOBODY: readonly (string | null)[] = [null, 'timeout', 'policy', 'restart']

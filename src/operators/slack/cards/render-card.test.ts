@@ -582,6 +582,18 @@ describe('a decided card', () => {
       'Recovered by itself',
     ],
     [
+      'an alert that ended after a nudge',
+      { ...alert, status: 'self_recovered', nudgeCount: 2 },
+      [':white_check_mark: Recovered after 2 nudges', 'The agent reports again.'],
+      'Recovered after 2 nudges',
+    ],
+    [
+      'an alert of a window that was closed',
+      { ...alert, status: 'dismissed' },
+      [':no_bell: Closed', 'The agent’s window is closed.'],
+      'Closed',
+    ],
+    [
       'an alert, dismissed',
       { ...alert, ...by({ status: 'dismissed' }) },
       [`:no_bell: Dismissed ${BY_BEN}`],

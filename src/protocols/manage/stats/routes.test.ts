@@ -3,9 +3,13 @@ import { expect, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createServerState } from '../../../http/server-state.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
+import { sampleAlert } from '../../../operators/testing/sample-waits.ts'
 import { openReplicaBoard } from '../../../replicas/replica-board.ts'
 import { createReadStats } from '../../../start/read-stats.ts'
+import { done } from '../../../store/contract/samples.contract.ts'
+import { opened, step } from '../../../store/contract/supervised-samples.contract.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
+import { openTestStore } from '../../../store/sqlite/testing/open-test-store.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { createStatsRoutes } from './routes.ts'
 
@@ -32,12 +36,36 @@ test('GET /stats shows how busy the server is, to operators', async () => {
       loop_delay_ms: { p50: figure, p99: figure, max: figure },
       store: { bytes: figure, wal_bytes: 0 },
       inbox: 0,
+      nudges: { sent: 0, worked: 0, share: null },
       replicas: [],
     })
   }
   expect(await refusalOf(await doors.get('/stats', asAda))).toEqual({ status: 403, code: 'forbidden' })
   await undo.disposeAsync()
   expect(clock.pending).toBe(0)
+})
+
+test('GET /stats says how many nudges were sent, and after how many the agent came back', async () => {
+  await using undo = new AsyncDisposableStack()
+  const clock = createManualClock()
+  const own = { clock, http, version: '1.2.3', state: createServerState(silentLogger), port: 8000, replica: null }
+  const store = openTestStore()
+  await using doors = await openDoors({ store }, ({ engine }) =>
+    createStatsRoutes({ clock, readStats: createReadStats({ ...own, engine, store }, undo) }),
+  )
+  const { id: sessionId, owner } = await opened(store)
+  const alerts = [
+    { status: 'self_recovered', nudgeCount: 0 },
+    { status: 'self_recovered', nudgeCount: 1 },
+    { status: 'dismissed', nudgeCount: 1 },
+    { status: 'escalated', nudgeCount: 2 },
+  ] as const
+  const ask = alerts.map((values, i) => sampleAlert({ ...values, id: `alert-${i}`, sessionId, owner }))
+  await done(store, step(sessionId, 1, { ask }))
+
+  expect(await (await doors.get('/stats', asOperator)).json()).toMatchObject({
+    nudges: { sent: 4, worked: 1, share: 0.25 },
+  })
 })
 
 test('GET /stats lists the servers on one store, and no longer one that has ended', async () => {

@@ -22,6 +22,8 @@ export interface ServerStats {
   store: { bytes: number; walBytes: number }
   /** What waits for a person. */
   inbox: number
+  /** Nudges of silent agents, of the last alerts. `worked`: the agent came back after it. */
+  nudges: { sent: number; worked: number }
   /** The servers that share the store, this one first. Empty: it has the store for itself. */
   replicas: readonly ReplicaStats[]
 }
@@ -64,6 +66,13 @@ const StatsSchema = z
       .describe('How late the event loop was since the last request for these figures. Zeros the first time.'),
     store: z.strictObject({ bytes: count, wal_bytes: count }),
     inbox: count.describe('What waits for a person.'),
+    nudges: z
+      .strictObject({
+        sent: count,
+        worked: count.describe('Nudges after which the agent was heard from again.'),
+        share: z.number().min(0).max(1).nullable().describe('`worked` of `sent`. Null: none was sent.'),
+      })
+      .describe('Nudges of silent agents, in the last 1,000 alerts.'),
     replicas: z
       .array(
         z.strictObject({
@@ -107,6 +116,7 @@ const describe: RouteDescription = {
             loop_delay_ms: { p50: 0.1, p99: 2.3, max: 11.8 },
             store: { bytes: 1_048_576, wal_bytes: 32_768 },
             inbox: 1,
+            nudges: { sent: 4, worked: 3, share: 0.75 },
             replicas: [],
           },
         },
@@ -118,7 +128,8 @@ const describe: RouteDescription = {
 
 export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[] {
   async function show(_request: Request, reply: Reply): Promise<void> {
-    const { uptimeSeconds, runs, streams, connections, memory, loopDelayMs, store, inbox, replicas } = await readStats()
+    const { uptimeSeconds, runs, streams, connections, memory, loopDelayMs, store, inbox, nudges, replicas } =
+      await readStats()
     reply.json(200, {
       at: isoTime(clock.now()),
       uptime_seconds: uptimeSeconds,
@@ -129,6 +140,7 @@ export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[
       loop_delay_ms: loopDelayMs,
       store: { bytes: store.bytes, wal_bytes: store.walBytes },
       inbox,
+      nudges: { ...nudges, share: nudges.sent === 0 ? null : nudges.worked / nudges.sent },
       replicas: replicas.map(({ isThis, uptimeSeconds, rss, id, ...rest }) => ({
         ...{ id, is_this: isThis, ...rest, uptime_seconds: uptimeSeconds, memory: { rss } },
       })),

@@ -12,6 +12,7 @@ import {
   NewModeSchema,
   NoBodySchema,
   NudgeSchema,
+  StallsSchema,
   TerminateSchema,
 } from './schema.ts'
 
@@ -101,6 +102,15 @@ export const describeNudgeSession: RouteDescription = {
   description: 'Works without an alert, too.',
   body: { schema: NudgeSchema, examples: { 'the usual text': {}, 'own words': { message: 'How far are you?' } } },
   responses: sessionAnswer({ nudge_count: 1 }),
+  errors: [...commandErrors, 'session_ended'],
+}
+
+export const describeStalls: RouteDescription = {
+  ...shared,
+  description:
+    'While they are off, the silence of this agent raises no alert and no nudge. An alert that is open is dismissed.',
+  body: { schema: StallsSchema, examples: { off: { enabled: false }, on: { enabled: true } } },
+  responses: sessionAnswer({ stalls_enabled: false }),
   errors: [...commandErrors, 'session_ended'],
 }
 

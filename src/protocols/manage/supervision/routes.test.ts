@@ -212,6 +212,17 @@ describe('alerts', () => {
     expect((await doors.heartbeat({ sessionId: session })).isError).toBe(true)
   })
 
+  test('are switched off and on for one session', async () => {
+    await using doors = await openSupervisedDoors()
+    const id = await sessionOf(doors)
+    const set = (body: object, who = asOperator) => doors.post(`/sessions/${id}/stalls`, body, who)
+
+    expect(await (await set({ enabled: false })).json()).toMatchObject({ session_id: id, stalls_enabled: false })
+    expect((await doors.heartbeat()).answer).toMatchObject({ stall_detection_enabled: false })
+    expect(await (await set({ enabled: true })).json()).toMatchObject({ stalls_enabled: true })
+    expect([(await set({ enabled: 'no' })).status, (await set({ enabled: false }, asEve)).status]).toEqual([400, 403])
+  })
+
   test('others may not end them', async () => {
     await using doors = await openSupervisedDoors()
     await doors.open()
@@ -236,6 +247,7 @@ describe('a supervised session', () => {
       mode: 'remote',
       nudge_count: 0,
       stall_paused: false,
+      stalls_enabled: true,
       progress_snapshot: null,
     }
 

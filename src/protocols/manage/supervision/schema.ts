@@ -39,6 +39,7 @@ export const NudgeSchema = z
 export const TerminateSchema = z.strictObject({ reason: ReasonSchema.optional() }).meta({ id: 'Terminate' })
 export const NewInstructionSchema = z.strictObject({ text: TextSchema }).meta({ id: 'NewInstruction' })
 export const NewModeSchema = z.strictObject({ mode: z.enum(operationalModes) }).meta({ id: 'NewMode' })
+export const StallsSchema = z.strictObject({ enabled: z.boolean() }).meta({ id: 'StallsSwitch' })
 export const HandoverSchema = z
   .strictObject({ to: NameSchema.describe('Name of an operator in quarterdeck.yaml.') })
   .meta({ id: 'Handover' })

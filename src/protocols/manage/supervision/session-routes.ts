@@ -12,6 +12,7 @@ import {
   describeNudgeSession,
   describePause,
   describeResume,
+  describeStalls,
   describeSteer,
   describeTask,
   describeTerminate,
@@ -23,6 +24,7 @@ import {
   NewModeSchema,
   NoBodySchema,
   NudgeSchema,
+  StallsSchema,
   TerminateSchema,
 } from './schema.ts'
 
@@ -31,7 +33,7 @@ export interface SupervisedSessionRoutesDeps {
     SupervisedSessions,
     'get' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask' | 'setMode' | 'handOver'
   >
-  stalls: Pick<Stalls, 'nudgeSession'>
+  stalls: Pick<Stalls, 'nudgeSession' | 'setEnabled'>
 }
 
 // Through the local socket, what gives an agent more room needs the passphrase. What takes room away, or only tells it something, does not.
@@ -91,6 +93,13 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
     await show(reply, id)
   }
 
+  async function setStalls(request: Request, reply: Reply): Promise<void> {
+    const id = sessionIn(request, reply)
+    const { enabled } = await decodeBody(request, StallsSchema)
+    const by = callerOf(request.principal, request.channel)
+    reply.json(200, supervisionView(await stalls.setEnabled(by, id, enabled)))
+  }
+
   async function handOver(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     const { to } = await decodeBody(request, HandoverSchema)
@@ -146,6 +155,13 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       summary: 'Nudge an agent',
       describe: describeNudgeSession,
       handle: nudge,
+    },
+    {
+      ...command,
+      path: '/sessions/:id/stalls',
+      summary: 'Switch alerts about the silence of an agent off or on',
+      describe: describeStalls,
+      handle: setStalls,
     },
     {
       ...command,

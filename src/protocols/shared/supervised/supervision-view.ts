@@ -27,7 +27,10 @@ export const SupervisionSchema = z
     terminated_at: time.nullable().describe('When it was terminated or interrupted.'),
     last_tool: z.string().nullable(),
     nudge_count: z.int().min(0).describe('Nudges since the agent was last active.'),
-    stall_paused: z.boolean().describe('The server works for the agent, so its silence does not count.'),
+    stall_paused: z
+      .boolean()
+      .describe('The server works for the agent, or the agent has ended its turn, so its silence does not count.'),
+    stalls_enabled: z.boolean().describe('False: an operator has switched alerts and nudges of this session off.'),
     progress_snapshot: ProgressSchema.nullable(),
     restored_from: z.string().nullable().describe('The checkpoint that this session goes on from.'),
     pid: z.int().nullable().describe('The process of the agent, if it was started from here.'),
@@ -56,6 +59,7 @@ export const exampleSupervision: z.infer<typeof SupervisionSchema> = {
   last_tool: 'ask_approval',
   nudge_count: 0,
   stall_paused: false,
+  stalls_enabled: true,
   progress_snapshot: [
     { label: 'Find the slow query', status: 'done' },
     { label: 'Add an index', status: 'in_progress' },
@@ -84,7 +88,8 @@ export function supervisionView(
     terminated_at: supervision.terminatedAt === null ? null : isoTime(supervision.terminatedAt),
     last_tool: supervision.lastTool,
     nudge_count: supervision.nudgeCount,
-    stall_paused: supervision.stallPaused,
+    stall_paused: supervision.stallPaused || supervision.turnEnded === true,
+    stalls_enabled: supervision.stallsOff !== true,
     progress_snapshot: supervision.progressSnapshot,
     restored_from: supervision.restoredFrom,
     pid: supervision.spawned?.pid ?? null,

@@ -44,7 +44,8 @@ export function SessionActions({ session }: { session: Session }) {
   // The views come later in the page: what they do with the key goes first.
   useKeys([{ keys: 'Escape', name: 'All sessions', group: 'Session', run: () => go('/sessions') }])
   const whyNot = isLive ? null : 'Not connected'
-  const commands = supervision === undefined ? [] : supervisedEntries(supervision, whyNot, setDialog)
+  const switchStalls = useStallsSwitch(session_id)
+  const commands = supervision === undefined ? [] : supervisedEntries(supervision, whyNot, setDialog, switchStalls)
   return (
     <>
       {supervision === undefined ? (
@@ -136,16 +137,38 @@ function PauseOrResume({ session, supervision }: { session: Session; supervision
   )
 }
 
+/** Switches the alerts about the silence of this agent off, or on again. */
+function useStallsSwitch(sessionId: string): (enabled: boolean) => void {
+  const client = useClient()
+  const queries = useQueryClient()
+  const change = useMutation({
+    mutationFn: (enabled: boolean) => client.sessions.stalls(sessionId, enabled),
+    onSuccess: ({ stalls_enabled }) => {
+      announce(stalls_enabled ? 'Its silence counts again, from now' : 'Its silence raises no alert and no nudge')
+      void queries.invalidateQueries({ queryKey: ['session', sessionId] })
+    },
+    onError: (error) => announce(error.message),
+  })
+  return (enabled) => change.mutate(enabled)
+}
+
 function supervisedEntries(
-  { status }: Supervision,
+  { status, stalls_enabled: hasStalls }: Supervision,
   offline: string | null,
   open: (kind: SupervisionDialogKind) => void,
+  switchStalls: (enabled: boolean) => void,
 ): (MenuEntry | null)[] {
   const isEnded = status === 'terminated'
   const ended = offline ?? (isEnded || status === 'interrupted' ? 'The agent does not work any more' : null)
   return [
     { name: 'Steer…', icon: <SteerIcon />, run: () => open('steer'), whyNot: ended },
     { name: 'Nudge…', icon: <AlertIcon />, run: () => open('nudge'), whyNot: ended },
+    {
+      name: hasStalls ? 'Switch alerts off' : 'Switch alerts on',
+      icon: <AlertIcon />,
+      run: () => switchStalls(!hasStalls),
+      whyNot: offline ?? (isEnded ? 'It has ended' : null),
+    },
     { name: 'Leave a task…', icon: <TaskIcon />, run: () => open('task'), whyNot: offline },
     null,
     { name: 'Where it asks…', icon: <DeviceIcon />, run: () => open('mode'), whyNot: ended },
