@@ -1,34 +1,13 @@
-// Lets the console start without a network, and shows push messages. It keeps the files of the console itself and nothing else: no
-// answers of the server, no tokens. Pages that are signed in say what to keep; signing out removes this worker and its caches.
+// Lets the console start without a network, and shows push messages. It only reads what pages that are signed in keep
+// (`src/kept-files.ts`): it may still run when they are signed out, and must not put anything back then.
 
 const BASE = new URL('./', self.location.href)
 const ASSETS = new URL('assets/', BASE).pathname
 const CACHE = 'quarterdeck-'
-/** The newest build, and the one before: a page that is still open may need more of its files. */
-const BUILDS_KEPT = 2
 
 // A new worker takes over at once. It can: what it answers depends only on names that never get another content.
 self.addEventListener('install', () => self.skipWaiting())
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()))
-
-self.addEventListener('message', (event) => {
-  const { kind, build, urls } = event.data ?? {}
-  if (kind === 'keep') event.waitUntil(keep(String(build), urls.map(String)))
-})
-
-async function keep(build, urls) {
-  const cache = await caches.open(CACHE + build)
-  const ours = urls.map((url) => new URL(url, BASE)).filter(isAsset)
-  const wanted = [BASE.href, ...ours.map(({ href }) => href)]
-  await Promise.allSettled(
-    wanted.map(async (url) => {
-      if ((await cache.match(url)) === undefined) await cache.add(new Request(url, { cache: 'no-cache' }))
-    }),
-  )
-  const builds = (await caches.keys()).filter((name) => name.startsWith(CACHE))
-  const old = builds.filter((name) => name !== CACHE + build).slice(0, -(BUILDS_KEPT - 1))
-  await Promise.all(old.map((name) => caches.delete(name)))
-}
 
 const isAsset = ({ origin, pathname }) => origin === BASE.origin && pathname.startsWith(ASSETS)
 
@@ -50,8 +29,9 @@ async function page(request) {
     return await fetch(request)
   } catch (error) {
     const builds = (await caches.keys()).filter((name) => name.startsWith(CACHE))
-    for (const name of builds.reverse()) {
-      const kept = await (await caches.open(name)).match(BASE.href)
+    for (const cacheName of builds.reverse()) {
+      // `open` would make a cache again that was removed just now.
+      const kept = await caches.match(BASE.href, { cacheName })
       if (kept !== undefined) return atAnyAddress(kept)
     }
     throw error

@@ -1,6 +1,8 @@
 // The service worker: it starts the console without a network and shows push messages. It is there only while somebody is signed in.
 
 import { consolePath } from '../base.ts'
+import { keepFiles } from '../kept-files.ts'
+import { currentToken } from '../sign-in/device-token.ts'
 
 const SCRIPT = `${consolePath}/service-worker.js`
 
@@ -27,11 +29,17 @@ function createScriptUrl(): string {
 // A policy can be made only once.
 let scriptUrl: string | null = null
 
-/** Null: this browser has none, or the page is not in a safe place, or it is being developed. */
+/** Null: this browser has none, or the page is not in a safe place, or it is being developed, or somebody has signed out. */
 export async function registerServiceWorker(): Promise<ServiceWorkerRegistration | null> {
   if (import.meta.env.DEV || !('serviceWorker' in navigator)) return null
   scriptUrl ??= createScriptUrl()
-  await navigator.serviceWorker.register(scriptUrl, { scope: consolePath, updateViaCache: 'none' })
+  const options = { scope: consolePath, updateViaCache: 'none' } as const
+  const registration = await navigator.serviceWorker.register(scriptUrl, options)
+  // Signing out removed what was there then, and this came later.
+  if (currentToken() === null) {
+    await registration.unregister()
+    return null
+  }
   return navigator.serviceWorker.ready
 }
 
@@ -43,7 +51,7 @@ interface ServiceWorkerOptions {
   signal: AbortSignal
 }
 
-/** Registers it, tells it what this page has loaded, and goes where a notification leads. */
+/** Registers it, keeps for it what this page has loaded, and goes where a notification leads. */
 export async function startServiceWorker({ go, build, signal }: ServiceWorkerOptions): Promise<void> {
   if (!('serviceWorker' in navigator) || signal.aborted) return
   const onMessage = ({ data }: MessageEvent<{ kind?: unknown; path?: unknown }>) => {
@@ -52,11 +60,11 @@ export async function startServiceWorker({ go, build, signal }: ServiceWorkerOpt
   navigator.serviceWorker.addEventListener('message', onMessage, { signal })
   // Without it the console works too, but not without a network. The browser says why in its own console.
   const registration = await registerServiceWorker().catch(() => null)
-  if (registration !== null) keepLoadedFiles(registration, build, signal)
+  if (registration !== null) keepLoadedFiles(build, signal)
 }
 
 /** What this page has loaded already, and what it loads later. */
-function keepLoadedFiles(registration: ServiceWorkerRegistration, page: string, signal: AbortSignal): void {
+function keepLoadedFiles(page: string, signal: AbortSignal): void {
   if (signal.aborted) return
   const assets = new URL(`${consolePath}/assets/`, location.href).href
   const build = page.slice(page.lastIndexOf('/') + 1)
@@ -65,7 +73,8 @@ function keepLoadedFiles(registration: ServiceWorkerRegistration, page: string, 
       .getEntries()
       .map(({ name }) => name)
       .filter((name) => name.startsWith(assets))
-    if (urls.length > 0) registration.active?.postMessage({ kind: 'keep', build, urls })
+    // Without room for them the console works too, but not without a network.
+    if (urls.length > 0) void keepFiles(build, urls, signal).catch(() => {})
   })
   observer.observe({ type: 'resource', buffered: true })
   signal.addEventListener('abort', () => observer.disconnect())

@@ -11,12 +11,24 @@ export async function inDatabase<T>(
   ask: (store: IDBObjectStore) => IDBRequest,
 ): Promise<T | null> {
   const { promise, resolve, reject } = Promise.withResolvers<T | null>()
-  const timer = setTimeout(() => reject(new Error('The database of the browser does not answer.')), LONGEST_MS)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    reject(new Error('The database of the browser does not answer.'))
+  }, LONGEST_MS)
   try {
     const opening = indexedDB.open(DATABASE, 1)
-    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE)
+    opening.onupgradeneeded = () => {
+      // Whoever only looks leaves nothing behind.
+      if (mode === 'readonly') opening.transaction?.abort()
+      else opening.result.createObjectStore(STORE)
+    }
     opening.onerror = () => reject(opening.error)
-    opening.onsuccess = () => use<T>(opening.result, mode, ask).then(resolve, reject)
+    opening.onsuccess = () => {
+      // The caller has gone on without it. What is written now, nobody would remove.
+      if (isLate) opening.result.close()
+      else use<T>(opening.result, mode, ask).then(resolve, reject)
+    }
     return await promise
   } finally {
     clearTimeout(timer)

@@ -55,9 +55,16 @@ export async function beginSignIn(): Promise<void> {
 }
 
 async function findToken(): Promise<void> {
-  const token = state.token ?? (await keptToken()) ?? (await tokenOfAnotherTab())
-  set(token === null ? { ...(await askProxy()), isReady: true } : { token, isReady: true })
+  const before = signOutsHeard
+  const kept = state.token ?? (await keptToken())
+  const token = kept ?? (await tokenOfAnotherTab())
+  // What was found was read before the sign-out, or comes from a tab that has not heard of it yet.
+  if (signOutsHeard > before) return set({ token: null, isReady: true, whySignedOut: 'asked' })
+  if (token === null) return set({ ...(await askProxy()), isReady: true })
+  if (kept === null) tabStorage.setItem(KEY, token)
+  set({ token, isReady: true })
 }
+let signOutsHeard = 0
 
 /** Who has no token here may need none. The server answers this to everybody. */
 async function askProxy(): Promise<Pick<DeviceState, 'token' | 'stranger'>> {
@@ -78,15 +85,15 @@ async function tokenOfAnotherTab(): Promise<string | null> {
   handedOver = answered.resolve
   channel?.post('ask')
   setTimeout(() => answered.resolve(null), ASK_MS)
-  const token = await answered.promise
-  if (token !== null) tabStorage.setItem(KEY, token)
-  return token
+  return answered.promise
 }
 let handedOver: (token: string) => void = () => {}
 
 function hear(message: TabMessage): void {
-  if (message === 'sign-out') void endHere('asked')
-  else if (message === 'ask') {
+  if (message === 'sign-out') {
+    signOutsHeard += 1
+    void endHere('asked')
+  } else if (message === 'ask') {
     if (state.token !== null && state.token !== BY_PROXY) channel?.post({ token: state.token })
   } else if (message !== 'kept') handedOver(message.token)
   else if (state.token === null) void findToken()

@@ -1,5 +1,5 @@
-import { consolePath } from '../base.ts'
 import { siteStorage, tabStorage } from '../browser-storage.ts'
+import { dropFiles, findServiceWorker } from '../kept-files.ts'
 import { DATABASE } from './database.ts'
 
 /** How somebody likes to see and use the console. It says nothing about what was in it. */
@@ -14,7 +14,9 @@ export async function leaveNothing(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve))
   for (const key of tabStorage.keys()) tabStorage.removeItem(key)
   for (const key of siteStorage.keys()) if (!STAYS.has(key)) siteStorage.removeItem(key)
-  await Promise.allSettled([deleteDatabase(), removeServiceWorker()])
+  const worker = await findServiceWorker()
+  // Each for itself: without a network, or when another tab was faster, some of them fail or take long.
+  await Promise.allSettled([deleteDatabase(), unsubscribe(worker), closeNotifications(worker), removeFiles(worker)])
   await navigator.clearAppBadge?.().catch(() => {})
 }
 
@@ -26,14 +28,19 @@ function deleteDatabase(): Promise<void> {
   })
 }
 
-async function removeServiceWorker(): Promise<void> {
-  const registration = await navigator.serviceWorker?.getRegistration(`${consolePath}/`)
-  const shown = (await registration?.getNotifications?.()) ?? []
+type Worker = ServiceWorkerRegistration | undefined
+
+async function unsubscribe(worker: Worker): Promise<void> {
+  await (await worker?.pushManager?.getSubscription())?.unsubscribe()
+}
+
+async function closeNotifications(worker: Worker): Promise<void> {
+  const shown = (await worker?.getNotifications?.()) ?? []
   for (const notification of shown) notification.close()
-  await (await registration?.pushManager?.getSubscription())?.unsubscribe()
-  await registration?.unregister()
-  // Only pages in a safe place have caches.
-  if (!('caches' in window)) return
-  const names = await caches.keys()
-  await Promise.all(names.filter((name) => name.startsWith('quarterdeck')).map((name) => caches.delete(name)))
+}
+
+/** Without a worker no tab keeps more files, so those that are dropped are the last. */
+async function removeFiles(worker: Worker): Promise<void> {
+  await worker?.unregister()
+  await dropFiles()
 }
