@@ -212,17 +212,20 @@ describe('server states', () => {
         log: collectLines([]),
       }),
       route('GET /chat', (_request, reply) => reply.json(200, 'hello')),
+      { ...route('GET /figures', (_request, reply) => reply.json(200, 1)), role: 'operator' as const, anytime: true },
     ]
     await using server = await startServer({ routes, ready: false })
-    const ask = async (path: string) => {
-      const answer = await fetch(`${server.url}${path}`)
+    const ask = async (path: string, headers = {}) => {
+      const answer = await fetch(`${server.url}${path}`, { headers })
       const { code }: { code?: string } = JSON.parse(await answer.text())
       return [answer.status, code, answer.headers.get('retry-after')]
     }
 
     expect(await ask('/chat')).toEqual([503, 'not_ready', '1'])
     expect(await ask('/comes-later')).toEqual([503, 'not_ready', '1'])
-    expect(await ask('/health')).toEqual([503, undefined, '1'])
+    // Nobody can say yet that the token is wrong: it may be one of those that are kept in the store.
+    expect(await ask('/figures', { authorization: 'Bearer of-the-store' })).toEqual([503, 'not_ready', '1'])
+    expect(await ask('/health', { authorization: 'Bearer of-the-store' })).toEqual([503, undefined, '1'])
     expect(await ask('/ready')).toEqual([503, undefined, '1'])
     expect(checked).toBe(0)
     server.state.advance('ready')

@@ -294,9 +294,12 @@ export class Exchange {
   }
 
   #fail(error: unknown): void {
+    const { state } = this.#options
     this.#request?.releaseBody()
+    // Tokens that are kept in the store are known only when it is open.
+    const isEarly = state.current === 'initializing' && error instanceof ServerError && error.code === 'unauthorized'
     try {
-      this.reply.fail(error)
+      this.reply.fail(isEarly ? unavailable(state) : error)
     } catch (bug) {
       // The error's shape or details cannot be written. This caller gets no answer; the others are not affected.
       this.#log.error('unexpected error', { error: bug })

@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:http'
 import { connect, createServer as createTcpServer, type ListenOptions, type Server as NetServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../testing/free-port.ts'
 import { listen } from './listen.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'))
@@ -70,6 +72,27 @@ test.skipIf(process.platform !== 'linux')(
     expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe('ours')
   },
 )
+
+test('a port of its own is opened once, so whoever connects from then on is answered', async () => {
+  const server = createServer((_request, response) => response.end('here'))
+  const answers: Promise<string>[] = []
+  // The listening socket is open, and nothing else has happened yet.
+  const onOpen = (message: unknown) => {
+    const { port } = Object(Object(message).server.address())
+    if (port === free) answers.push(fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.text(), String))
+  }
+  const free = await freePort()
+  subscribe('tracing:net.server.listen:asyncEnd', onOpen)
+  const { close } = await listen(server, { hosts: ['127.0.0.1'], port: free, isExclusive: true }, () => {})
+  unsubscribe('tracing:net.server.listen:asyncEnd', onOpen)
+  onTestFinished(() => {
+    close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  expect(await Promise.all(answers)).toEqual(['here'])
+})
 
 test('port 0: if somebody takes the free port at the last moment, another one is found', async () => {
   const strangers: NetServer[] = []

@@ -61,8 +61,9 @@ const PORT_TRIES = 20
 async function openOnFreePort(server: Server, target: ListenTarget, sockets: number) {
   for (let i = 1; ; i += 1) {
     try {
-      const addresses = await findFreeAddresses(target)
-      return { addresses, opened: await openAll(server, addresses, sockets) }
+      // A port of its own cannot be opened twice. One that is shared has to be looked at before.
+      const port = sockets === 1 ? target.port : await findFreePort(server, target)
+      return await openAll(server, { ...target, port }, sockets)
     } catch (error) {
       if (target.port !== 0 || systemErrorCode(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
     }
@@ -70,19 +71,33 @@ async function openOnFreePort(server: Server, target: ListenTarget, sockets: num
 }
 
 /** Opens all sockets or none. With `sockets` 1 the port is not shared, because two servers of one user could end up sharing it. */
-async function openAll(server: Server, addresses: readonly Address[], sockets: number): Promise<NetServer[]> {
+async function openAll(server: Server, { hosts, port }: ListenTarget, sockets: number) {
   const opened: NetServer[] = []
+  const addresses: Address[] = []
   try {
-    for (const at of addresses) {
+    for (const host of hosts) {
       const first = opened.length === 0 ? server : createExtraListener(server)
-      const isShared = sockets > 1 && (await openShared(first, at))
-      if (!isShared) await open(first, at)
+      const wanted = { host, port: addresses[0]?.port ?? port }
+      const shared = sockets === 1 ? null : await openShared(first, wanted)
+      const address = shared ?? (await unlessMissing(open(first, wanted), addresses))
+      if (address === null) continue
       opened.push(first)
-      if (isShared) opened.push(...(await openMore(server, at, sockets - 1)))
+      addresses.push(address)
+      if (shared !== null) opened.push(...(await openMore(server, address, sockets - 1)))
     }
-    return opened
+    return { opened, addresses }
   } catch (error) {
-    await closed(opened)
+    closeAll(opened)
+    throw error
+  }
+}
+
+/** Null if this machine does not have the address, and there is another one. */
+async function unlessMissing(opening: Promise<Address>, others: readonly Address[]): Promise<Address | null> {
+  try {
+    return await opening
+  } catch (error) {
+    if (others.length > 0 && isNoAddress(error)) return null
     throw error
   }
 }
@@ -115,41 +130,42 @@ async function lockListening(): Promise<NetServer | null> {
   return null
 }
 
-/** Finds addresses with a free port, using sockets that do not share. */
-async function findFreeAddresses({ hosts, port }: ListenTarget): Promise<Address[]> {
+/** Finds a port that is free on all hosts, using sockets that do not share. Whoever connects to one of them is a client already. */
+async function findFreePort(server: Server, { hosts, port }: ListenTarget): Promise<number> {
   const probes: NetServer[] = []
   const addresses: Address[] = []
   try {
     for (const host of hosts) {
-      const probe = createServer()
-      try {
-        addresses.push(await open(probe, { host, port: addresses[0]?.port ?? port }))
-        probes.push(probe)
-      } catch (error) {
-        if (addresses.length === 0 || !isNoAddress(error)) throw error
-      }
+      const probe = createExtraListener(server)
+      // A connection that is not accepted when the probe closes is cut. One for which there is no room is tried again by its client.
+      const wanted = { host, port: addresses[0]?.port ?? port, backlog: 1 }
+      const address = await unlessMissing(open(probe, wanted), addresses)
+      if (address === null) continue
+      probes.push(probe)
+      addresses.push(address)
     }
-    return addresses
+    return addresses[0]?.port ?? port
   } finally {
-    await closed(probes)
+    closeAll(probes)
   }
 }
 
-const closed = (servers: readonly NetServer[]) =>
-  Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))))
+/** The ports are free at once. Connections that were accepted go on, so nothing waits for their end. */
+function closeAll(servers: readonly NetServer[]): void {
+  for (const one of servers) one.close()
+}
 
 /** True if this machine has no such address, for example `::1` when IPv6 is off. */
 export const isNoAddress = (error: unknown): boolean =>
   ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(systemErrorCode(error))
 
-/** False if the kernel cannot share ports. Not every kernel that calls itself Linux can. */
-async function openShared(server: NetServer, at: Address): Promise<boolean> {
+/** Null if the kernel cannot share ports. Not every kernel that calls itself Linux can. */
+async function openShared(server: NetServer, at: Address): Promise<Address | null> {
   try {
-    await open(server, { ...at, reusePort: true })
-    return true
+    return await open(server, { ...at, reusePort: true })
   } catch (error) {
     if (systemErrorCode(error) === 'EADDRINUSE') throw error
-    return false
+    return null
   }
 }
 
@@ -174,7 +190,7 @@ const createExtraListener = (server: Server): NetServer =>
     server.emit('connection', socket)
   })
 
-async function open(server: NetServer, at: Address & { reusePort?: boolean }): Promise<Address> {
+async function open(server: NetServer, at: Address & { reusePort?: boolean; backlog?: number }): Promise<Address> {
   await listening(server, at)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP address')
