@@ -487,6 +487,17 @@ describe('names', () => {
     if (page === 'docs/ARCHITECTURE.md') expect(named.length).toBeGreaterThan(50)
   })
 
+  test('of commands in docs/PROMISES.md make each figure: the test reads every variable that its command sets', () => {
+    const rows = all(read('docs/PROMISES.md'), /^(\| P\d+ .*)$/gm).map((row) => row.split(' | '))
+    expect(rows.filter((row) => row.length !== 5 || !/`(?:npm|[A-Z_]+=|npx)/.test(row[4] ?? ''))).toEqual([])
+    const commands = rows.flatMap((row) => all(row[4] ?? '', /`([^`]+)`/g))
+    const unread = commands.flatMap((command) => {
+      const file = /(\S+\.test\.ts)$/.exec(command)?.[1]
+      return all(command, /\b([A-Z_]+)=/g).filter((name) => file === undefined || !read(file).includes(`'${name}'`))
+    })
+    expect(unread).toEqual([])
+  })
+
   test.each(pages)('of npm scripts in %s are in package.json', (page) => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
     const named = all(read(page), /\bnpm (?:run )?(start|test|(?<=run )[\w:-]+)/g)
