@@ -49,6 +49,7 @@ import { openSharedParts } from './start/open-shared-parts.ts'
 import { type Prepared, prepareApp } from './start/prepare-app.ts'
 import { createReadStats } from './start/read-stats.ts'
 import { refuseUnconfirmed } from './start/refuse-unconfirmed.ts'
+import { serverPaths } from './start/server-paths.ts'
 import { startTelemetry } from './start/start-telemetry.ts'
 import { openTestEngine } from './start/test-engine.ts'
 import type { Store } from './store/store.ts'
@@ -223,6 +224,8 @@ async function startApp(
     link: (id) => (id === null ? `${base}/console/settings` : link(id)),
   })
   const reach = createLateReach()
+  const { agents, configFiles = [] } = options
+  const ownPaths = serverPaths({ agents, settings, own, configFiles })
   const services = await createServices(
     {
       ...wiring,
@@ -237,6 +240,7 @@ async function startApp(
       middleware: options.middleware ?? [],
       telemetry,
       workspaces,
+      serverPaths: ownPaths,
       tidy: () => work.tidy(),
       reach,
       stepUp: proofs,
@@ -250,6 +254,7 @@ async function startApp(
   const work = createSupervisedWork(
     {
       ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, replica, clock, ids, log },
+      serverPaths: ownPaths,
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,

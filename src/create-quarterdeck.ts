@@ -76,10 +76,11 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
 
   async function makeApp(): Promise<App> {
     for (const warning of config.warnings) log.warn(warning)
-    const { agents, dataDir, configDir } = config
+    const { agents, dataDir, configDir, files } = config
     return createApp({
       agents,
       settings: config.settings,
+      configFiles: files,
       dataDir,
       ...(configDir === null ? {} : { configDir }),
       version: await readVersion(),

@@ -99,6 +99,8 @@ interface ServiceParts {
   /** What needs a passkey. */
   stepUp: StepUp
   workspaces: Workspaces
+  /** See `createServerPlaces`. */
+  serverPaths: readonly string[]
   /** Once an hour. */
   tidy: () => Promise<void>
   /** Name of this process. */
@@ -176,7 +178,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     logger: log,
     settings: settings.supervision,
     workspaces: parts.workspaces,
-    serverPaths: agents.map(({ definition }) => definition.directory),
+    serverPaths: parts.serverPaths,
     shared: replica?.shared ?? createLocalShared(clock),
     ...(replica === null ? {} : { together: replica }),
     jobs,

@@ -26,7 +26,7 @@ import { createSpawner, type Spawner } from './supervision/spawn/create-spawner.
 import { findSandbox, type Sandbox } from './supervision/spawn/sandbox.ts'
 import { resolveHost } from './supervision/spawn/start-host.ts'
 import type { OwnFolders, Workspaces } from './supervision/workspace/allowed-workspace.ts'
-import { protectedPath } from './supervision/workspace/protected-path.ts'
+import { createServerPlaces, protectedPath } from './supervision/workspace/protected-path.ts'
 import type { ProcessGroups } from './tools/process/process-groups.ts'
 
 export interface SupervisedWork {
@@ -51,6 +51,8 @@ interface WorkParts {
   tokens: Pick<Tokens, 'create' | 'revoke'>
   own: OwnFolders
   workspaces: Workspaces
+  /** See `createServerPlaces`. */
+  serverPaths: readonly string[]
   /** What the processes on one store tell each other. Null: this is the only one. */
   replica: Replica | null
   /** The address of `/mcp`. Null: this server has no port. */
@@ -73,6 +75,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   const search = { searchPath: process.env.PATH ?? '', workspaces }
   const environment = commandEnvironment(process.env, process.platform, workspaces)
   const guarded = [dataDir, runtimeDir, ...(configDir === null ? [] : [configDir])]
+  const server = createServerPlaces(parts.serverPaths)
   const { sessions, takeStep, changes, whileWorking, operators } = elsewhere
   const shared = { sessions, takeStep, changes, whileWorking, operators, store, clock, ids, logger }
 
@@ -81,7 +84,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     jobs: createCheckpoints({
       folder: join(dataDir, 'checkpoints'),
       excluded: guarded,
-      isProtected: (path) => protectedPath(path) !== null,
+      isProtected: (path, root) => (server.because(join(root, path), 'write') ?? protectedPath(path)) !== null,
     }),
     maxOpen: { perOwner: supervision.maxConcurrentSessions, total: supervision.maxConcurrentSessionsTotal },
   })

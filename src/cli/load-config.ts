@@ -9,7 +9,7 @@ import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { CodeSettings, SettingFlags } from '../config/settings/settings.ts'
 import { findSettingsFile, readSettingsFile } from '../config/settings/settings-yaml.ts'
-import { type ConfigFiles, diskFiles } from '../config/source/config-files.ts'
+import { type ConfigFiles, diskFiles, recordReading } from '../config/source/config-files.ts'
 import { readEnvironment } from '../config/source/env-file.ts'
 import type { AgentDefaults } from '../config/source/load-context.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
@@ -36,6 +36,8 @@ export interface LoadedConfig {
   dataDir: string
   /** The folder that keeps the tokens, or null. */
   configDir: string | null
+  /** Absolute paths of all files that were asked for, existing or not. */
+  files: string[]
   warnings: string[]
   /** For each agent, a way to point at a key of its file. An agent that the environment describes has none. */
   places: ReadonlyMap<string, IssueAt>
@@ -46,7 +48,8 @@ export type Place = Pick<Io, 'cwd' | 'env' | 'stderr'>
 
 /** Loads everything that a server needs. Throws one `ConfigError` with all problems. */
 export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
-  const { files, flags, code = {}, settingsFile, source = diskFiles } = request
+  const { files, flags, code = {}, settingsFile } = request
+  const { source, paths: filesRead } = recordReading(request.source)
   const paths = agentPaths(files, io)
   const [first] = paths
   const folder = first === undefined ? io.cwd : agentFolder(first)
@@ -104,6 +107,7 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
     settings: { ...resolved.settings, dataDir },
     dataDir,
     configDir,
+    files: filesRead(),
     warnings: [...resolved.warnings, ...warnings, ...exposed],
     places,
   }

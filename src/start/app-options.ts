@@ -12,6 +12,8 @@ import type { Tool } from '../tools/tool.ts'
 export interface AppOptions {
   agents: readonly AgentDefinition[]
   settings: ServerSettings
+  /** Absolute paths of all files that agents and settings were made of, or would be if they existed. Left out: not known. */
+  configFiles?: readonly string[]
   /** Where the log, the files and the lock live. */
   dataDir: string
   /** Where tokens are kept, as hashes. Left out: nowhere, and `OpenApp.tokens.operatorToken` lives in memory alone. */

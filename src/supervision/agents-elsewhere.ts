@@ -1,5 +1,6 @@
 // Everything that stands behind the doors of agents elsewhere, put together on a store.
 
+import { homedir } from 'node:os'
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
@@ -49,6 +50,7 @@ import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
 import type { Together } from './together.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
+import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
 import { createTryRequest, type TryRequest } from './workspace-policy/try-request.ts'
 import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
@@ -92,7 +94,7 @@ interface ElsewhereDeps {
   logger: Logger
   settings: SupervisionSettings
   workspaces: Workspaces
-  /** Real paths of what this server itself reads. A change of one of them is critical. */
+  /** See `createServerPlaces`. A change of one of them is critical. */
   serverPaths: readonly string[]
   push: PushNudge
   /** Whether a stream of this connection is open. Left out: none ever is. */
@@ -175,8 +177,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: reach.tell })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
+  const guard = createGuardArguments(serverPaths, homedir())
   const asking = {
     ...shared,
+    guard,
     ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
     judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs, quorum }),
@@ -196,7 +200,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createRecoverState(asking),
       ...createReports({ ...asking, stallsEnabled: enabled, reach }),
     },
-    tryRequest: createTryRequest({ store, policies, limits, confined: workspacePath }),
+    tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
     hooks: createHookDesk({ store, takeStep, askPermission, shared: deps.shared, ids, clock, logger }),
     async expire(wait) {
       if (wait.wait === 'approval') await approvals.expire(wait)

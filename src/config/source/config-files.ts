@@ -1,6 +1,7 @@
 // Reading configuration files, as a port, so that a test or an embedding program can supply the files itself.
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 export interface ConfigFiles {
   /** The first `limit` bytes of a file. Throws as `node:fs` does. */
@@ -40,6 +41,27 @@ export const diskFiles: ConfigFiles = {
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
   },
+}
+
+interface ReadingRecord {
+  source: ConfigFiles
+  /** Absolute paths of all files that were asked for, existing or not. */
+  paths(): string[]
+}
+
+/** Records which files a configuration was made of. */
+export function recordReading(files: ConfigFiles = diskFiles): ReadingRecord {
+  const asked = new Set<string>()
+  return {
+    source: {
+      ...files,
+      read(path, limit) {
+        asked.add(resolve(path))
+        return files.read(path, limit)
+      },
+    },
+    paths: () => [...asked],
+  }
 }
 
 export type TextFile =

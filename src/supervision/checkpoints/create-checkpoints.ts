@@ -56,7 +56,8 @@ export interface CheckpointSettings {
   folder: string
   /** Absolute paths that are never part of a checkpoint: our data, config and runtime folders. */
   excluded: readonly string[]
-  isProtected: (path: string) => boolean
+  /** `path` is relative to the workspace `root`. */
+  isProtected: (path: string, root: string) => boolean
   content?: ContentLimits
 }
 
@@ -111,7 +112,8 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
 
   async function planFor(request: Without<CompareRequest>, options?: JobOptions): Promise<RestorePlan> {
     const { divergence, kept } = await run('compare', { ...request, excluded }, options)
-    return planRestore(divergence, { kept, limits: content, isProtected, shown: SHOWN_NAMES })
+    const ofWorkspace = (path: string) => isProtected(path, request.root)
+    return planRestore(divergence, { kept, limits: content, isProtected: ofWorkspace, shown: SHOWN_NAMES })
   }
 
   return {

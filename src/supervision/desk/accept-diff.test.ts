@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
@@ -290,4 +291,25 @@ test('a damaged record keeps no timer from going on after a start', async () => 
   await desk.recoverApplies()
 
   expect((await desk.sessions.get(desk.sessionId)).supervision.stallPaused).toBe(false)
+})
+
+test('what a policy approved is not written once the server itself loads the file', async () => {
+  const text = JSON.stringify({ enabled: true, file_patterns: { write: ['**'] } })
+  const workspace = makeWorkspace({ 'a.txt': 'old\n', '.quarterdeck/policy.json': text })
+  const store = openTestStore()
+  onTestFinished(() => store.close())
+  const agent = agentIn(workspace)
+  const desk = openDesk({ store })
+  const change = { title: 'Change', diff: 'new\n', file_path: 'a.txt' }
+  await desk.tools.check_auto_approve(callOf(agent), { tool_name: 'Write', context: { file_path: 'a.txt' } })
+  await desk.approvals.decide(ann, (await desk.nextWaiting()).id, { decision: 'approve' })
+  const { answer } = await desk.tools.ask_approval(callOf(agent), change)
+  expect(answer).toMatchObject({ status: 'approved', matched_rule: 'file_pattern:write:**' })
+
+  const restarted = openDesk({ store, clock: desk.clock, serverPaths: [join(workspace, 'a.txt')] })
+  const refused = await restarted.tools.accept_diff(callOf(agent), { request_id: String(answer.request_id) })
+
+  expect(refused).toMatchObject({ isError: true, answer: { error_code: 'not_approved' } })
+  expect(refused.answer.error_message).toContain('This server reads it.')
+  expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('old\n')
 })

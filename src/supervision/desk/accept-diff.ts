@@ -9,6 +9,7 @@ import { changeDigest } from '../diffs/change-digest.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
 import { isSupervisedSession, type SessionNow, type Step, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import { type AnswerCall, type OpenCall, refuseInactive } from './answer-call.ts'
 import { type AskedApprovals, decidedText } from './asked-approvals.ts'
@@ -20,16 +21,20 @@ export interface AcceptDiffDeps {
   asked: Pick<AskedApprovals, 'byId' | 'current'>
   store: Pick<Store, 'sessions' | 'supervised'>
   writer: Pick<ChangeWriter, 'apply' | 'finish'>
+  guard: GuardArguments
 }
 
 export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_diff'> {
-  const { answerCall, takeStep, whileWorking, asked, store, writer } = deps
+  const { answerCall, takeStep, whileWorking, asked, store, writer, guard } = deps
 
   async function accept(open: OpenCall, requestId: string, force: boolean): Promise<AppliedChange> {
     const record = await asked.byId(open.session, 'diff', requestId)
     refuseUnapproved(record)
     await refuseForeignSession(open, record)
-    const change = await approvedChange(store, record, open.session.supervision.workspaceRoot)
+    const { workspaceRoot } = open.session.supervision
+    const change = await approvedChange(store, record, workspaceRoot)
+    if (record.decidedBy === 'policy')
+      refuseGuarded(record, guard({ workspaceRoot, access: 'write', input: change.path }))
     const mayForce = force && record.supervised.mayForce
     let isUsedByUs = false
     const beforeRename = async () => {
@@ -131,6 +136,13 @@ function refuseUnapproved(record: SupervisedApproval): void {
       ? `Nobody has approved this yet. Call ask_approval with {"request_id":"${id}"} and wait for the answer.`
       : `This was not approved: it is ${status}${decidedText(record)}. Do not write it in another way.`
   throw new ServerError('not_approved', message, { details: { request_id: id, approval_status: status } })
+}
+
+/** The server may have begun to load the file since the policy approved the change. */
+function refuseGuarded({ id }: SupervisedApproval, reason: string | null): void {
+  if (reason === null) return
+  const message = `${reason} The policy approved this before that was so. Ask for a new approval.`
+  throw new ServerError('not_approved', message, { details: { request_id: id } })
 }
 
 function alreadyConsumed({ id, supervised }: SupervisedApproval): ServerError {

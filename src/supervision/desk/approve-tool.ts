@@ -14,6 +14,8 @@ import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
 import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
+import { accessOf } from '../workspace-policy/judge-request.ts'
 import { requestOfCall } from '../workspace-policy/request-of-call.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentCall, AgentDesk } from './agent-desk.ts'
@@ -21,7 +23,7 @@ import { shortened, shownCommand, shownTitle } from './agent-words.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
 import { type AskedApprovals, decidedText, ELSEWHERE, newApproval } from './asked-approvals.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
-import { changeOfCall, kindOfTool, OUTSIDE, workspacePath } from './host-tools.ts'
+import { changeOfCall, kindOfTool, OUTSIDE, pathlessArguments, workspacePath, writesElsewhere } from './host-tools.ts'
 import type { WorkJudge } from './judge-work.ts'
 
 /** A call that a host is about to make. */
@@ -57,6 +59,7 @@ export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
   /** How many people have to say yes. Left out: one. */
   quorum?: Quorum
   serverPaths?: readonly string[]
+  guard: GuardArguments
 }
 
 const MOST_NAME = 200
@@ -67,7 +70,7 @@ const MOST_KEPT = 64 * 1024
 const isKeptWhole = (input: string): boolean => input.length <= MOST_KEPT
 
 export function createAskPermission(deps: PermissionDeps): AskPermission {
-  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths = [] } = deps
+  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths = [], guard } = deps
 
   /** What the call would do, for the policy and for the person. */
   async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
@@ -79,22 +82,29 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
     const kind = kindOfTool(call.toolName)
+    const command = call.command ?? plain?.command ?? null
+    const access = accessOf(call.toolName)
+    const without = pathlessArguments(call.toolName, command !== null)
+    const at = call.cwd === undefined ? {} : { cwd: call.cwd }
+    const guarded = guard({ workspaceRoot, access, input: call.input, without, ...at })
     const floor: Risk =
       hidesCharacters([call.toolName, call.input]) ||
       // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
       (!isChange(change) && !isKeptWhole(JSON.stringify(call.input))) ||
       (isChange(change) && change.risk === 'critical') ||
-      (isOutside && kind === 'write')
+      (isOutside && kind === 'write') ||
+      (guarded !== null && access === 'write' && command === null)
         ? 'critical'
         : 'low'
-    const command = call.command ?? plain?.command ?? null
     // A command does something else in another folder, so no policy covers it there.
     const isElsewhere = folder !== null && (command !== null || kind === 'command')
     // Without a policy that covers it, a command or an unknown tool may do anything.
     const risk = floor === 'low' && (kind !== 'write' || !isChange(change)) && !call.isReading ? 'high' : floor
     const request =
-      plain === null || isOutside || isElsewhere ? null : { ...plain, filePath: confined, riskLevel: floor }
-    return { change, command, risk, request, folder, path: confined ?? filePath, isOutside }
+      plain === null || isOutside || isElsewhere || writesElsewhere(call.toolName, call.input, filePath)
+        ? null
+        : { ...plain, filePath: confined, riskLevel: floor, guarded }
+    return { change, command, risk, request, folder, path: confined ?? filePath, isOutside, guarded }
   }
 
   async function decide(open: OpenCall, call: HostCall): Promise<Permission> {
@@ -207,6 +217,8 @@ interface Looked {
   folder: string | null
   path: string | null
   isOutside: boolean
+  /** Where one of its arguments leads, if a person must look at it. */
+  guarded: string | null
 }
 
 const otherFolder = ({ cwd }: HostCall, workspaceRoot: string): string | null =>
@@ -241,7 +253,8 @@ function titleOf({ toolName }: HostCall, { change, command, path }: Looked): str
   return shownTitle(path === null ? `Call ${toolName}` : `${toolName} ${path}`)
 }
 
-function descriptionOf({ toolName, input }: HostCall, { change, command, folder, isOutside }: Looked): string {
+function descriptionOf({ toolName, input }: HostCall, looked: Looked): string {
+  const { change, command, folder, isOutside, guarded } = looked
   const notes = [
     ...(command === null ? [] : lookalikeWarnings(maskSecrets(input))),
     ...(folder === null ? [] : [`In the folder ${shownTitle(folder)}`]),
@@ -249,6 +262,7 @@ function descriptionOf({ toolName, input }: HostCall, { change, command, folder,
     ...(change !== null && 'problem' in change && change.problem !== OUTSIDE ? [change.problem] : []),
     ...(isChange(change) ? change.warnings : []),
     ...(isChange(change) && change.protectedBecause !== null ? [change.protectedBecause] : []),
+    ...(isOutside || isChange(change) || guarded === null ? [] : [guarded]),
   ]
   const what = command !== null ? shownCommand(command) : isChange(change) ? null : shownArguments({ ...input })
   return [`Tool: ${visibleText(toolName)}`, ...(what === null ? [] : [what]), ...notes].join('\n')

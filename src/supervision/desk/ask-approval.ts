@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'
 import { type ProposedChange, proposeChange, summaryOf } from '../diffs/propose-change.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentDesk, ToolInputs } from './agent-desk.ts'
 import { shownDescription, shownTitle } from './agent-words.ts'
@@ -32,6 +33,7 @@ export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
   quorum?: Quorum
   /** Real paths of files and folders that this server reads. */
   serverPaths?: readonly string[]
+  guard: GuardArguments
   /** Left out: changes of real files. */
   propose?: typeof proposeChange
 }
@@ -50,6 +52,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
     approvalMs,
     quorum,
     serverPaths = [],
+    guard,
     propose = proposeChange,
   } = deps
 
@@ -62,7 +65,9 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
     const { filePath, diff } = wanted
     const change = await propose({ workspaceRoot, filePath, diff, serverPaths })
     const risk = isAtLeast(wanted.risk, change.risk) ? wanted.risk : change.risk
-    const request = { toolName: 'ask_approval', filePath: change.path, command: null, riskLevel: risk }
+    const guarded = guard({ workspaceRoot, access: 'write', input: filePath })
+    const named = { toolName: 'ask_approval', filePath: change.path, command: null }
+    const request = { ...named, riskLevel: risk, guarded: change.protectedBecause ?? guarded }
     const judgement = await judge.judge(open.session, request)
     const { result } = await takeStep(open.session.id, (now) => {
       // The same question may have been asked a moment ago, by the same agent twice.

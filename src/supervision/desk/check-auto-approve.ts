@@ -3,6 +3,8 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { type Risk, risks } from '../../domain/tool-settings.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
+import { accessOf } from '../workspace-policy/judge-request.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import type { AnswerCall } from './answer-call.ts'
 import { workspacePath } from './host-tools.ts'
@@ -11,9 +13,11 @@ import type { WorkJudge } from './judge-work.ts'
 export function createCheckAutoApprove({
   answerCall,
   judge,
+  guard,
 }: {
   answerCall: AnswerCall
   judge: WorkJudge
+  guard: GuardArguments
 }): Pick<AgentDesk, 'check_auto_approve'> {
   return {
     check_auto_approve: (call, input) =>
@@ -29,10 +33,15 @@ export function createCheckAutoApprove({
         if (file_path !== undefined && filePath === null) {
           return { auto_approved: false, matched_rule: null, why: 'The path does not lead to a file of the workspace.' }
         }
-        const judged = await judge.judge(session, { toolName, filePath, command: command ?? null, riskLevel })
+        const guarded = guard({ workspaceRoot, access: accessOf(toolName), input: context, without: NO_PATHS })
+        const request = { toolName, filePath, command: command ?? null, riskLevel, guarded }
+        const judged = await judge.judge(session, request)
         return { auto_approved: judged.autoApproved, matched_rule: judged.matchedRule, why: judged.why }
       }),
   }
 }
+
+/** The policy itself says which commands pass. */
+const NO_PATHS: ReadonlySet<string> = new Set(['command', 'risk_level'])
 
 const isRisk = (risk: string): risk is Risk => (risks as readonly string[]).includes(risk)

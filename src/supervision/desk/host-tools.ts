@@ -8,6 +8,8 @@ import { decodeFile } from '../diffs/file-text.ts'
 import { type ProposedChange, proposeChange } from '../diffs/propose-change.ts'
 import { confine } from '../workspace/confine.ts'
 import { readWorkspaceFile } from '../workspace/read-workspace-file.ts'
+import { isKnownWriter } from '../workspace-policy/judge-request.ts'
+import { COMMANDS as COMMAND_ARGUMENTS, FOLDERS } from '../workspace-policy/request-of-call.ts'
 
 /** How a tool names what it writes. */
 interface WriteShape {
@@ -33,6 +35,13 @@ const WRITES: readonly WriteShape[] = [
   { tools: ['edit', 'str_replace'], path: 'path', old: 'old_str', next: 'new_str' },
 ]
 
+/** The arguments of known writing tools. */
+const PATHS = ['file_path', 'path', 'notebook_path']
+const TEXTS: ReadonlySet<string> = new Set([
+  ...WRITES.flatMap(({ whole, old, next }) => [whole, old, next].filter((name) => name !== undefined)),
+  'new_source',
+])
+
 const COMMANDS: ReadonlySet<string> = new Set([
   ...['bash', 'shell', 'exec', 'exec_command', 'local_shell', 'run_shell_command', 'powershell', 'terminal'],
 ])
@@ -53,6 +62,20 @@ export function kindOfTool(toolName: string): ToolKind {
   if (COMMANDS.has(name)) return 'command'
   return OTHER_WRITES.has(name) || WRITES.some(({ tools }) => tools.includes(name)) ? 'write' : 'other'
 }
+
+/** Arguments that are text or commands, so that no path is looked for in them. Of a tool that nobody knows, every argument may be a path. */
+export function pathlessArguments(toolName: string, isCommand: boolean): ReadonlySet<string> {
+  // What runs is judged as a command, and where, by the folder that the host says.
+  if (isCommand) return new Set([...COMMAND_ARGUMENTS, ...FOLDERS])
+  return isKnownWriter(toolName) ? TEXTS : new Set()
+}
+
+/** Whether a tool that we know is given its file in an argument that we do not know of it. */
+export const writesElsewhere = (
+  toolName: string,
+  input: Readonly<Record<string, unknown>>,
+  path: string | null,
+): boolean => isKnownWriter(toolName) && path !== null && !PATHS.some((name) => input[name] === path)
 
 /**
  * A path as a host names it, relative to the workspace; null if it does not lead to one ordinary file there. `cwd`: where the agent is,

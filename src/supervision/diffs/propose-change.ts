@@ -3,11 +3,10 @@
 
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
-import { isWithin } from '../../domain/is-within.ts'
 import { shownPath } from '../../domain/lookalike.ts'
 import type { ChangeSummary } from '../../domain/wait.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
-import { protectedChange } from '../workspace/protected-path.ts'
+import { createServerPlaces, protectedChange } from '../workspace/protected-path.ts'
 import {
   MAX_FILE_BYTES,
   readWorkspaceFile,
@@ -53,7 +52,7 @@ export interface ChangeRequest {
   filePath: string
   /** A patch if it begins with `--- ` or `diff `, otherwise the whole new text of the file. */
   diff: string
-  /** Real paths of files and folders that this server reads: its settings, agent files and their tools. */
+  /** See `createServerPlaces`. */
   serverPaths?: readonly string[]
 }
 
@@ -158,8 +157,8 @@ function reasonToProtect(
   before: FileText | null,
   after: FileText | null,
 ): string | null {
-  const isOfServer = serverPaths.some((one) => isWithin(join(root, path), one))
-  return isOfServer ? 'This server reads it.' : protectedChange(path, before?.text ?? null, after?.text ?? null)
+  const reason = createServerPlaces(serverPaths).because(join(root, path), 'write')
+  return reason ?? protectedChange(path, before?.text ?? null, after?.text ?? null)
 }
 
 interface Facts {

@@ -38,6 +38,7 @@ import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 import { createTakeStep, type SupervisedSession } from '../sessions/take-step.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
+import { createGuardArguments } from '../workspace/guard-arguments.ts'
 import { protectedPath } from '../workspace/protected-path.ts'
 import type { PolicyLimits } from '../workspace-policy/judge-request.ts'
 import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
@@ -125,6 +126,7 @@ export function openDesk(options: DeskOptions = {}) {
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
     judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs: APPROVAL_MS }),
     serverPaths: options.serverPaths ?? [],
+    guard: createGuardArguments(options.serverPaths ?? [], '/home/ann'),
   }
   const askPermission = createAskPermission(asking)
   const tools = {

@@ -15,7 +15,7 @@ const effective = (pinned: WorkspacePolicy, current: WorkspacePolicy) =>
   effectivePolicy(pin(flatText(pinned)), found(flatText(current)))
 
 const on: WorkspacePolicy = { ...defaultPolicy, enabled: true }
-const reading: PolicyRequest = { toolName: 'Read', filePath: null, command: null, riskLevel: 'low' }
+const reading: PolicyRequest = { toolName: 'Read', filePath: null, command: null, riskLevel: 'low', guarded: null }
 const judge = (policy: EffectivePolicy, request = reading) => judgeEffective(policy, request, limits)
 
 describe('a change of a policy', () => {

@@ -10,7 +10,7 @@ import { defaultPolicy, type PolicyRequest, type WorkspacePolicy } from './works
 const judge = (policy: Partial<WorkspacePolicy>, request: Partial<PolicyRequest>) =>
   judgeRequest(
     { ...defaultPolicy, enabled: true, ...policy },
-    { toolName: 'Tool', filePath: null, command: null, riskLevel: 'low', ...request },
+    { toolName: 'Tool', filePath: null, command: null, riskLevel: 'low', guarded: null, ...request },
     limits,
   )
 
@@ -106,8 +106,27 @@ describe('a file', () => {
     ['src/*', 'src/a/b', false],
     ['src/?.ts', 'src/a.ts', true],
   ])('pattern %s and path %s: %s', (pattern, filePath, passes) => {
-    const found = judge({ filePatterns: { write: [pattern], read: [] } }, { filePath })
+    const found = judge({ filePatterns: { write: [pattern], read: [] } }, { toolName: 'Write', filePath })
     expect([found.autoApproved, found.matchedRule]).toEqual([passes, passes ? `file_pattern:write:${pattern}` : null])
+  })
+
+  test('is covered by a pattern for a tool that is known to write the file that it names, and for no other', () => {
+    const passes = (toolName: string) =>
+      judge({ filePatterns: { write: ['**'], read: [] } }, { toolName, filePath: 'src/a.ts' }).autoApproved
+    expect(['Write', 'Edit', 'MultiEdit', 'replace', 'create', 'ask_approval'].filter(passes)).toHaveLength(6)
+    expect(['mcp__fs__write_file', 'delete_file', 'Invented', 'Read'].filter(passes)).toEqual([])
+  })
+
+  test('that one of the arguments leads to is never let through, whatever the policy says', () => {
+    const guarded = 'The path "x" is protected: This server reads it.'
+    for (const request of [{ toolName: 'Tool' }, { toolName: 'Write', filePath: 'a.ts' }, { command: 'npm test' }]) {
+      expect(judge(everything, { ...request, guarded })).toEqual({
+        autoApproved: false,
+        matchedRule: null,
+        why: guarded,
+        personOnly: true,
+      })
+    }
   })
 
   test.each([
@@ -154,7 +173,7 @@ describe('a file', () => {
     for (const toolName of ['Read', 'Write', 'Other']) {
       judgeRequest(
         { ...defaultPolicy, enabled: true },
-        { toolName, filePath: 'a', command: null, riskLevel: 'low' },
+        { toolName, filePath: 'a', command: null, riskLevel: 'low', guarded: null },
         { allowlist: [], protectedBecause },
       )
     }
@@ -331,7 +350,7 @@ describe('every policy', () => {
     expect(
       judgeRequest(
         policy,
-        { toolName: 'Bash', filePath: null, command, riskLevel: 'low' },
+        { toolName: 'Bash', filePath: null, command, riskLevel: 'low', guarded: null },
         { ...limits, allowlist: [['a', 'a'.repeat(4_000)]] },
       ).autoApproved,
     ).toBe(false)

@@ -5,7 +5,7 @@ import { splitCommandLine } from '../../domain/command-line.ts'
 import { globMatches } from '../../domain/glob.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import { hidesCharacters } from '../../domain/visible-text.ts'
-import { protectedChange, protectedPath } from '../workspace/protected-path.ts'
+import { type FileAccess, protectedChange, protectedPath } from '../workspace/protected-path.ts'
 import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
 /** What stands above every policy file. */
@@ -15,8 +15,6 @@ export interface PolicyLimits {
   /** Why nobody but a person may let an agent touch this path; null: a policy may. */
   protectedBecause(path: string, access: FileAccess): string | null
 }
-
-export type FileAccess = 'read' | 'write'
 
 /** For requests of which only the path is known. Nobody has seen what a write to package.json changes, so it may change its scripts. */
 export const protectedByPath = (path: string, access: FileAccess): string | null =>
@@ -68,7 +66,10 @@ const allow = (rule: string): Judgement => ({
   personOnly: false,
 })
 
-function neverAllowed({ toolName, filePath, command, riskLevel }: PolicyRequest, limits: PolicyLimits): string | null {
+function neverAllowed(
+  { toolName, filePath, command, riskLevel, guarded }: PolicyRequest,
+  limits: PolicyLimits,
+): string | null {
   // Not `=== 'critical'`: a word that this version does not know must not count as harmless.
   if (riskLevel !== 'low' && riskLevel !== 'high') return 'A person decides about everything of critical risk.'
   if (hidesCharacters([toolName, filePath, command])) return 'The request has characters that people do not see.'
@@ -77,6 +78,7 @@ function neverAllowed({ toolName, filePath, command, riskLevel }: PolicyRequest,
     const reason = limits.protectedBecause(filePath, accessOf(toolName))
     if (reason !== null) return `The path is protected: ${reason}`
   }
+  if (guarded !== null) return guarded
   if (command === null) return null
   const split = splitPlainCommand(command)
   if ('problem' in split) return `No policy covers this command: ${split.problem}.`
@@ -116,10 +118,7 @@ export function commandMatches(pattern: string, words: readonly string[]): boole
   return split.argv.every((part, i) => globMatches(part, words[i] ?? ''))
 }
 
-/**
- * Tools of the known hosts that read files and change nothing, in lower case. A tool that is not listed here may write, so only patterns
- * for writing cover it.
- */
+/** Tools of the known hosts that read files and change nothing, in lower case. A tool that is not listed here may write. */
 const READING_TOOLS: ReadonlySet<string> = new Set([
   ...['read', 'grep', 'glob', 'ls', 'view', 'notebookread', 'view_image'],
   ...[
@@ -133,10 +132,26 @@ const READING_TOOLS: ReadonlySet<string> = new Set([
   ],
 ])
 
-const accessOf = (toolName: string): FileAccess => (READING_TOOLS.has(toolName.toLowerCase()) ? 'read' : 'write')
+/**
+ * Tools that change the one file that `file_path`, `path` or `notebook_path` names, and no other, in lower case: ours, and those of Claude
+ * Code, Gemini CLI and Copilot CLI. Nobody knows what another tool does with a path, so no pattern for writing covers it.
+ */
+const WRITING_TOOLS: ReadonlySet<string> = new Set([
+  ...['ask_approval', 'write', 'edit', 'multiedit', 'notebookedit'],
+  ...['write_file', 'writefile', 'replace', 'create', 'str_replace'],
+])
+
+export const isKnownWriter = (toolName: string): boolean => WRITING_TOOLS.has(toolName.toLowerCase())
+
+export const accessOf = (toolName: string): FileAccess => (READING_TOOLS.has(toolName.toLowerCase()) ? 'read' : 'write')
 
 function judgeFile({ filePatterns }: WorkspacePolicy, toolName: string, path: string): Judgement {
   const access = accessOf(toolName)
+  if (access === 'write' && !isKnownWriter(toolName)) {
+    return ask(
+      `The policy does not list the tool ${toolName}, and a pattern covers no tool that this server does not know.`,
+    )
+  }
   const pattern = filePatterns[access].find((one) => globMatches(one, path))
   if (pattern !== undefined) return allow(`file_pattern:${access}:${pattern}`)
   return ask(

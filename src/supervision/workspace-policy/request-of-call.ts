@@ -6,8 +6,8 @@ import type { Risk } from '../../domain/tool-settings.ts'
 import { isPathArgument } from '../policy/path-conditions.ts'
 import type { PolicyRequest } from './workspace-policy.ts'
 
-const COMMANDS: ReadonlySet<string> = new Set(['command', 'cmd', 'script', 'code', 'shell_command', 'argv'])
-const FOLDERS: ReadonlySet<string> = new Set(['cwd', 'workdir', 'working_directory', 'directory', 'dir_path'])
+export const COMMANDS: ReadonlySet<string> = new Set(['command', 'cmd', 'script', 'code', 'shell_command', 'argv'])
+export const FOLDERS: ReadonlySet<string> = new Set(['cwd', 'workdir', 'working_directory', 'directory', 'dir_path'])
 /** A patch names its files inside its text. */
 const PATCHES: ReadonlySet<string> = new Set(['patch', 'diff'])
 const MAX_VALUES = 1_000
@@ -21,7 +21,7 @@ export function requestOfCall(
   input: unknown,
   riskLevel: Risk,
   workspaceRoot: string | null,
-): PolicyRequest | null {
+): Omit<PolicyRequest, 'guarded'> | null {
   if (!isRecord(input) || hidesPaths(input) || /patch/i.test(toolName)) return null
   const runsCommand = Object.keys(input).some((name) => COMMANDS.has(name))
   const paths = new Set<unknown>()

@@ -2,8 +2,9 @@
 
 import type { Risk } from '../../domain/tool-settings.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { type EffectivePolicy, judgeEffective } from './effective-policy.ts'
-import type { PolicyLimits } from './judge-request.ts'
+import { accessOf, type PolicyLimits } from './judge-request.ts'
 import type { PolicyWatch } from './watch-policy.ts'
 
 export interface TriedRequest {
@@ -28,11 +29,12 @@ interface TryDeps {
   store: { supervised: Pick<SupervisedReads, 'pin'> }
   policies: Pick<PolicyWatch, 'effective'>
   limits: PolicyLimits
+  guard: GuardArguments
   /** A path relative to the workspace, with links followed; null if it leads to no file there. */
   confined(workspaceRoot: string, path: string): Promise<string | null>
 }
 
-export function createTryRequest({ store, policies, limits, confined }: TryDeps): TryRequest {
+export function createTryRequest({ store, policies, limits, guard, confined }: TryDeps): TryRequest {
   return async (workspaceRoot, { filePath, ...request }) => {
     const effective = policies.effective(workspaceRoot, await store.supervised.pin(workspaceRoot))
     const state = stateWords(effective)
@@ -44,7 +46,9 @@ export function createTryRequest({ store, policies, limits, confined }: TryDeps)
         why: [...state, 'The path does not lead to a file of the workspace.'],
       }
     }
-    const { autoApproved, matchedRule, why } = judgeEffective(effective, { ...request, filePath: path }, limits)
+    const guarded = guard({ workspaceRoot, access: accessOf(request.toolName), input: filePath })
+    const asked = { ...request, filePath: path, guarded }
+    const { autoApproved, matchedRule, why } = judgeEffective(effective, asked, limits)
     return { autoApproved, matchedRule, why: [...state, why] }
   }
 }

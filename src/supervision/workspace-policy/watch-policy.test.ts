@@ -12,7 +12,7 @@ import { createPolicyWatch } from './watch-policy.ts'
 
 const ALLOWS = '{"enabled": true, "tools": ["Read"]}'
 const ALLOWS_NOT = '{"enabled": true, "tools": [    ]}'
-const reading = { toolName: 'Read', filePath: null, command: null, riskLevel: 'low' } as const
+const reading = { toolName: 'Read', filePath: null, command: null, riskLevel: 'low', guarded: null } as const
 
 function put(root: string, text: string, file = '.quarterdeck/policy.json'): void {
   mkdirSync(join(root, file, '..'), { recursive: true })

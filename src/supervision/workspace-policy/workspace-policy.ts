@@ -38,4 +38,6 @@ export interface PolicyRequest {
   /** The command line, if the tool runs one. */
   command: string | null
   riskLevel: Risk
+  /** Why only a person may decide, from where its arguments lead on this disk (`guard-arguments.ts`). Null: a policy may. */
+  guarded: string | null
 }

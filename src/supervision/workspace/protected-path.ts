@@ -1,8 +1,11 @@
 // Files that somebody executes or obeys without asking again: the person's git, shell, editor, package manager or CI, the agent's host, or
 // this server. A change to one of them always needs a person. Source code is not here, nor a Makefile: nobody runs it unasked.
 
+import { dirname } from 'node:path'
 import { isRecord } from '../../domain/is-record.ts'
 import { foldedName } from './confine.ts'
+
+export type FileAccess = 'read' | 'write'
 
 const GIT = 'Git runs hooks, filters and commands that are named here.'
 const POLICY = 'It says what agents may do without asking.'
@@ -97,13 +100,47 @@ export function protectedPath(path: string): string | null {
 const GIT_HOOK =
   /^(?:applypatch-msg|commit-msg|post-(?:checkout|commit|merge|rewrite|applypatch|receive|update)|pre-(?:commit|push|rebase|receive|applypatch|merge-commit|auto-gc)|prepare-commit-msg|update|fsmonitor-watchman)$/
 
-/** Like `protectedPath`; package.json is protected where a change touches what others execute. Null stands for a file that does not exist. */
+/**
+ * Like `protectedPath`; package.json is protected where a change touches what others execute, and installed packages are. Null stands for
+ * a file that does not exist.
+ */
 export function protectedChange(path: string, before: string | null, after: string | null): string | null {
   const reason = protectedPath(path)
-  if (reason !== null || foldedName(path.split('/').at(-1) ?? '') !== 'package.json') return reason
+  if (reason !== null) return reason
+  const parts = path.split('/').map(foldedName)
+  // Whoever writes here decides what an import means, in this server too.
+  if (parts.includes('node_modules')) return 'Programs load code from here.'
+  if (parts.at(-1) !== 'package.json') return null
   const was = executedKeys(before)
   const is = executedKeys(after)
   return was !== null && was === is ? null : 'It changes scripts or tools that package managers run.'
+}
+
+export interface ServerPlaces {
+  /** Why only a person may let an agent use this place; null if a policy may. To read beside such a file is harmless. */
+  because(path: string, access: FileAccess): string | null
+}
+
+/**
+ * What this server itself loads or keeps. `serverPaths` are real paths of files, and of folders with everything in them; the paths that
+ * are asked about are real too.
+ */
+export function createServerPlaces(serverPaths: readonly string[]): ServerPlaces {
+  const own = new Set(serverPaths.map(foldedName))
+  const above = new Set([...own].flatMap(foldersAbove))
+  return {
+    because(path, access) {
+      const place = foldedName(path)
+      if (own.has(place) || (access === 'write' && foldersAbove(place).some((one) => own.has(one)))) return SERVER
+      // Whoever moves or removes a folder changes what is in it.
+      return access === 'write' && above.has(place) ? 'This server reads files in it.' : null
+    },
+  }
+}
+
+function foldersAbove(path: string): string[] {
+  const above = dirname(path)
+  return above === path ? [] : [above, ...foldersAbove(above)]
 }
 
 /** As JSON. Null if the text is not JSON. */

@@ -37,6 +37,11 @@ const imports = new Map<string, Set<string>>()
 const texts = new Map<string, string>()
 let isWatching = false
 
+/** Every file of a project, not of a package, that tools have loaded in this process, or that these name. */
+export const loadedFiles = (): string[] => [
+  ...new Set([...loaded.keys(), ...texts.keys()].map((url) => fileURLToPath(unversioned(url)))),
+]
+
 /** The files that the text names, also those that are imported later. Throws if one cannot be read. */
 function namedSource(file: string, version: number | undefined): ModuleSource {
   return readModuleSource(file, (path, text) => {

@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { Command, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags } from '../../../config/settings/settings.ts'
+import { recordReading } from '../../../config/source/config-files.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import { isPostgres, shownStore } from '../../../domain/store-settings.ts'
 import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
@@ -18,7 +19,7 @@ import { createServerLog } from './server-log.ts'
 import type { RunningApp, StartApp } from './start-app.ts'
 import { unlessStopped, untilStopped } from './stop.ts'
 import { type Started, watchAndRestart } from './watch.ts'
-import { recordReading, watchTargets } from './watch-targets.ts'
+import { watchTargets } from './watch-targets.ts'
 
 interface ServeRequest {
   files: readonly string[]

@@ -34,7 +34,7 @@ export type StartApp = (
 ) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
-  return async ({ agents, settings, dataDir, configDir }, log, io, more = {}) => {
+  return async ({ agents, settings, dataDir, configDir, files }, log, io, more = {}) => {
     // Loaded only when a server is wanted: it is most of the program.
     const { createApp } = await import('../../../app.ts')
     const exit = (code: number): never => {
@@ -50,6 +50,7 @@ export function createAppStarter(version: string): StartApp {
     const app = await createApp({
       agents,
       settings,
+      configFiles: files,
       dataDir,
       version,
       log,

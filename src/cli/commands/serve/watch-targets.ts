@@ -1,31 +1,10 @@
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type ConfigFiles, diskFiles } from '../../../config/source/config-files.ts'
+import { diskFiles } from '../../../config/source/config-files.ts'
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { agentPaths, type LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { WatchTargets } from './watch-files.ts'
-
-interface ReadingRecord {
-  source: ConfigFiles
-  /** Absolute paths of all files that were asked for, existing or not. */
-  paths(): string[]
-}
-
-/** Reads from the disk and records which files a configuration was made of. */
-export function recordReading(): ReadingRecord {
-  const asked = new Set<string>()
-  return {
-    source: {
-      read(path, limit) {
-        asked.add(resolve(path))
-        return diskFiles.read(path, limit)
-      },
-      list: diskFiles.list,
-    },
-    paths: () => [...asked],
-  }
-}
 
 /** The files of a configuration, files that would become part of it, and what is in the agents' folders. */
 export function watchTargets(

@@ -4,6 +4,7 @@ import { sha256 } from '../../../json/digest.ts'
 import { workspacePath } from '../../../supervision/desk/host-tools.ts'
 import { everywhere } from '../../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
+import { createGuardArguments } from '../../../supervision/workspace/guard-arguments.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import { createTryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { createPolicyWatch } from '../../../supervision/workspace-policy/watch-policy.ts'
@@ -22,6 +23,7 @@ async function openPolicy(pinned: string | null) {
         store: { supervised: { pin: async () => pin } },
         policies: createPolicyWatch({ clock, log: silentLogger, onChange() {} }),
         limits: { allowlist: [['npm', 'test']], protectedBecause: protectedByPath },
+        guard: createGuardArguments([], '/home/ann'),
         confined: workspacePath,
       }),
       workspaces: everywhere,

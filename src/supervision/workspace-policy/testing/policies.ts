@@ -42,6 +42,7 @@ export const requests: fc.Arbitrary<PolicyRequest> = fc.record({
     'ls',
   ),
   riskLevel: fc.constantFrom('low', 'low', 'high', 'critical'),
+  guarded: fc.constantFrom(null, null, 'The path is protected.'),
 })
 
 export const allowlist = [

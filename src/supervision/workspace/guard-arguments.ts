@@ -1,0 +1,123 @@
+// Where the arguments of a host's tool lead on this disk. A tool may name a file in any argument and in many ways, so every text that can
+// be a path is followed. In doubt a person is asked.
+
+import { existsSync, lstatSync } from 'node:fs'
+import { isAbsolute, join, parse, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isWithin } from '../../domain/is-within.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
+import { visibleText } from '../../domain/visible-text.ts'
+import { textsIn } from '../../json/texts-in.ts'
+import { createRealPath } from '../policy/real-path.ts'
+import { createServerPlaces, type FileAccess, protectedChange, protectedPath } from './protected-path.ts'
+
+export interface GuardedCall {
+  /** A real path. */
+  workspaceRoot: string
+  access: FileAccess
+  /** The arguments: any JSON. */
+  input: unknown
+  /** Where the agent is. Left out: in the workspace's root. */
+  cwd?: string
+  /** Names of arguments that are no paths. */
+  without?: ReadonlySet<string>
+}
+
+/** Why only a person may decide about a call, as a sentence; null if none of its arguments leads to a protected place or out of the workspace. */
+export type GuardArguments = (call: GuardedCall) => string | null
+
+/** No system takes a longer path. */
+const MAX_PATH_CHARS = 4_096
+const MAX_TEXTS = 1_000
+const SHOWN_CHARS = 200
+
+/** `serverPaths`: see `createServerPlaces`. `home`: what `~` means. */
+export function createGuardArguments(serverPaths: readonly string[], home: string): GuardArguments {
+  const server = createServerPlaces(serverPaths)
+
+  function reasonAt(place: string, written: string, { workspaceRoot, access }: GuardedCall): string | null {
+    const isWrite = access === 'write'
+    const shown = `The path ${quoted(written)}`
+    const reason =
+      server.because(place, access) ??
+      (isWrite && hasOtherNames(place) ? 'The file has other names (hard links), and they would change with it.' : null)
+    if (reason !== null) return `${shown} is protected: ${reason}`
+    if (!isWithin(place, workspaceRoot)) return leadsOut(written) ? `${shown} leads out of the workspace.` : null
+    const path = relative(workspaceRoot, place).split(sep).join('/')
+    if (path === '') return null
+    // Nobody has seen what a write to package.json changes.
+    const named = isWrite ? protectedChange(path, null, '') : protectedPath(path)
+    return named === null ? null : `${shown} is protected: ${named}`
+  }
+
+  /** Throws if it is not clear where the text leads. */
+  function reasonFor(text: string, realPath: (path: string) => string, call: GuardedCall): string | null {
+    const { workspaceRoot, cwd = workspaceRoot } = call
+    for (const written of spellings(text, home)) {
+      for (const base of new Set([cwd, workspaceRoot])) {
+        // Not `join`: `link/..` is the folder above the target of the link. But some tools remove `..` first.
+        const whole = isAbsolute(written) ? written : `${base}${sep}${written}`
+        for (const path of new Set([whole, resolve(base, written)])) {
+          const place = placeOf(path, realPath)
+          const reason = place === null ? null : reasonAt(place, written, call)
+          if (reason !== null) return reason
+        }
+      }
+    }
+    return null
+  }
+
+  return (call) => {
+    const realPath = createRealPath()
+    let count = 0
+    for (const text of textsIn(call.input, call.without)) {
+      count += 1
+      if (count > MAX_TEXTS) return 'The call has too many arguments to look at.'
+      if (text.trim() === '' || text.length > MAX_PATH_CHARS) continue
+      try {
+        const reason = reasonFor(text, realPath, call)
+        if (reason !== null) return reason
+      } catch {
+        return `It is not clear where the path ${quoted(text)} leads.`
+      }
+    }
+    return null
+  }
+}
+
+const quoted = (written: string): string => `"${visibleText(written.slice(0, SHOWN_CHARS))}"`
+
+/** Null if it names no file for anybody: a part is too long, or goes through a file. */
+function placeOf(path: string, realPath: (path: string) => string): string | null {
+  try {
+    return realPath(path)
+  } catch (error) {
+    if (['ENAMETOOLONG', 'ENOTDIR'].includes(systemErrorCode(error))) return null
+    throw error
+  }
+}
+
+/** What a tool may take a text for. Throws for one that only a shell or another system can follow. */
+function* spellings(text: string, home: string): Generator<string> {
+  const plain = text.trim()
+  yield* new Set([text, plain])
+  if (/^(?:~[^/\\\s]+|\$\w+|\$\{\w+\}|%\w+%)[/\\]/.test(plain))
+    throw new Error('A variable or a user may stand for any folder.')
+  if (/^~(?=[/\\]|$)/.test(plain)) yield home + plain.slice(1)
+  if (/^file:/i.test(plain)) yield* [fileURLToPath(plain), plain.slice('file:'.length)]
+  if (sep === '/' && plain.includes('\\')) yield plain.replaceAll('\\', '/')
+  if (/%[0-9a-f]{2}/i.test(plain)) yield decodeURIComponent(plain)
+}
+
+/** Text that begins with a slash is not always a path: `/v1/users` is none where there is no folder `/v1`. */
+function leadsOut(written: string): boolean {
+  if (!isAbsolute(written)) return true
+  const { root } = parse(written)
+  const [first = ''] = written.slice(root.length).split(sep).filter(Boolean)
+  return existsSync(join(root, first))
+}
+
+function hasOtherNames(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  return stat?.isFile() === true && stat.nlink > 1
+}
