@@ -2,7 +2,18 @@
 // The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node runs it. If that Node is
 // too old, it looks for a newer one beside the package (npm installs it with us) and runs this file again on it.
 
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, sep } from 'node:path'
@@ -114,6 +125,8 @@ async function relaunch(node) {
   for (const signal of signals) process.on(signal, forward)
 
   endWithNpm(() => child.kill('SIGTERM'))
+  // The server has them now, and this process needs none.
+  eraseVariables(null)
 
   child.on('error', (error) => {
     process.stderr.write(`quarterdeck: could not start ${node}: ${error.message}\n`)
@@ -124,6 +137,34 @@ async function relaunch(node) {
     for (const name of signals) process.off(name, forward)
     process.kill(process.pid, signal)
   })
+}
+
+/**
+ * Overwrites variables in the memory of this process that /proc/PID/environ shows, where every program of the same user could read them.
+ * That memory stays as it was at the start, whatever becomes of `process.env`. Delete them there first. Null: all. False: they are still
+ * there. Other systems than Linux have no such memory that we could write to.
+ */
+function eraseVariables(names) {
+  if (process.platform !== 'linux') return true
+  try {
+    const isNamed = (line) => line !== '' && (names === null || names.includes(line.slice(0, line.indexOf('='))))
+    const [begin, end] = (statOf('self') ?? []).slice(47, 49).map(Number)
+    const memory = openSync('/proc/self/mem', 'r+')
+    try {
+      const bytes = Buffer.alloc(end - begin)
+      readSync(memory, bytes, 0, bytes.length, begin)
+      let at = 0
+      for (const line of bytes.toString('latin1').split('\0')) {
+        if (isNamed(line)) writeSync(memory, Buffer.alloc(line.length), 0, line.length, begin + at)
+        at += line.length + 1
+      }
+    } finally {
+      closeSync(memory)
+    }
+    return !readFileSync('/proc/self/environ', 'latin1').split('\0').some(isNamed)
+  } catch {
+    return false
+  }
 }
 
 function dieWithTheLauncher() {
@@ -207,7 +248,7 @@ async function runApp() {
   const inCheckout = existsSync(source) && !root.split(sep).includes('node_modules')
   const entry = inCheckout ? source : join(root, 'dist', `${name}.js`)
   const { runProcess, hookProcess } = await import(pathToFileURL(entry).href)
-  await (isHook ? hookProcess(process) : runProcess(process))
+  await (isHook ? hookProcess(process) : runProcess(process, eraseVariables))
 }
 
 /**

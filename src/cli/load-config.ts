@@ -44,7 +44,7 @@ export interface LoadedConfig {
 }
 
 /** What `loadConfig` needs of the process. */
-export type Place = Pick<Io, 'cwd' | 'env' | 'stderr'>
+export type Place = Pick<Io, 'cwd' | 'env' | 'stderr' | 'forget'>
 
 /** Loads everything that a server needs. Throws one `ConfigError` with all problems. */
 export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
@@ -97,6 +97,8 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
   )
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
+  // Before any code of a tool is loaded.
+  if (io.forget?.(resolved.secretVariables) === false) warnings.push(READABLE)
   const usual =
     paths.length === 0 ? dataDirWithoutAgent(io, configDir) : join(agents[0]?.directory ?? folder, '.quarterdeck')
   const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? usual)
@@ -112,6 +114,9 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
     places,
   }
 }
+
+const READABLE =
+  'The secrets of this server could not be removed from /proc/PID/environ, so other programs of this user can read them there. Keep them in the keychain, or create tokens with quarterdeck tokens.'
 
 /** What applies where an agent file says nothing. */
 const defaultsFrom = ({ context, sessions, tools }: ServerSettings): AgentDefaults => ({

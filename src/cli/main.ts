@@ -4,7 +4,7 @@ import { exitCodes } from './exit-codes.ts'
 import { createProgram } from './program.ts'
 import { reportError } from './report-error.ts'
 import type { Io } from './terminal/io.ts'
-import { createProcessIo } from './terminal/process-io.ts'
+import { createProcessIo, type EraseVariables } from './terminal/process-io.ts'
 import { readVersion } from './version.ts'
 
 /** Runs one command and returns the exit code. Never rejects: failures are reported on stderr. */
@@ -42,10 +42,10 @@ async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** The program as a process; the launcher in `bin` calls it. */
-export async function runProcess(process: NodeJS.Process): Promise<never> {
+export async function runProcess(process: NodeJS.Process, eraseVariables: EraseVariables): Promise<never> {
   // The server's timers do not keep the process alive, so a command that waits for one needs something that does.
   const alive = setInterval(() => {}, 2 ** 30)
-  const exitCode = await main(process.argv.slice(2), createProcessIo(process))
+  const exitCode = await main(process.argv.slice(2), createProcessIo(process, eraseVariables))
   clearInterval(alive)
   // `exit` would throw away text that a pipe still holds.
   await Promise.all(

@@ -7,7 +7,13 @@ export interface Io {
   stdin: InputStream
   stdout: OutputStream
   stderr: OutputStream
+  /** As the process was started, with our own secrets. Tools and child processes get `process.env`, which has lost them. */
   env: Readonly<Record<string, string | undefined>>
+  /**
+   * Takes variables from this process, but not from `env`, so that tools and their children do not find them. False: programs of this
+   * user can still read some of them in /proc. Left out: the process belongs to somebody else.
+   */
+  forget?(names: readonly string[]): boolean
   cwd: string
   clock: Clock
   /**

@@ -1,8 +1,18 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { CONFIG_DIR_VARIABLE } from '../../config/config-dir.ts'
+import { secretKeys } from '../../config/settings/resolve-settings.ts'
+import { settings } from '../../config/settings/settings.ts'
+import { credentialNames, credentialVariable } from '../../operators/credentials/credentials.ts'
 import { instantClock } from '../testing/test-io.ts'
-import { onceWithin } from './process-io.ts'
+import { onceWithin, ownVariables } from './process-io.ts'
+
+test('our own variables are those of secret settings and of channels, and no name that others use', () => {
+  const ofSettings = secretKeys.flatMap((key) => settings[key].env).filter((name) => name.startsWith('QUARTERDECK_'))
+  const all = [CONFIG_DIR_VARIABLE, ...ofSettings, ...credentialNames.map(credentialVariable)]
+  expect(ownVariables.toSorted()).toEqual(all.toSorted())
+})
 
 test('programs that tools start inherit neither the tokens nor their location', async () => {
   const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)

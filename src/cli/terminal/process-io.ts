@@ -13,8 +13,15 @@ import { terminalLine } from './terminal-text.ts'
 const SAME_INTERRUPT_MS = 500
 const SAME_TERMINATE_MS = 1_000
 
-/** Programs that a tool starts must not inherit these. */
-const OWN_VARIABLES = ['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR']
+/** Our own secrets, and where some of them are kept. Tools and the programs that they start must not find them. */
+export const ownVariables = [
+  ...['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR'],
+  ...['QUARTERDECK_STORE', 'QUARTERDECK_TELEMETRY_HEADERS'],
+  ...['SLACK_APP_TOKEN', 'SLACK_BOT_TOKEN', 'SLACK_TEAM_ID', 'NTFY_TOKEN', 'WEBHOOK_SECRET'],
+]
+
+/** Overwrites variables where the system shows those that the process began with; false if it cannot. The launcher in `bin` has it. */
+export type EraseVariables = (names: readonly string[]) => boolean
 
 const LONGEST_WARNING = 500
 
@@ -22,9 +29,16 @@ const LONGEST_WARNING = 500
 const isNoise = (warning: Error): boolean =>
   warning.name === 'ExperimentalWarning' || ('code' in warning && warning.code === 'MODULE_TYPELESS_PACKAGE_JSON')
 
-export function createProcessIo(process: NodeJS.Process): Io {
+export function createProcessIo(process: NodeJS.Process, eraseVariables: EraseVariables = () => true): Io {
   const env = { ...process.env }
-  for (const name of OWN_VARIABLES) delete process.env[name]
+  let isErased = true
+  function forget(names: readonly string[]): boolean {
+    const known = names.filter((name) => env[name] !== undefined)
+    for (const name of known) delete process.env[name]
+    if (known.length > 0) isErased = eraseVariables(known) && isErased
+    return isErased
+  }
+  forget(ownVariables)
   const clock = createSystemClock()
 
   // A reader that stops early, like `| head`, is not a failure.
@@ -62,6 +76,7 @@ export function createProcessIo(process: NodeJS.Process): Io {
     stdout: process.stdout,
     stderr: process.stderr,
     env,
+    forget,
     cwd: process.cwd(),
     clock,
     strays,

@@ -116,6 +116,7 @@ describe('settings', () => {
         telemetry: null,
       },
       warnings: [],
+      secretVariables: [],
     })
   })
 
@@ -213,6 +214,7 @@ telemetry:
         },
       },
       warnings: [],
+      secretVariables: ['TEAM_TOKEN'],
     })
   })
 

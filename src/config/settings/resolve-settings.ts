@@ -25,7 +25,12 @@ export interface ResolvedSettings {
   settings: ServerSettings
   /** Sentences for the person who starts the server. */
   warnings: string[]
+  /** Variables that the file names where a secret belongs, beside those with a name of ours. */
+  secretVariables: string[]
 }
+
+/** What only the server may know. The address of a store or a webhook may hold a password. */
+export const secretKeys = settingKeys.filter((key) => settings[key].secret || key === 'store' || key === 'webhooks')
 
 /** Throws a `ConfigError` with every mistake in all sources. */
 export function resolveSettings({ onTerminal, ...sources }: ResolveInput): ResolvedSettings {
@@ -58,7 +63,7 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
     ...telemetryWarnings(resolved.telemetry, sources.env),
     ...safety.warnings,
   ]
-  return { settings: resolved, warnings }
+  return { settings: resolved, warnings, secretVariables: [...new Set(secretKeys.flatMap(finder.variablesOf))] }
 }
 
 function assembleStore(read: Read): ServerSettings['store'] {

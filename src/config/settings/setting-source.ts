@@ -34,6 +34,8 @@ export interface SourceFinder {
   fileIssues: ConfigIssue[]
   /** Null if nobody set the setting. */
   find(key: SettingKey): SettingSource | null
+  /** The variables that the file names in this setting. */
+  variablesOf(key: SettingKey): string[]
 }
 
 export function createSourceFinder({ code = {}, flags, env, file }: SettingSources): SourceFinder {
@@ -46,6 +48,7 @@ export function createSourceFinder({ code = {}, flags, env, file }: SettingSourc
   })
   return {
     fileIssues: inFile?.issues ?? [],
+    variablesOf: (key) => inFile?.variablesOf(key) ?? [],
     find(key) {
       const { flag, env: names, path } = settings[key]
       if (code[key] !== undefined) return { ...outside(`settings: ${key}`, code[key]), inFile: true }

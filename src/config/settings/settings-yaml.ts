@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import type { Environment } from '../source/env-file.ts'
+import { WrittenText } from '../source/substitute.ts'
 import { readYamlConfig } from '../source/yaml-config.ts'
 import { type SettingKey, settingKeys, settings } from './settings.ts'
 
@@ -48,6 +49,8 @@ export interface YamlSettings {
   issues: ConfigIssue[]
   /** The value of a setting as the file has it; undefined if the file does not set it. */
   rawValue(key: SettingKey): unknown
+  /** The variables that are written in the value of a setting and have a value themselves. */
+  variablesOf(key: SettingKey): string[]
   issueAt(key: SettingKey, message: string): ConfigIssue
 }
 
@@ -64,10 +67,18 @@ export function readYamlSettings({ path, text }: SettingsFile, env: Environment)
         ? Reflect.get(keys, name)
         : undefined
     },
+    variablesOf: (key) => variablesIn(config.written(key.split('.'))),
     issueAt(key, message) {
       return source?.issueAt(key.split('.'), 'value', message) ?? issueWithoutLine(message, { file: path, path: key })
     },
   }
+}
+
+function variablesIn(written: unknown): string[] {
+  if (written instanceof WrittenText) {
+    return written.parts.flatMap((part) => (typeof part === 'string' ? [] : part.variable))
+  }
+  return typeof written === 'object' && written !== null ? Object.values(written).flatMap(variablesIn) : []
 }
 
 function splitKey(key: SettingKey): [section: string | null, name: string] {
