@@ -21,6 +21,7 @@ test('says which argument leads to what this server reads, at any depth and as a
 
   expect(ask({ a: [{ b: { c: ['src/a.ts', 'tools/mail.ts'] } }] })).toBe(reason)
   expect(ask({ files: { 'tools/mail.ts': 'text' } })).toBe(reason)
+  expect(ask({ arguments: JSON.stringify({ list: [JSON.stringify(['tools/mail.ts'])] }) })).toBe(reason)
   expect(ask({ content: 'tools/mail.ts' }, { without: new Set(['content']) })).toBe(null)
   expect(ask({ folder: 'tools' })).toBe('The path "tools" is protected: This server reads files in it.')
   expect(ask({ path: 'tools/notes.md', text: 'a\nb', n: 1, none: null, empty: '' })).toBe(null)
