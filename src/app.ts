@@ -185,10 +185,11 @@ async function startApp(
   let devices: Devices & Partial<SharedDevices> = folders.signIn.devices
   const count = createCountTogether()
   const lookAgain = async () => void (await Promise.all([devices.refresh?.(), tokens.refresh()]))
+  const isFresh = () => devices.isFresh?.() !== false && tokens.isFresh()
   const serverParts = {
     ...{ routes: early, tokens, state, metrics, telemetry, room, published },
     devices: { current: () => devices.current(), used: (id: string) => devices.used(id) },
-    ...(isPostgres(settings.store) ? { together: { count, lookAgain } } : {}),
+    ...(isPostgres(settings.store) ? { together: { count, lookAgain, isFresh } } : {}),
   }
   const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
 
@@ -202,7 +203,7 @@ async function startApp(
   }
   const place = `${hostname()}:${dataDir}`
   const replica = team === null ? null : openReplica({ shared: team.shared, owner, place, clock, ids, log }, undo)
-  const agreed = replica === null ? folders : await openSharedParts({ ...replica, clock, ids, log }, undo)
+  const agreed = replica === null ? folders : await openSharedParts({ ...replica, clock, ids, log })
   const { fileKeys, pushKeys, secret, signIn } = agreed
   devices = signIn.devices
   if (replica !== null) count.open(replica)

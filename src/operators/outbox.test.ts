@@ -387,7 +387,7 @@ describe('on a store that several processes share', () => {
         ...shared,
         hold: (...how) => (dead.has(owner) ? new Promise(() => {}) : shared.hold(...how)),
       }
-      const changes = createSharedChanges({ shared, clock, logger: silentLogger })
+      const changes = createSharedChanges({ shared, owner: 'one', clock, logger: silentLogger })
       onTestFinished(() => changes.close())
       return openWith({ changes, jobs: createJobs({ shared: own, owner, clock, logger: silentLogger }) })
     }

@@ -26,7 +26,7 @@ async function pass(ms: number): Promise<void> {
 
 test('a change is seen everywhere within half a second, and only by those who watch its topic', async () => {
   const shared = createLocalShared(clock)
-  const [here, there] = [1, 2].map(() => createSharedChanges({ shared, clock, logger }))
+  const [here, there] = ['A', 'B'].map((owner) => createSharedChanges({ shared, owner, clock, logger }))
   const looks: string[] = []
   here?.watch('devices', () => looks.push('here'))
   const stop = there?.watch('devices', () => looks.push('there'))
@@ -50,7 +50,7 @@ test('a change that was told before somebody watches, or while the store was awa
   const shared = createLocalShared(clock)
   let isAway = false
   const flaky: Shared = { ...shared, list: (kind) => (isAway ? Promise.reject(new Error('away')) : shared.list(kind)) }
-  const changes = createSharedChanges({ shared: flaky, clock, logger })
+  const changes = createSharedChanges({ shared: flaky, owner: 'A', clock, logger })
   await changes.tell('devices')
   let looks = 0
   changes.watch('devices', () => {
@@ -75,7 +75,7 @@ test('a change that was told before somebody watches, or while the store was awa
 })
 
 test('a change that nobody was told of is seen after half a minute', async () => {
-  const changes = createSharedChanges({ shared: createLocalShared(clock), clock, logger })
+  const changes = createSharedChanges({ shared: createLocalShared(clock), owner: 'A', clock, logger })
   let looks = 0
   changes.watch('tokens', () => {
     looks += 1
@@ -85,6 +85,124 @@ test('a change that nobody was told of is seen after half a minute', async () =>
   await pass(2_000)
   expect(looks).toBe(1)
   changes.close()
+})
+
+/** A process with a copy of the records of one kind. Its store can be cut off, or slow. */
+function openCopy(shared: Shared, owner: string) {
+  const state = { isCut: false, answer: Promise.resolve(), copied: [] as readonly string[] }
+  const reach = async <T>(work: Promise<T>): Promise<T> => {
+    if (state.isCut) throw new Error('away')
+    return await work
+  }
+  const cut: Shared = {
+    ...shared,
+    get: (kind, key) => reach(shared.get(kind, key)),
+    list: (kind) => reach(shared.list(kind)),
+    put: (record) => reach(shared.put(record)),
+  }
+  const changes = createSharedChanges({ shared: cut, owner, clock, logger })
+  const copy = changes.keep('tokens', async () => {
+    const found = (await cut.list('token')).map(({ key }) => key)
+    await state.answer
+    state.copied = found
+  })
+  return {
+    ...{ state, changes, copy },
+    /** What counts here, for somebody who does what the copy says. */
+    async counts(): Promise<readonly string[]> {
+      if (!copy.isFresh()) await copy.refresh()
+      return state.copied
+    },
+  }
+}
+
+async function openCopies() {
+  const shared = createLocalShared(clock)
+  const add = (key: string) => shared.put({ kind: 'token', key, value: '', version: null, expiresAt: null })
+  await add('x')
+  await add('y')
+  const [a, b] = [openCopy(shared, 'A'), openCopy(shared, 'B')]
+  await pass(1_000)
+  expect([await a.counts(), await b.counts()]).toEqual([
+    ['x', 'y'],
+    ['x', 'y'],
+  ])
+  /** Resolves with how long it took. */
+  async function remove(key: string): Promise<number> {
+    const began = clock.mono()
+    await shared.take('token', key)
+    await a.changes.tell('tokens')
+    await a.changes.heard('tokens')
+    return clock.mono() - began
+  }
+  const close = () => Promise.all([a, b].map(({ changes }) => changes.close()))
+  return { shared, add, a, b, remove, close }
+}
+
+test('whoever removes a record waits until no copy has it any more', async () => {
+  const { a, b, remove, close } = await openCopies()
+  const slow = Promise.withResolvers<void>()
+  b.state.answer = slow.promise
+  let took: number | null = null
+  void remove('x').then((ms) => {
+    took = ms
+  })
+  await pass(3_000)
+  // A look that began before the removal, and one for somebody who asks now: neither brings the record back.
+  const asked = b.copy.refresh()
+  expect([took, await a.counts(), b.state.copied]).toEqual([null, ['y'], ['x', 'y']])
+  slow.resolve()
+  await asked
+  await pass(1_000)
+
+  expect([took, await b.counts()]).toEqual([expect.any(Number), ['y']])
+  await close()
+})
+
+test('a process that is cut off keeps others waiting for five seconds once, and does not use its copy afterwards', async () => {
+  const { shared, a, b, remove, close } = await openCopies()
+  b.state.isCut = true
+  const first = remove('x')
+  await pass(4_500)
+  expect(await Promise.race([first, 'it waits'])).toBe('it waits')
+  await pass(1_000)
+  expect(await first).toBeGreaterThan(5_000)
+
+  expect([await a.counts(), b.copy.isFresh()]).toEqual([['y'], false])
+  await expect(b.counts()).rejects.toThrow('away')
+  const second = remove('y')
+  await pass(1_000)
+  expect(await second).toBeLessThan(1_000)
+
+  // It is back. Others wait for it again.
+  b.state.isCut = false
+  expect(await b.counts()).toEqual([])
+  await pass(1_100)
+  expect(b.copy.isFresh()).toBe(true)
+  expect((await shared.list('heard/tokens')).map(({ key }) => key)).toEqual(['A', 'B'])
+  await close()
+  expect(await shared.list('heard/tokens')).toEqual([])
+})
+
+test('a process that was taken for dead while it read its copy does not count it as fresh', async () => {
+  const { a, b, add, remove, close } = await openCopies()
+  const slow = Promise.withResolvers<void>()
+  b.state.answer = slow.promise
+  const first = remove('x')
+  await pass(6_000)
+  await first
+  // Nobody waits for it now.
+  await add('z')
+  const second = remove('y')
+  await pass(600)
+  await second
+  b.state.answer = Promise.resolve()
+  slow.resolve()
+  await settle()
+  expect(b.copy.isFresh()).toBe(false)
+  await pass(1_100)
+  expect([b.copy.isFresh(), b.state.copied, await a.counts()]).toEqual([true, ['z'], ['z']])
+  await close()
 })
 
 test('work of one name is done by one at a time, also in one process', async () => {
@@ -146,7 +264,7 @@ test('a topic with too much to say does not silence the others', async () => {
 test('what is too large to be passed on is refused at once, as a question and as an answer', async () => {
   const shared = createLocalShared(clock)
   const [a, b] = ['A', 'B'].map((owner) => {
-    const changes = createSharedChanges({ shared, clock, logger })
+    const changes = createSharedChanges({ shared, owner, clock, logger })
     return { changes, calls: openReplicaCalls({ shared, changes, owner, clock, ids: createIds(clock.now), logger }) }
   })
   b?.calls.serve('repeat', async (times) => 'x'.repeat(Number(times)))
@@ -161,7 +279,7 @@ test('what is too large to be passed on is refused at once, as a question and as
 test('a replica asks another one, gets its answer or its error, and null when nobody answers', async () => {
   const shared = createLocalShared(clock)
   const [a, b] = ['A', 'B'].map((owner) => {
-    const changes = createSharedChanges({ shared, clock, logger })
+    const changes = createSharedChanges({ shared, owner, clock, logger })
     return { changes, calls: openReplicaCalls({ shared, changes, owner, clock, ids: createIds(clock.now), logger }) }
   })
   let isDone = 0
@@ -196,7 +314,7 @@ test('a replica asks another one, gets its answer or its error, and null when no
 test('work is done by the server that has the files, and a server that is gone is named', async () => {
   const shared = createLocalShared(clock)
   const [a, b] = ['A', 'B'].map((owner) => {
-    const changes = createSharedChanges({ shared, clock, logger })
+    const changes = createSharedChanges({ shared, owner, clock, logger })
     const calls = openReplicaCalls({ shared, changes, owner, clock, ids: createIds(clock.now), logger })
     const board = openReplicaBoard({ shared, owner, clock, logger })
     const atItsPlace = createAtItsPlace({ place: `${owner.toLowerCase()}:/data`, board, calls })

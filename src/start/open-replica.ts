@@ -35,7 +35,7 @@ export function openReplica(
   { shared, owner, place, clock, ids, log: logger }: ReplicaParts,
   undo: AsyncDisposableStack,
 ): Replica {
-  const changes = createSharedChanges({ shared, clock, logger })
+  const changes = createSharedChanges({ shared, owner, clock, logger })
   undo.defer(() => changes.close())
   const board = openReplicaBoard({ shared, owner, clock, logger })
   undo.defer(() => board.close())

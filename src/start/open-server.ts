@@ -26,7 +26,7 @@ interface ServerParts {
   tokens: Tokens
   devices: NonNullable<AuthOptions['devices']>
   /** What a server that shares its store with others needs beside. Left out: it is the only one. */
-  together?: { count: CountTogether; lookAgain(): Promise<void> }
+  together?: { count: CountTogether } & Required<Pick<AuthOptions, 'lookAgain' | 'isFresh'>>
   state: ServerState
   metrics: Metrics
   telemetry: Telemetry
@@ -82,7 +82,7 @@ function createServer(
       tokenRequired: settings.auth.required,
       insecure: settings.auth.insecure,
       ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),
-      ...(together === undefined ? {} : { together: together.count, lookAgain: together.lookAgain }),
+      ...(together === undefined ? {} : { ...together, together: together.count }),
       clock,
     }),
     ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, listed) }),

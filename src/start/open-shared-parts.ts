@@ -32,13 +32,12 @@ interface SharedPartsDeps {
   log: Logger
 }
 
-/** Throws `config_invalid` for a record that cannot be read. What is opened here is closed by `undo`. */
-export async function openSharedParts(deps: SharedPartsDeps, undo: AsyncDisposableStack): Promise<SharedParts> {
+/** Throws `config_invalid` for a record that cannot be read. */
+export async function openSharedParts(deps: SharedPartsDeps): Promise<SharedParts> {
   const { shared, clock, ids } = deps
   const secret = secretBytes(await openSharedSecret(shared, fileKeySecret))
   const pushKeys = await openSharedSecret(shared, pushKeySecret(createVapidKeys))
   const devices = await openSharedDevices(deps)
-  undo.defer(() => devices.close())
   return {
     fileKeys: createFileKeys({ secret: () => secret, clock }),
     secret: () => secret,

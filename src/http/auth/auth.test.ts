@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { Role } from '../route.ts'
-import { createManualClock, knownToken, operatorToken, userToken } from '../testing/server-fixture.ts'
+import { createManualClock, eveToken, knownToken, operatorToken, userToken } from '../testing/server-fixture.ts'
 import { type Access, type AuthOptions, createAuth } from './auth.ts'
 import type { Token } from './tokens/token.ts'
 
@@ -161,4 +161,25 @@ test('looks for tokens of other processes, but not for whoever keeps sending wro
   }
 
   expect(looks).toBe(10)
+})
+
+test('a token that may have been revoked elsewhere is looked for before it counts, and refused if nobody can look', async () => {
+  const state = { isFresh: true, isAway: false, tokens: [operatorToken, eveToken] }
+  const lookAgain = async () => {
+    if (state.isAway) throw new ServerError('storage_failed', 'away')
+  }
+  const { auth, ask } = setUp({ tokens: () => state.tokens, isFresh: () => state.isFresh, lookAgain })
+  const eve = { owner: 'eve', role: 'operator', hasToken: true, tokenId: 'token-of-eve' }
+  const asked = async () => auth.authenticate(bearer(eveToken), '10.0.0.1', 'operator')
+  expect(ask(bearer(eveToken), 'operator')).toEqual(eve)
+
+  state.isFresh = false
+  expect((await asked()).principal).toEqual(eve)
+  state.isAway = true
+  await expect(asked()).rejects.toMatchObject({ code: 'storage_failed' })
+  // Nobody can revoke a token from a setting.
+  expect(ask(bearer(operatorToken), 'operator')).toEqual(operator)
+  state.isAway = false
+  state.tokens = [operatorToken]
+  await expect(asked()).rejects.toMatchObject({ code: 'unauthorized' })
 })

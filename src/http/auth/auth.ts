@@ -55,6 +55,8 @@ export interface AuthOptions {
   failuresPerMinute?: number
   /** Looks for tokens that were made elsewhere just now. Called before a token counts as unknown. Left out: nobody else makes any. */
   lookAgain?: () => Promise<void>
+  /** False: tokens may have been revoked elsewhere, so `lookAgain` is called before one counts. Left out: nobody else revokes any. */
+  isFresh?: () => boolean
   /** Counts failed logins with the other processes on the same store. Left out: there are none. */
   together?: Pick<CountTogether, 'windows'>
 }
@@ -73,6 +75,7 @@ export function createAuth({
   clock,
   failuresPerMinute = 10,
   lookAgain,
+  isFresh = () => true,
   together,
 }: AuthOptions): Auth {
   const failures = createWindowCounter({
@@ -100,10 +103,10 @@ export function createAuth({
       if (identity !== null) return identified(identity, role)
     }
     const wait = failures.waitFor(address)
-    // A look costs a query, so whoever keeps sending wrong tokens gets none.
-    if (token === undefined && isUnguessable(presented) && lookAgain !== undefined && !isLast && wait === null) {
+    // A look costs a query, so whoever keeps sending wrong tokens gets none. Tokens from settings are nobody's to revoke.
+    const isOpen = token === undefined ? isUnguessable(presented) && wait === null : token.id !== null && !isFresh()
+    if (isOpen && lookAgain !== undefined && !isLast)
       return lookAgain().then(() => check(authorization, address, role, true))
-    }
     // Behind a proxy all callers share one address. So a valid token that nobody can guess passes while others wait.
     if (wait !== null && !(token !== undefined && isUnguessable(presented))) throw tooManyFailures(wait)
     if (token === undefined) {

@@ -214,6 +214,20 @@ export function createManualClock(): ManualClock {
   }
 }
 
+/** Moves the time on until the work is done. */
+export async function whileTimePasses<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+  let isDone = false
+  const end = () => {
+    isDone = true
+  }
+  work.then(end, end)
+  while (!isDone) {
+    clock.advance(50)
+    await new Promise((resolve) => setTimeout(resolve))
+  }
+  return await work
+}
+
 /** A connection that sends exactly the given bytes. */
 export interface RawClient {
   socket: Socket

@@ -141,8 +141,9 @@ const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform
 async function withSharedTokens<T>(place: { url: string }, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
   const { store } = await openSharedStore({ url: place.url, clock: io.clock, log: silentLogger })
   try {
-    const { tell } = createSharedChanges({ shared: store.shared, clock: io.clock, logger: silentLogger })
-    const records = createTokenRows({ shared: store.shared, changes: { tell }, log: silentLogger })
+    const deps = { shared: store.shared, owner: 'command line', clock: io.clock, logger: silentLogger }
+    const { tell, heard } = createSharedChanges(deps)
+    const records = createTokenRows({ shared: store.shared, changes: { tell, heard }, log: silentLogger })
     const dataDir = dataDirectory(undefined, io)
     return await work(await openTokens(shownPlace(place), { dataDir, kept: null }, store, io, records))
   } finally {

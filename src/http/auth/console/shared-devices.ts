@@ -22,8 +22,12 @@ import {
 
 interface SharedDevicesOptions {
   shared: Pick<Shared, 'list' | 'put' | 'take'>
-  /** `tell` resolves when all replicas will look soon; `watch` calls back after each change. */
-  changes: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** `SharedChanges` in `replicas/shared-changes.ts`, as far as devices need it. */
+  changes: {
+    tell(topic: string): Promise<void>
+    heard(topic: string): Promise<void>
+    keep(topic: string, read: () => Promise<void>): Pick<SharedDevices, 'refresh' | 'isFresh'>
+  }
   clock: Clock
   ids: Ids
   log: Logger
@@ -33,7 +37,8 @@ interface SharedDevicesOptions {
 export interface SharedDevices extends Devices {
   /** Looks for devices that have just signed in elsewhere. Call it before a token counts as unknown. */
   refresh(): Promise<void>
-  close(): void
+  /** False: a device may have been signed out elsewhere of which this process has not heard. `refresh` before it counts. */
+  isFresh(): boolean
 }
 
 const KIND = 'device'
@@ -70,20 +75,6 @@ export async function openSharedDevices(options: SharedDevicesOptions): Promise<
     dropIdle()
   }
 
-  // One look after the other, so that an old answer never replaces a newer one. Whoever asks gets one that begins afterwards: many
-  // unknown tokens at once cost two looks.
-  let looking: Promise<unknown> = Promise.resolve()
-  let next: Promise<void> | null = null
-  function load(): Promise<void> {
-    next ??= looking.then(() => {
-      next = null
-      const done = read()
-      looking = done.catch(() => {})
-      return done
-    })
-    return next
-  }
-
   function dropIdle(): void {
     const now = clock.now()
     if (now >= nextEnd) set(devices.filter((one) => expiresAt(one) > now))
@@ -108,27 +99,25 @@ export async function openSharedDevices(options: SharedDevicesOptions): Promise<
     }
   }
 
-  await load()
-  const stop = changes.watch(TOPIC, () => {
-    load().catch((error: unknown) => log.warn('the signed-in devices cannot be read just now', { error }))
-  })
+  const { refresh, isFresh } = changes.keep(TOPIC, read)
+  await refresh()
   return {
     current() {
       dropIdle()
       return table
     },
     async list() {
-      await load()
+      await refresh()
       return devices
     },
     async add(wanted) {
       const { device, token } = newDevice(wanted, { clock, ids, random })
       const kept = { ...device, sha256: digestOf(token) }
-      await load()
+      await refresh()
       for (const { id } of devicesToDrop(devices, wanted.user)) await shared.take(KIND, id)
       await put(kept, 0)
       await changes.tell(TOPIC)
-      await load()
+      await refresh()
       return { device, token }
     },
     used(id) {
@@ -141,12 +130,11 @@ export async function openSharedDevices(options: SharedDevicesOptions): Promise<
     },
     async remove(id) {
       const removed = await shared.take(KIND, id)
-      if (removed === null) return false
       await changes.tell(TOPIC)
-      await load()
-      return true
+      await Promise.all([refresh(), changes.heard(TOPIC)])
+      return removed !== null
     },
-    refresh: load,
-    close: stop,
+    refresh,
+    isFresh,
   }
 }

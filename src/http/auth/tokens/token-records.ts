@@ -8,8 +8,16 @@ export interface TokenRecords {
   add(records: readonly TokenRecord[]): Promise<void>
   /** False: there is no such record, or somebody else was faster. */
   remove(id: string): Promise<boolean>
-  /** Hears all records after another process has changed them. Left out: no other process can. */
-  onChange?(listener: (records: readonly TokenRecord[]) => void): void
+  /** Tells the other processes, and resolves when what was removed before counts at none of them. Left out: there are none. */
+  heard?(): Promise<void>
+  /** Calls `use` with all records after another process has changed them. Left out: nobody needs to know. */
+  keep?(use: (records: readonly TokenRecord[]) => void): TokenCopy
+}
+
+/** `SharedCopy` in `replicas/shared-copy.ts`, as far as tokens need it. */
+export interface TokenCopy {
+  refresh(): Promise<void>
+  isFresh(): boolean
 }
 
 /**

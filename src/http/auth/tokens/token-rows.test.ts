@@ -6,7 +6,8 @@ import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createSharedChanges } from '../../../replicas/shared-changes.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
-import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
+import type { Shared } from '../../../store/ports/shared.ts'
+import { collectLines, createManualClock, type LogLine, whileTimePasses } from '../../testing/server-fixture.ts'
 import { digestOf } from './token.ts'
 import { createTokenRows } from './token-rows.ts'
 import { readTokens } from './tokens.ts'
@@ -16,7 +17,7 @@ function setUp() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-token-rows-')))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const clock = createManualClock()
-  const shared = createLocalShared(clock)
+  const all = createLocalShared(clock)
   const lines: LogLine[] = []
   const places = (name: string) => {
     const [dataDir, configDir] = [join(folder, name, 'data'), join(folder, name, 'config')]
@@ -36,25 +37,26 @@ function setUp() {
       checkOwner() {},
     })
   }
-  async function open(name: string, make = false) {
+  async function open(name: string, make = false, shared: Shared = all) {
     const tokens = read(name)
-    const changes = createSharedChanges({ shared, clock, logger: silentLogger })
+    const changes = createSharedChanges({ shared, owner: name, clock, logger: silentLogger })
     onTestFinished(() => changes.close())
     const made = await tokens.begin(async () => {}, {
       make,
       records: createTokenRows({ shared, changes, log: collectLines(lines) }),
     })
-    return { tokens, made }
+    const revoke = (id: string) => whileTimePasses(clock, tokens.revoke(id, 'bob'))
+    return { tokens, made, revoke }
   }
-  return { folder, clock, shared, lines, read, open }
+  return { folder, clock, shared: all, lines, read, open }
 }
 
 const names = ({ list }: { list(): readonly { name: string }[] }) => list().map(({ name }) => name)
 const ada = (name: string) => ({ name, user: 'ada', role: 'user' }) as const
 
-test('a token that one process makes or revokes counts at the others within a second', async () => {
+test('a token that one process makes counts at the others within a second, and one that it has revoked nowhere', async () => {
   const { clock, open } = setUp()
-  const [{ tokens: one }, { tokens: other }] = [await open('one'), await open('other')]
+  const [{ tokens: one, ...here }, { tokens: other, ...there }] = [await open('one'), await open('other')]
 
   const { record, token } = await one.create(ada('laptop'), 'bob')
   expect(one.current().map(({ sha256 }) => sha256)).toEqual([digestOf(token)])
@@ -65,15 +67,39 @@ test('a token that one process makes or revokes counts at the others within a se
   const second = await one.create(ada('phone'), 'bob')
   await other.refresh()
   expect(other.current().map(({ sha256 }) => sha256)).toContain(digestOf(second.token))
-  await one.revoke(second.record.id, 'bob')
-  await other.refresh()
+  await here.revoke(second.record.id)
+  expect(other.current().map(({ id }) => id)).toEqual([record.id])
 
-  await other.revoke(record.id, 'bob')
-  expect(other.current()).toEqual([])
-  await expect(other.revoke(record.id, 'bob')).rejects.toMatchObject({ code: 'token_not_found' })
-  clock.advance(500)
-  await expect.poll(() => one.current()).toEqual([])
-  await expect(one.revoke(record.id, 'bob')).rejects.toMatchObject({ code: 'token_not_found' })
+  await there.revoke(record.id)
+  expect([one.current(), other.current()]).toEqual([[], []])
+  for (const { revoke } of [here, there]) {
+    await expect(revoke(record.id)).rejects.toMatchObject({ code: 'token_not_found' })
+  }
+})
+
+test('a look at tokens of other processes that began before a token was revoked does not bring it back', async () => {
+  const { shared, open } = setUp()
+  let answer = Promise.resolve()
+  const slow: Shared = {
+    ...shared,
+    async list(kind) {
+      const found = await shared.list(kind)
+      if (kind === 'token') await answer
+      return found
+    },
+  }
+  const { tokens, revoke } = await open('one', false, slow)
+  const { record } = await tokens.create(ada('laptop'), 'bob')
+  const late = Promise.withResolvers<void>()
+  answer = late.promise
+
+  const looking = tokens.refresh()
+  const revoked = revoke(record.id)
+  await expect.poll(() => tokens.current()).toEqual([])
+  late.resolve()
+  await Promise.all([looking, revoked])
+
+  expect(tokens.current()).toEqual([])
 })
 
 test('tokens that both make at once are all there, and a token is in no file', async () => {
@@ -97,9 +123,9 @@ test('the tokens of a file are copied once, and never again', async () => {
   await alone.begin(async () => {}, { make: false })
   const { record } = await alone.create(ada('before'), 'bob')
 
-  const { tokens } = await open('one')
+  const { tokens, revoke } = await open('one')
   expect(names(tokens)).toEqual(['before'])
-  await tokens.revoke(record.id, 'bob')
+  await revoke(record.id)
   // The file of the other way of keeping them is still there.
   expect(names((await open('one')).tokens)).toEqual([])
 })

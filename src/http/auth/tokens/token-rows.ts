@@ -4,7 +4,7 @@ import type { Logger } from '../../../domain/logger.ts'
 import type { Shared, SharedRecord } from '../../../store/ports/shared.ts'
 import type { TokenRecord } from './token.ts'
 import { TokenRecordSchema } from './token-file.ts'
-import type { TokenRecords } from './token-records.ts'
+import type { TokenCopy, TokenRecords } from './token-records.ts'
 
 const KIND = 'token'
 /** Says that tokens were stored here before, also when all of them are revoked. */
@@ -13,10 +13,11 @@ const TOPIC = 'tokens'
 
 interface TokenRowsDeps {
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  /** Tells the other processes what this one changes. Without `watch`, as in a command, it does not hear what they change. */
+  /** Tells the other processes what this one changes. Without `keep`, as in a command, it does not hear what they change. */
   changes: {
     tell(topic: string): Promise<void>
-    watch?(topic: string, look: () => void): () => void
+    heard(topic: string): Promise<void>
+    keep?(topic: string, read: () => Promise<void>): TokenCopy
   }
   log: Logger
 }
@@ -25,20 +26,14 @@ export function createTokenRows({ shared, changes, log }: TokenRowsDeps): TokenR
   /** Counts what this process changes. A list that was read before one of them is too old. */
   let own = 0
 
+  const { keep } = changes
   const list = () => listTokenRows(shared, log)
 
-  async function look(listener: (records: readonly TokenRecord[]) => void): Promise<void> {
-    try {
-      let records: readonly TokenRecord[]
-      let before: number
-      do {
-        before = own
-        records = await list()
-      } while (own !== before)
-      listener(records)
-    } catch (error) {
-      // The tokens that are known go on. Whatever changes them next brings another look.
-      log.warn('the tokens could not be read from the store', { error })
+  async function newest(): Promise<readonly TokenRecord[]> {
+    for (;;) {
+      const before = own
+      const records = await list()
+      if (own === before) return records
     }
   }
 
@@ -58,10 +53,13 @@ export function createTokenRows({ shared, changes, log }: TokenRowsDeps): TokenR
     async remove(id) {
       const taken = await shared.take(KIND, id)
       own += 1
-      await changes.tell(TOPIC)
       return taken !== null
     },
-    onChange: (listener) => void changes.watch?.(TOPIC, () => void look(listener)),
+    async heard() {
+      await changes.tell(TOPIC)
+      await changes.heard(TOPIC)
+    },
+    ...(keep === undefined ? {} : { keep: (use) => keep(TOPIC, async () => use(await newest())) }),
   }
 }
 

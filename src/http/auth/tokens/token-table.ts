@@ -1,5 +1,5 @@
 import { checkTokens, type Token, type TokenRecord } from './token.ts'
-import type { TokenRecords } from './token-records.ts'
+import type { TokenCopy, TokenRecords } from './token-records.ts'
 
 /** The valid tokens, in memory. What this process changes is stored first. */
 export interface TokenTable {
@@ -10,8 +10,12 @@ export interface TokenTable {
   add(more: readonly TokenRecord[]): Promise<void>
   /** False: there is no such record, or somebody else was faster. */
   remove(id: string): Promise<boolean>
+  /** Resolves when what was removed before counts in no other process any more. */
+  heard(): Promise<void>
   /** Looks for what other processes have changed. */
   refresh(): Promise<void>
+  /** False: another process may have removed a token of which this one has not heard. `refresh` before it counts. */
+  isFresh(): boolean
   /** From now on the tokens are in a store that other processes use too. Returns how many were copied into it. */
   moveTo(shared: TokenRecords): Promise<number>
   readonly isShared: boolean
@@ -26,8 +30,7 @@ export function createTokenTable(
   let isShared = false
   let records = found
   let table: readonly Token[] = checkTokens([...given, ...records])
-  /** Counts what this process changes. */
-  let changes = 0
+  let copy: TokenCopy | null = null
 
   function use(next: readonly TokenRecord[]): void {
     table = checkTokens([...given, ...next])
@@ -47,29 +50,22 @@ export function createTokenTable(
     async add(more) {
       checkTokens([...given, ...records, ...more])
       await stored.add(more)
-      changes += 1
       // Another process may have added some, or removed one, since then.
       use([...records.filter((one) => more.every(({ id }) => id !== one.id)), ...more])
     },
     async remove(id) {
       const isRemoved = await stored.remove(id)
-      changes += 1
       if (isRemoved) use(records.filter((one) => one.id !== id))
       return isRemoved
     },
-    async refresh() {
-      for (let before = -1; isShared && before !== changes; ) {
-        before = changes
-        const next = (await stored.read()) ?? []
-        // Otherwise it is too old: a token that was revoked meanwhile would be valid again.
-        if (before === changes) use(next)
-      }
-    },
+    heard: async () => stored.heard?.(),
+    refresh: async () => copy?.refresh(),
+    isFresh: () => copy?.isFresh() ?? true,
     async moveTo(shared) {
       stored = shared
       isShared = true
       const copied = await copyTo(shared)
-      shared.onChange?.(use)
+      copy = shared.keep?.(use) ?? null
       return copied
     },
     get isShared() {

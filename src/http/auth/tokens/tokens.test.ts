@@ -21,8 +21,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
-import { digestOf, type TokenRecord } from './token.ts'
-import type { TokenRecords } from './token-records.ts'
+import { digestOf } from './token.ts'
 import { readTokens, type TokensOptions } from './tokens.ts'
 
 function setUp() {
@@ -516,36 +515,4 @@ test('a token of an agent is for an operator; others need none for their own ses
   expect([tokens.list(), trail]).toEqual([[], []])
   expect((await tokens.create({ name: '', user: 'ann', role: 'agent', workspace }, 'x')).record.user).toBe('ann')
   expect((await tokens.create({ name: '', user: 'mallory', role: 'user' }, 'x')).record.user).toBe('mallory')
-})
-
-test('a look at tokens of other processes that began before a token was revoked does not bring it back', async () => {
-  const { read, valid } = setUp()
-  let rows: readonly TokenRecord[] = []
-  let answer = Promise.resolve()
-  const records: TokenRecords = {
-    async read() {
-      const found = rows
-      await answer
-      return found
-    },
-    async add(more) {
-      rows = [...rows, ...more]
-    },
-    async remove(id) {
-      rows = rows.filter((one) => one.id !== id)
-      return true
-    },
-  }
-  const tokens = read()
-  await tokens.begin(async () => {}, { make: false, records })
-  const { record, token } = await tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')
-  const slow = Promise.withResolvers<void>()
-  answer = slow.promise
-
-  const looking = tokens.refresh()
-  await tokens.revoke(record.id, 'ada')
-  slow.resolve()
-  await looking
-
-  expect(valid(tokens, token)).toBe(null)
 })

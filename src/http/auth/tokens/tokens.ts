@@ -50,12 +50,17 @@ export interface Tokens {
   list(): readonly TokenRecord[]
   /** Looks at once for what other processes have changed. */
   refresh(): Promise<void>
+  /** False: another process may have revoked a token of which this one has not heard. `refresh` before it counts. */
+  isFresh(): boolean
   /**
    * The token is valid and on disk when it resolves. Its text is only in the result. Throws `conflict` if there are too many, and
    * `invalid_request` or `forbidden` if an agent may not work in the folder, report to the channel or belong to the user.
    */
   create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }>
-  /** The token is invalid when it resolves, also after a restart. Throws `token_not_found`, and what `check` throws, which sees it first. */
+  /**
+   * The token is invalid in all processes when it resolves, also after a restart. Throws `token_not_found`, and what `check` throws, which
+   * sees it first.
+   */
   revoke(id: string, by: string, check?: (record: TokenRecord) => void): Promise<void>
   /** The token file. Null: tokens are stored elsewhere, or not at all. */
   readonly path: string | null
@@ -211,15 +216,19 @@ export function readTokens(options: TokensOptions): ReadTokens {
     },
     operatorToken,
     refresh: table.refresh,
+    isFresh: table.isFresh,
     async revoke(id, by, check) {
       const known = () => table.records().find((one) => one.id === id)
       // Another process may have made it a moment ago.
       if (known() === undefined) await table.refresh()
       const record = known()
-      if (record === undefined) throw tokenNotFound(id)
-      check?.(record)
-      if (!(await table.remove(id))) throw tokenNotFound(id)
-      await write('token_revoked', record, by)
+      if (record !== undefined) check?.(record)
+      if (record === undefined || !(await table.remove(id))) {
+        // It may have been revoked by a request that nobody answered. Then it must not count any more either.
+        await table.heard()
+        throw tokenNotFound(id)
+      }
+      await Promise.all([write('token_revoked', record, by), table.heard()])
     },
     hasAny: (make) => table.current().length > 0 || (old !== null && old !== 'refused' && old.length > 0) || make,
     async begin(writeAudit, { make, records: shared }) {

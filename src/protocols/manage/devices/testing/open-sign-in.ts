@@ -36,7 +36,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const operatorGroups = [{ group: 'sre', admin: false }]
   const operators = configuredOperators(named, [], operatorGroups)
   const shared = replica?.shared ?? createLocalShared(clock)
-  const changes = createSharedChanges({ shared, clock, logger: silentLogger })
+  const changes = createSharedChanges({ shared, owner: ids.uuid(), clock, logger: silentLogger })
   const codes = createCodes(shared, clock)
   const passkeys = replica === undefined ? openPasskeys(null) : createSharedPasskeys(shared)
   const devices: Devices & Partial<SharedDevices> =
@@ -57,7 +57,11 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const server = await startServer({
     routes,
     clock,
-    auth: { devices, ...(devices.refresh === undefined ? {} : { lookAgain: devices.refresh }) },
+    auth: {
+      devices,
+      ...(devices.refresh === undefined ? {} : { lookAgain: devices.refresh }),
+      ...(devices.isFresh === undefined ? {} : { isFresh: devices.isFresh }),
+    },
     proxyAuth: createProxyAuth(
       {
         name: 'corp',
