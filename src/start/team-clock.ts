@@ -9,9 +9,9 @@ import type { Logger } from '../domain/logger.ts'
 export interface TeamClock extends Clock {
   /**
    * `lead` says how far the database's time is ahead of monotonic time. It is asked every second, and must be cheap, unless `again`
-   * says that its last answer may be wrong. The returned function ends it.
+   * says that its last answer may be wrong. `machine` is the same for the clock of this machine. The returned function ends it.
    */
-  follow(lead: (again: boolean) => Promise<number>, log: Logger): Promise<() => void>
+  follow(lead: (again: boolean, machine: number) => Promise<number>, log: Logger): Promise<() => void>
 }
 
 const LOOK_MS = 1_000
@@ -39,7 +39,7 @@ export function createTeamClock(own: Clock): TeamClock {
 
       async function look(): Promise<void> {
         const mine = ownLead()
-        const theirs = await leadOfDatabase(Math.abs(mine - seen) >= JUMP_MS)
+        const theirs = await leadOfDatabase(Math.abs(mine - seen) >= JUMP_MS, mine)
         seen = mine
         lead ??= mine
         if (Math.abs(theirs - lead) >= SMALL_MS) lead = theirs

@@ -5,15 +5,16 @@ import type { Database } from './database.ts'
 /** What replicas whose clocks differ agree on. */
 export interface DatabaseTime {
   /**
-   * Milliseconds from the monotonic time of this process to the database's time. Only a clock that is set over there changes it, or a
-   * sleep of this machine. Asks the database if its last answer may be wrong, or if `again` is true.
+   * Milliseconds from the monotonic time of this process to the database's time. Only a clock that was set over there changes it, or a
+   * sleep of this machine. Asks the database if its last answer may be wrong, or if `again` is true. `machine` is the same for the
+   * clock of this machine, as a second witness.
    */
-  lead(again?: boolean): Promise<number>
+  lead(again?: boolean, machine?: number): Promise<number>
   /** Milliseconds to add to a wall time of this process to get the database's. */
   offset(): Promise<number>
   /**
-   * The same to judge times that others have written. After a failover the clock may be another one, and what was written before counts
-   * by the old one: for a while, whichever makes it earlier.
+   * The same to judge times that others have written. They may have asked when the database's clock was another: whichever of its
+   * times of the last half minute makes it earlier.
    */
   offsetForOthers(): Promise<number>
 }
@@ -23,9 +24,14 @@ const ask: Statement = { name: 'database_time', text: `SELECT ${NOW}` }
 /** Smaller differences are errors of the measurement, and do not matter. */
 const STEP_MS = 250
 /** The clock of the database's machine may be set. */
-const VALID_MS = 60_000
-/** In that time every process that lives has written its lease anew. */
-const MIXED_MS = 10_000
+const ASK_EVERY_MS = 5_000
+/**
+ * A clock that is set counts when it has stayed so: one that is soon put right again misleads nobody. Meanwhile every process hears of
+ * it, so that nobody takes another one for dead that goes by the new time first.
+ */
+const STAYED_MS = 15_000
+/** In that time after a change every process that lives has written its lease anew. */
+const KEPT_MS = 30_000
 const QUICK_MS = 500
 const MOST_TRIES = 3
 
@@ -33,50 +39,63 @@ export function createDatabaseTime(
   database: Pick<Database, 'reads' | 'writersMade'>,
   clock: Pick<Clock, 'now' | 'mono'>,
 ): DatabaseTime {
-  let measured: { lead: number; at: number; writer: number } | null = null
-  let before: { lead: number; until: number } | null = null
+  let lead: number | null = null
+  let asked = { at: 0, writer: 0 }
+  /** What the database has said lately, oldest first. */
+  let said: { lead: number; at: number }[] = []
+  let ofMachine: number | null = null
 
   /** A question that waits for long says little about the time of its answer. */
-  async function askLead(): Promise<number> {
+  async function askLead(): Promise<{ found: number; error: number }> {
     for (let tries = 1; ; tries += 1) {
       const began = clock.mono()
       const [[theirs] = [clock.now()]] = await database.reads.rows<[number]>(ask)
       const ended = clock.mono()
-      if (ended - began < QUICK_MS || tries === MOST_TRIES) return theirs - (began + ended) / 2
+      const error = (ended - began) / 2
+      if (ended - began < QUICK_MS || tries === MOST_TRIES) return { found: theirs - began - error, error }
     }
   }
 
   async function measure(): Promise<number> {
-    const writer = database.writersMade
-    const found = await askLead()
-    const last = measured?.lead ?? found
-    const isAnother = Math.abs(found - last) >= STEP_MS
-    if (isAnother) before = { lead: last, until: clock.mono() + MIXED_MS }
-    const lead = isAnother ? found : last
-    measured = { lead, at: clock.mono(), writer }
+    asked = { at: clock.mono(), writer: database.writersMade }
+    const { found, error } = await askLead()
+    const now = clock.mono()
+    const isAsBefore = lead !== null && Math.abs(found - lead) < STEP_MS + error
+    said = [
+      ...said.filter(({ at }) => now - at < KEPT_MS),
+      { lead: isAsBefore && lead !== null ? lead : found, at: now },
+    ]
+    if (lead === null || (!isAsBefore && counts(found, lead))) lead = found
     return lead
   }
 
-  async function leadNow(again = false): Promise<number> {
-    // A new connection may lead to another server.
-    if (again || measured === null || measured.writer !== database.writersMade) return measure()
-    if (clock.mono() - measured.at >= VALID_MS) {
-      // Commits do not wait for it. The next one has what it finds.
-      measured = { ...measured, at: clock.mono() }
-      measure().catch(() => {})
-    }
-    return measured.lead
+  function counts(found: number, before: number): boolean {
+    // This machine's clock bears it out: it has slept, or the database's clock was wrong when it was asked first.
+    if (found > before && ofMachine !== null && isSame(found, ofMachine)) return true
+    const first = said[said.findLastIndex((one) => !isSame(one.lead, found)) + 1]
+    return first !== undefined && clock.mono() - first.at >= STAYED_MS
   }
 
-  const offsetOf = (lead: number): number => lead - (clock.now() - clock.mono())
+  async function leadNow(again = false, machine = ofMachine): Promise<number> {
+    ofMachine = machine
+    // A new connection may lead to another server.
+    if (again || lead === null || asked.writer !== database.writersMade) return measure()
+    // Commits do not wait for it. The next one has what it finds.
+    if (clock.mono() - asked.at >= ASK_EVERY_MS) measure().catch(() => {})
+    return lead
+  }
+
+  const offsetOf = (one: number): number => one - (clock.now() - clock.mono())
 
   return {
     lead: leadNow,
     offset: async () => offsetOf(await leadNow()),
     async offsetForOthers() {
-      const lead = await leadNow()
-      const isMixed = before !== null && clock.mono() < before.until
-      return offsetOf(isMixed && before !== null ? Math.min(lead, before.lead) : lead)
+      const own = await leadNow()
+      const lately = said.filter(({ at, lead: one }) => clock.mono() - at < KEPT_MS && !isSame(one, own))
+      return offsetOf(Math.min(own, ...lately.map((one) => one.lead)))
     },
   }
 }
+
+const isSame = (one: number, other: number): boolean => Math.abs(one - other) < STEP_MS
