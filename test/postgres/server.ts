@@ -17,6 +17,10 @@ export interface PostgresServer {
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   /** kill -9 of all its processes at once. */
   kill(): Promise<void>
+  /** SIGSTOP of all its processes: connections stay open, and nobody answers. */
+  pause(): void
+  /** They go on where they were. */
+  resume(): void
   /** Until `kill`, nothing is written to the disk that nobody waits for: the crash takes it. On Linux. */
   holdText(): Promise<void>
   /** Starts it again after `stop` or `kill`, on the same port. */
@@ -31,6 +35,8 @@ export interface PostgresOptions {
   /** A folder that has been initialized, or does not exist yet. Left out: a new one. */
   dir?: string
   settings?: Readonly<Record<string, string | number>>
+  /** More variables of its environment. */
+  env?: Readonly<Record<string, string>>
   /** Also the lines of its log. */
   log?: (line: string) => void
 }
@@ -38,7 +44,7 @@ export interface PostgresOptions {
 const run = promisify(execFile)
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const { dir, settings = {}, log, bin = findPostgres() } = options
+  const { dir, settings = {}, env = {}, log, bin = findPostgres() } = options
   if (bin === null) throw new Error(NO_POSTGRES)
   const user = serverUser()
   const data = join(dir ?? mkdtempSync(join(tmpdir(), 'quarterdeck-postgres-')), 'data')
@@ -49,7 +55,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await run(join(bin, 'initdb'), [...flags, '-D', data], { ...user })
   }
   const start = async () => {
-    const child = await launch(join(bin, 'postgres'), ['-D', data, ...given], port, user, log)
+    const child = await launch(join(bin, 'postgres'), ['-D', data, ...given], port, { user, env, log })
     endWithUs(child, dir === undefined ? join(data, '..') : null)
     return child
   }
@@ -77,6 +83,15 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await end
       // The next start is refused as long as one of them is there.
       while (children.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 5))
+    },
+    pause() {
+      // A stopped server makes no more processes.
+      process.kill('SIGSTOP')
+      for (const pid of childrenOf(process.pid)) killOne(pid, 'SIGSTOP')
+    },
+    resume() {
+      for (const pid of childrenOf(process.pid)) killOne(pid, 'SIGCONT')
+      process.kill('SIGCONT')
     },
     async holdText() {
       if (!existsSync('/proc')) return
@@ -121,11 +136,19 @@ function launch(
   program: string,
   args: readonly string[],
   port: number,
-  user: { uid: number; gid: number } | null,
-  log: (line: string) => void = () => {},
+  how: {
+    user: { uid: number; gid: number } | null
+    env: Readonly<Record<string, string>>
+    log: PostgresOptions['log'] | undefined
+  },
 ): Promise<ChildProcess> {
+  const { user, env, log = () => {} } = how
   return new Promise((resolve, reject) => {
-    const child = spawn(program, [...args, '-p', String(port)], { ...user, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(program, [...args, '-p', String(port)], {
+      ...user,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       for (const line of text.trimEnd().split('\n')) log(line)

@@ -10,6 +10,14 @@ export interface TcpProxy {
    * Breaks the connection at message `n` from now on, once: before it reaches the server, or after it, so that only the answer is lost.
    */
   breakAt(n: number, when: 'before' | 'after'): void
+  /** Breaks the connection at the next message with this text, once: the server gets it, and nobody hears the answer. */
+  loseAnswerTo(text: string): void
+  /** How many answers were lost like that. */
+  readonly lost: number
+  /** Passes nothing on any more, in neither direction, and closes nothing: packets are dropped somewhere on the way. */
+  freeze(): void
+  /** What was under way arrives after all. */
+  thaw(): void
   /** Breaks all connections now. */
   breakAll(): void
   close(): Promise<void>
@@ -19,9 +27,12 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   let messages = 0
-  let breaking: { at: number; when: 'before' | 'after' } | null = null
+  let breaking: { isAt: (message: Buffer) => boolean; when: 'before' | 'after' } | null = null
+  let lost = 0
+  let isFrozen = false
+  let late: Socket[] = []
 
-  const server = createServer((client) => {
+  function pass(client: Socket): void {
     const upstream = connectTo(Number(target.port), target.hostname)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
@@ -41,7 +52,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     client.on('data', (data) => {
       for (const { message, isStart } of split(data)) {
         if (!isStart) messages += 1
-        if (breaking !== null && !isStart && messages >= breaking.at) {
+        if (breaking !== null && !isStart && breaking.isAt(message)) {
           const { when } = breaking
           breaking = null
           if (when === 'before') return end()
@@ -55,6 +66,12 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
         upstream.write(message)
       }
     })
+  }
+
+  const server = createServer((client) => {
+    if (!isFrozen) return pass(client)
+    sockets.add(client)
+    late.push(client.pause().on('error', () => {}))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -67,7 +84,30 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
       return messages
     },
     breakAt(n, when) {
-      breaking = { at: messages + n, when }
+      const at = messages + n
+      breaking = { isAt: () => messages >= at, when }
+    },
+    loseAnswerTo(text) {
+      const isAt = (message: Buffer) => {
+        const isIt = message.includes(text)
+        if (isIt) lost += 1
+        return isIt
+      }
+      breaking = { isAt, when: 'after' }
+    },
+    get lost() {
+      return lost
+    },
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      isFrozen = false
+      const waiting = late
+      late = []
+      for (const client of waiting) if (!client.destroyed) pass(client)
+      for (const socket of sockets) socket.resume()
     },
     breakAll() {
       for (const socket of sockets) socket.destroy()

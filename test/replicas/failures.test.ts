@@ -4,38 +4,30 @@
 //   RESTARTS=20 CLIENTS=20 SEED=7 npm run test:replicas -- failures.test.ts      the long variant
 
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { fromEnvironment, print } from '../crash/support/figures.ts'
+import { breakMachine } from '../crash/support/broken-machine.ts'
+import { fromEnvironment, ms, print } from '../crash/support/figures.ts'
 import { record } from '../crash/support/sse-recorder.ts'
 import { until } from '../crash/support/until.ts'
 import { askOnce } from '../postgres/test-database.ts'
-import { createRandom } from '../sim/random.ts'
-import { startLoad } from './support/load.ts'
+import { endConnections } from './support/harm.ts'
+import { openProxies } from './support/open-proxies.ts'
 import { noStandby, startPair } from './support/standby.ts'
-import { openTeam, type Team, type TeamOptions } from './support/team.ts'
+import type { Team } from './support/team.ts'
+import { withLoad } from './support/with-load.ts'
 
 const RESTARTS = fromEnvironment('RESTARTS', 4)
-const CLIENTS = fromEnvironment('CLIENTS', 12)
-const SEED = fromEnvironment('SEED', 20_261_116)
 
 /** For a machine that has other things to do. The pages look at the store every few seconds. */
 const TELLS_MS = 60_000
 
 const run = promisify(execFile)
-
-async function withLoad(options: Partial<TeamOptions> = {}) {
-  const random = createRandom(SEED)
-  const team = await openTeam(onTestFinished, { replicas: 2, ...options })
-  const load = startLoad(team, { clients: CLIENTS, random })
-  await until('some have been answered', () => load.talks.some(({ ended }) => ended), 60_000)
-  return { random, team, load }
-}
 
 interface Pages {
   health: number | null
@@ -76,6 +68,42 @@ async function hold(url: string): Promise<pg.Client> {
   client.on('error', () => {})
   await client.connect()
   return client
+}
+
+/** How far Postgres's clock is ahead of this machine's. */
+async function clockOf({ postgres }: Team): Promise<number> {
+  const [row] = await askOnce(postgres.url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')
+  return Number(row?.now) - Date.now()
+}
+
+/** Opens one session after the other, and compares when they say that they were made with when that was. */
+function watchStamps({ url }: Team) {
+  let isOver = false
+  let count = 0
+  let worst = 0
+  async function look(): Promise<void> {
+    for (let i = 0; !isOver; i += 1) {
+      const before = Date.now()
+      const body = { message: 'hello' }
+      const sent = await record({ url: `${url}/sessions/stamp-${i}/messages`, method: 'POST', body }).done
+      const after = Date.now()
+      await pause(200)
+      if (sent.status !== 202) continue
+      const shown = await record({ url: `${url}/sessions/stamp-${i}` }).done
+      if (shown.status !== 200) continue
+      const made = Date.parse(JSON.parse(shown.body).created_at)
+      count += 1
+      worst = Math.max(worst, before - made, made - after)
+    }
+  }
+  const looking = look()
+  return {
+    async stop() {
+      isOver = true
+      await looking
+      return { count, worst }
+    },
+  }
 }
 
 describe('Postgres under load', () => {
@@ -149,6 +177,91 @@ describe('Postgres under load', () => {
     await pagesSay(team, WORKS)
     expect(counts.killed + counts.cancelled).toBeGreaterThan(0)
     print(`${counts.killed} idle transactions ended, ${counts.cancelled} statements cancelled: ${await load.finish()}`)
+  })
+
+  test('is cut off from one server in silence, for longer than its lease', async () => {
+    const { proxies, ...way } = await openProxies(2)
+    const { team, load } = await withLoad(way)
+    for (const [i, proxy] of proxies.entries()) {
+      proxy.freeze()
+      await pause(14_000)
+      // What was under way arrives after all, or the connections are gone.
+      if (i === 1) proxy.breakAll()
+      proxy.thaw()
+      await pause(3_000)
+    }
+    await pagesSay(team, WORKS)
+    print(`Silent partition of each server for 14 s: ${await load.finish()}`)
+  })
+
+  test('is cut off from all servers in silence', async () => {
+    const { proxies, ...way } = await openProxies(2)
+    const { team, load } = await withLoad(way)
+    for (const proxy of proxies) proxy.freeze()
+    await pause(12_000)
+    for (const proxy of proxies) proxy.thaw()
+    await pagesSay(team, WORKS)
+    print(`Silent partition of all servers for 12 s: ${await load.finish()}`)
+  })
+
+  test('commits, and its answer is lost', async () => {
+    const { proxies, ...way } = await openProxies(2)
+    const { team, load } = await withLoad(way)
+    for (const end = performance.now() + 15_000; performance.now() < end; ) {
+      for (const proxy of proxies) proxy.loseAnswerTo('COMMIT')
+      await pause(400)
+    }
+    await pagesSay(team, WORKS)
+    const lost = proxies.reduce((n, proxy) => n + proxy.lost, 0)
+    expect(lost).toBeGreaterThan(10)
+    print(`${lost} answers to COMMIT lost: ${await load.finish()}`)
+  })
+
+  test('is stopped for longer than a lease', async () => {
+    const { team, load } = await withLoad()
+    onTestFinished(() => team.postgres.resume())
+    team.postgres.pause()
+    await pause(12_000)
+    team.postgres.resume()
+    await pagesSay(team, WORKS)
+    print(`Postgres stopped (SIGSTOP) for 12 s: ${await load.finish()}`)
+  })
+
+  test('is read-only for longer than a lease', async () => {
+    const { team, load } = await withLoad()
+    const setReadOnly = async (value: 'on' | 'off') => {
+      await askOnce(team.postgres.url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+      await askOnce(team.postgres.url, 'SELECT pg_reload_conf()')
+    }
+    await setReadOnly('on')
+    // It answers, but nothing can be stored.
+    await pagesSay(team, { ...AWAY, up: '1' })
+    await pause(8_000)
+    await setReadOnly('off')
+    await pagesSay(team, WORKS)
+    print(`Postgres read-only: ${await load.finish()}`)
+  })
+
+  test.each([-60, 60])('has a clock that is %i s off for 10 s: nobody goes by it', async (seconds) => {
+    const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-clock-'))
+    chmodSync(folder, 0o755)
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const machine = await breakMachine({ directory: folder })
+    if (machine === null) throw new Error('a library for LD_PRELOAD cannot be compiled: install a C compiler')
+    const { team, load } = await withLoad({ postgres: { env: machine.env } })
+    const stamps = watchStamps(team)
+    await pause(3_000)
+    await machine.moveClocks({ wall: seconds * 1_000 })
+    expect(Math.round((await clockOf(team)) / 1_000)).toBe(seconds)
+    // Whoever connects anew asks for the time.
+    await endConnections(team)
+    await pause(10_000)
+    await machine.moveClocks({ wall: 0 })
+    await pause(8_000)
+    const { count, worst } = await stamps.stop()
+    const figures = await load.finish()
+    print(`Postgres's clock ${seconds} s off for 10 s, ${count} stamps at most ${ms(worst)} off: ${figures}`)
+    expect(worst).toBeLessThan(2_000)
   })
 
   test('has a full disk', async ({ skip }) => {

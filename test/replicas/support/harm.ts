@@ -65,9 +65,13 @@ const connectionsEnded: Harm = {
   takesOver: false,
   async inflict({ postgres }, _random, begun) {
     begun()
-    const others = `backend_type = 'client backend' AND pid <> pg_backend_pid()`
-    await askOnce(postgres.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`)
+    await endConnections({ postgres })
   },
+}
+
+export async function endConnections({ postgres }: Pick<Team, 'postgres'>): Promise<void> {
+  const others = `backend_type = 'client backend' AND pid <> pg_backend_pid()`
+  await askOnce(postgres.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`)
 }
 
 /** One after the other, so that a few rounds see them all. */

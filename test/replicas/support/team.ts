@@ -19,8 +19,10 @@ export interface Team {
   readonly replicas: (TestServer | null)[]
   /** Starts the replica at this place. */
   start(place: number): Promise<void>
-  /** The lines that the tool has written: its call and its session. */
-  ledger(): readonly { call: string; session: string }[]
+  /** The lines that the tool has written: its call, its session and the process that did it. */
+  ledger(): readonly { call: string; session: string; pid: number }[]
+  /** The processes in which an approved call has begun, as often as one has. */
+  begun(): readonly number[]
   /** What replicas have logged that nobody should have to read: errors. */
   errors(): string[]
 }
@@ -30,8 +32,8 @@ export interface TeamOptions {
   postgres?: PostgresOptions
   /** One that runs already, and that somebody else ends. */
   server?: PostgresServer
-  /** Replaces the URL that the replicas get. */
-  store?: (url: string) => string
+  /** Replaces the URL that the replica at a place gets. */
+  store?: (url: string, place: number) => string
   env?: Readonly<Record<string, string>>
   flags?: readonly string[]
 }
@@ -46,18 +48,18 @@ export async function openTeam(onEnd: OnEnd, options: TeamOptions): Promise<Team
   const yard = await openYard(onEnd, workshop)
   const replicas: (TestServer | null)[] = Array(options.replicas).fill(null)
   const ended: TestServer[] = []
-  const env = {
-    ...operatorEnv,
-    QUARTERDECK_ALLOWED_HOSTS: new URL(proxy.url).host,
-    QUARTERDECK_STORE: options.store?.(postgres.url) ?? postgres.url,
-    ...options.env,
-  }
+  const storeUrl = (place: number): string => options.store?.(postgres.url, place) ?? postgres.url
+  const env = { ...operatorEnv, QUARTERDECK_ALLOWED_HOSTS: new URL(proxy.url).host, ...options.env }
   const flags = ['--log-level', 'warn', ...(options.flags ?? [])]
 
   async function start(place: number): Promise<void> {
     const before = replicas[place]
     if (before != null) ended.push(before)
-    replicas[place] = await yard.start({ env, flags, dataDir: join(yard.directory, `data-${place}`) })
+    replicas[place] = await yard.start({
+      env: { ...env, QUARTERDECK_STORE: storeUrl(place) },
+      flags,
+      dataDir: join(yard.directory, `data-${place}`),
+    })
     // A dead one stays in the list, as it would in the list of a proxy.
     proxy.set(replicas.flatMap((replica) => replica?.port ?? []))
   }
@@ -67,16 +69,17 @@ export async function openTeam(onEnd: OnEnd, options: TeamOptions): Promise<Team
     url: proxy.url,
     directory: yard.directory,
     postgres,
-    storeUrl: () => env.QUARTERDECK_STORE,
+    storeUrl: () => storeUrl(0),
     replicas,
     start,
     ledger() {
       const lines = readLines(join(yard.directory, 'ledger'))
       return lines.map((line) => {
-        const [call = '', session = ''] = line.split(' ')
-        return { call, session }
+        const [call = '', session = '', pid = ''] = line.split(' ')
+        return { call, session, pid: Number(pid) }
       })
     },
+    begun: () => readLines(join(yard.directory, 'begun')).map(Number),
     errors: () =>
       [...ended, ...replicas].flatMap((replica) =>
         (replica?.log() ?? '').split('\n').filter((line) => line.includes('"level":"error"')),

@@ -9,13 +9,16 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function write(name: string, context: { callId: string; session: string }) {
   await pause(100)
-  appendFileSync('ledger', context.callId + ' ' + context.session + '\\n')
+  appendFileSync('ledger', context.callId + ' ' + context.session + ' ' + process.pid + '\\n')
   await pause(100)
   return name + ' is done.'
 }
 
 export const charge = (_: object, context: { callId: string; session: string }) => write('The charge', context)
-export const pay = (_: object, context: { callId: string; session: string }) => write('The payment', context)
+export const pay = (_: object, context: { callId: string; session: string }) => {
+  appendFileSync('begun', process.pid + '\\n')
+  return write('The payment', context)
+}
 `
 
 const tool = {
