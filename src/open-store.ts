@@ -83,6 +83,7 @@ export async function openSharedReads({ url, clock, log }: SharedOptions): Promi
   const { openPostgresReads } = await import('./store/postgres/read-only-store.ts')
   const { createPostgresBlobs } = await import('./store/postgres/blob-table.ts')
   const { createPostgresShared } = await import('./store/postgres/shared-table.ts')
+  const { createDatabaseTime } = await import('./store/postgres/connection/database-time.ts')
   const database = openDatabase({ url, clock, log, readers: 2 })
   try {
     const { unknown, ...stored } = await openPostgresReads(database, clock)
@@ -91,7 +92,8 @@ export async function openSharedReads({ url, clock, log }: SharedOptions): Promi
       await database.close()
     }
     const { reads } = database
-    return { stored, blobs: createPostgresBlobs(reads), shared: createPostgresShared(reads, clock), unknown, close }
+    const shared = createPostgresShared(reads, clock, createDatabaseTime(database, clock))
+    return { stored, blobs: createPostgresBlobs(reads), shared, unknown, close }
   } catch (error) {
     await database.close()
     throw error

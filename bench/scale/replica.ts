@@ -28,7 +28,7 @@ export async function openReplica(url: string, pace: Pace) {
   const replica = `measured-${count}`
   const store = await createPostgresStore({ url, clock, log: silentLogger, writerId: replica })
   const { statements, notifications } = store.database
-  const rows = createReaderRows(statements)
+  const rows = createReaderRows(statements, store.time.nowForOthers)
   const wake = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })
   const isAlone = () => wake.isAlone
   const presence = createSharedPresence({ rows, replica, clock, logger: silentLogger, isAlone })

@@ -110,7 +110,7 @@ async function openPostgres(
   }
   const { reads, statements, notifications } = store.database
   undo.defer(await clock.follow(store.time.lead, log))
-  const rows = createReaderRows(statements)
+  const rows = createReaderRows(statements, store.time.nowForOthers)
   const wake = createNotifiedWake({
     ...{ notifications, clock, replica: owner },
     findOthers: () => rows.others(owner),

@@ -37,7 +37,7 @@ async function openReplica(options: TestEngineOptions) {
   const replica = `replica-${count}`
   const store = await createPostgresStore({ url: database.url, clock, log: silentLogger, writerId: replica })
   const { statements, notifications } = store.database
-  const rows = createReaderRows(statements)
+  const rows = createReaderRows(statements, store.time.nowForOthers)
   const wake = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })
   const isAlone = () => wake.isAlone
   const presence = createSharedPresence({ rows, replica, clock, logger: silentLogger, isAlone })

@@ -34,7 +34,7 @@ export interface Shared {
   ): Promise<{ count: number; endsAt: number }[]>
   /**
    * Makes `owner` the holder of a job for `ms`, or lets it stay the holder. False while another owner holds it. Nobody else holds it
-   * until the time has run out by the store's clock, or `release`.
+   * until the time has run out, or `release`: a clock that is set changes nothing.
    */
   hold(job: string, owner: string, ms: number): Promise<boolean>
   release(job: string, owner: string): Promise<void>

@@ -1,7 +1,12 @@
-// The clock of a machine is set while its server runs. Leases and limits go on as before.
+// The clock of a machine is set while its server runs, or that of the database's machine. Leases, limits and jobs go on as before.
 
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTestDatabase } from '../../../test/postgres/test-database.ts'
+import { breakMachine } from '../../../test/crash/support/broken-machine.ts'
+import { startPostgres } from '../../../test/postgres/server.ts'
+import { askOnce, openTestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { accept, done, newSession } from '../contract/samples.contract.ts'
@@ -57,3 +62,43 @@ test.each([10, -10])('a jump of %i minutes makes no run an orphan and no lease l
   expect(await other.orphans()).toHaveLength(1)
   expect([await one.count(), await one.count(), await other.count()]).toEqual([1, 1, 1])
 })
+
+test.for([-600, 600])(
+  'a jump of Postgres’s own clock by %i s ends no lease, no record and no hold of a job',
+  async (seconds, { skip }) => {
+    const directory = mkdtempSync(join(tmpdir(), 'quarterdeck-clock-'))
+    chmodSync(directory, 0o755)
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+    const machine = await breakMachine({ directory })
+    if (machine === null) return skip('Skipped: a library for LD_PRELOAD cannot be compiled here.')
+    const server = await startPostgres({ env: machine.env })
+    onTestFinished(() => server.discard())
+    const [one, other] = [await openReplica(server.url, 'one'), await openReplica(server.url, 'other')]
+    await done(one.store, accept(newSession(), { leaseOwner: 'one' }))
+    const { shared } = one.store
+    async function renewAll() {
+      await one.renew()
+      const isHeld = await shared.hold('job', 'one', MINUTE)
+      const expiresAt = Date.now() + MINUTE
+      await shared.put({ kind: 'replica', key: 'one', value: '', version: null, expiresAt })
+      return isHeld
+    }
+    async function seenByOther() {
+      const isFree = await other.store.shared.hold('job', 'other', MINUTE)
+      const heard = (await other.store.shared.list('replica')).map(({ key }) => key)
+      return { isFree, heard, orphans: await other.orphans() }
+    }
+    const ahead = async () => {
+      const [row] = await askOnce(server.url, 'SELECT extract(epoch FROM clock_timestamp()) AS now')
+      return Math.round((Number(row?.now) - Date.now() / 1_000) / 60)
+    }
+    const alive = { isFree: false, heard: ['one'], orphans: [] }
+    expect([await renewAll(), await seenByOther(), await ahead()]).toEqual([true, alive, expect.closeTo(0)])
+
+    await machine.moveClocks({ wall: seconds * 1_000 })
+    expect([await seenByOther(), await ahead()]).toEqual([alive, seconds / 60])
+    expect([await renewAll(), await seenByOther()]).toEqual([true, alive])
+    await machine.moveClocks({ wall: 0 })
+    expect([await seenByOther(), await renewAll(), await seenByOther()]).toEqual([alive, true, alive])
+  },
+)

@@ -39,7 +39,7 @@ export interface PostgresStore extends Store {
   /** For what else needs this database: notifications, rows of readers, the bytes of files. */
   database: Database
   /** The database's clock, which all processes share. */
-  time: Pick<DatabaseTime, 'lead'>
+  time: Pick<DatabaseTime, 'lead' | 'nowForOthers'>
 }
 
 const WAIT_MS = 10_000
@@ -111,7 +111,7 @@ export async function createStoreOn(
       await database.close()
     },
 
-    shared: createPostgresShared(database.statements, clock),
+    shared: createPostgresShared(database.statements, clock, time),
     database,
     time,
   }

@@ -4,6 +4,7 @@ import { createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { ReaderRows } from '../ports/reader-rows.ts'
 import { type Database, openDatabase } from './connection/database.ts'
+import { createDatabaseTime } from './connection/database-time.ts'
 import { migrate } from './migrate.ts'
 import { createReaderRows } from './reader-rows.ts'
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   server = await openTestDatabase()
   database = openDatabase({ url: server.url, clock: createSystemClock(), log: silentLogger, readers: 2 })
   await migrate(database)
-  rows = createReaderRows(database.statements)
+  rows = createReaderRows(database.statements, createDatabaseTime(database, createSystemClock()).nowForOthers)
 })
 
 afterAll(async () => {

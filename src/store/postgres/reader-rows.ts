@@ -1,9 +1,9 @@
 import type { ReaderRow, ReaderRows } from '../ports/reader-rows.ts'
-import { NOW, type Sql } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 /** A replica that was paused must find its rows again, so they stay for a while. */
-const LONG_AGO = `${NOW} - 3600000`
-const LIVE = `EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > ${NOW})`
+const LONG_MS = 3_600_000
+const LIVE = 'EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > $3::bigint)'
 
 const statements = {
   /** In the order of the key, so that two replicas do not wait for each other. */
@@ -22,19 +22,20 @@ const statements = {
     name: 'readers_elsewhere',
     text: `SELECT DISTINCT session, run FROM readers WHERE session = ANY ($2::text[]) AND replica <> $1 AND ${LIVE}`,
   },
-  others: { name: 'leases_others', text: `SELECT owner FROM leases WHERE owner <> $1 AND until > ${NOW}` },
+  others: { name: 'leases_others', text: `SELECT owner FROM leases WHERE owner <> $1 AND until > $2::bigint` },
   tidyReaders: {
     name: 'readers_tidy',
     text: `DELETE FROM readers
-      WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > ${LONG_AGO})`,
+      WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = readers.replica AND leases.until > $1::bigint)`,
   },
-  tidyLeases: { name: 'leases_tidy', text: `DELETE FROM leases WHERE until <= ${LONG_AGO}` },
+  tidyLeases: { name: 'leases_tidy', text: `DELETE FROM leases WHERE until <= $1::bigint` },
 }
 
 /** Readers of a whole session have no run. */
 const ALL_RUNS = ''
 
-export function createReaderRows(sql: Sql): ReaderRows {
+/** `now`: the database's time as leases are judged by it (`DatabaseTime.offsetForOthers`). */
+export function createReaderRows(sql: Sql, now: () => Promise<number>): ReaderRows {
   const columns = (rows: readonly ReaderRow[]) => [
     rows.map(({ sessionId }) => sessionId),
     rows.map(({ runId }) => runId ?? ALL_RUNS),
@@ -46,13 +47,15 @@ export function createReaderRows(sql: Sql): ReaderRows {
       if (added.length > 0) await sql.rows(statements.add, [replica, ...columns(added)])
     },
     async readElsewhere(replica, sessionIds) {
-      const found = await sql.rows<[string, string]>(statements.elsewhere, [replica, sessionIds])
+      const found = await sql.rows<[string, string]>(statements.elsewhere, [replica, sessionIds, await now()])
       return found.map(([sessionId, run]) => ({ sessionId, runId: run === ALL_RUNS ? null : run }))
     },
-    others: async (replica) => (await sql.rows<[string]>(statements.others, [replica])).map(([owner]) => owner),
+    others: async (replica) =>
+      (await sql.rows<[string]>(statements.others, [replica, await now()])).map(([owner]) => owner),
     async tidy() {
-      await sql.rows(statements.tidyReaders)
-      await sql.rows(statements.tidyLeases)
+      const longAgo = (await now()) - LONG_MS
+      await sql.rows(statements.tidyReaders, [longAgo])
+      await sql.rows(statements.tidyLeases, [longAgo])
     },
   }
 }

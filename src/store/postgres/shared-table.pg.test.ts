@@ -4,6 +4,7 @@ import { createSystemClock, sleep } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { describeShared } from '../shared.contract.ts'
 import { type Database, openDatabase } from './connection/database.ts'
+import { createDatabaseTime } from './connection/database-time.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresShared } from './shared-table.ts'
 
@@ -27,8 +28,8 @@ describeShared('Postgres', async () => {
   if (one === undefined || other === undefined) throw new Error('the databases are open by now')
   await askOnce(server.url, 'TRUNCATE shared, counters')
   return {
-    here: createPostgresShared(one.statements, clock),
-    there: createPostgresShared(other.statements, clock),
+    here: createPostgresShared(one.statements, clock, createDatabaseTime(one, clock)),
+    there: createPostgresShared(other.statements, clock, createDatabaseTime(other, clock)),
     now: clock.now,
     pass: (ms) => sleep(clock, ms),
   }

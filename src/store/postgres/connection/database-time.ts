@@ -17,6 +17,8 @@ export interface DatabaseTime {
    * times of the last half minute makes it earlier.
    */
   offsetForOthers(): Promise<number>
+  /** The database's time, in whole milliseconds, to judge what others have written. */
+  nowForOthers(): Promise<number>
 }
 
 const ask: Statement = { name: 'database_time', text: `SELECT ${NOW}` }
@@ -78,23 +80,28 @@ export function createDatabaseTime(
 
   async function leadNow(again = false, machine = ofMachine): Promise<number> {
     ofMachine = machine
+    if (again || lead === null) return measure()
+    const known = lead
     // A new connection may lead to another server.
-    if (again || lead === null || asked.writer !== database.writersMade) return measure()
+    if (asked.writer !== database.writersMade) return measure().catch(() => known)
     // Commits do not wait for it. The next one has what it finds.
     if (clock.mono() - asked.at >= ASK_EVERY_MS) measure().catch(() => {})
-    return lead
+    return known
   }
 
   const offsetOf = (one: number): number => one - (clock.now() - clock.mono())
 
+  async function leadForOthers(): Promise<number> {
+    const own = await leadNow()
+    const lately = said.filter(({ at, lead: one }) => clock.mono() - at < KEPT_MS && !isSame(one, own))
+    return Math.min(own, ...lately.map((one) => one.lead))
+  }
+
   return {
     lead: leadNow,
     offset: async () => offsetOf(await leadNow()),
-    async offsetForOthers() {
-      const own = await leadNow()
-      const lately = said.filter(({ at, lead: one }) => clock.mono() - at < KEPT_MS && !isSame(one, own))
-      return offsetOf(Math.min(own, ...lately.map((one) => one.lead)))
-    },
+    offsetForOthers: async () => offsetOf(await leadForOthers()),
+    nowForOthers: async () => Math.round(clock.mono() + (await leadForOthers())),
   }
 }
 
