@@ -184,14 +184,14 @@ describe('Postgres under load', () => {
     const { team, load } = await withLoad(way)
     for (const [i, proxy] of proxies.entries()) {
       proxy.freeze()
-      await pause(14_000)
+      await pause(12_000)
       // What was under way arrives after all, or the connections are gone.
       if (i === 1) proxy.breakAll()
       proxy.thaw()
       await pause(3_000)
     }
     await pagesSay(team, WORKS)
-    print(`Silent partition of each server for 14 s: ${await load.finish()}`)
+    print(`Silent partition of each server for 12 s: ${await load.finish()}`)
   })
 
   test('is cut off from all servers in silence', async () => {
@@ -207,7 +207,7 @@ describe('Postgres under load', () => {
   test('commits, and its answer is lost', async () => {
     const { proxies, ...way } = await openProxies(2)
     const { team, load } = await withLoad(way)
-    for (const end = performance.now() + 15_000; performance.now() < end; ) {
+    for (const end = performance.now() + 10_000; performance.now() < end; ) {
       for (const proxy of proxies) proxy.loseAnswerTo('COMMIT')
       await pause(400)
     }
