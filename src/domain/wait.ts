@@ -109,6 +109,8 @@ export interface Approval extends WaitBase, DecidedRecord {
     appliedAt: number | null
     /** Why a `diff` that is consumed was not written after all. It will not be. */
     notApplied?: string
+    /** Why the agent could not write an approved `diff` when it last tried. It can try again. */
+    refused?: string
   }
 }
 

@@ -1,3 +1,6 @@
+import { hash, randomUUID as newId } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../domain/logger.ts'
 import { createJobs } from '../../engine/sessions/jobs.ts'
@@ -5,7 +8,8 @@ import type { SessionLog } from '../../log/session-log.ts'
 import { createAlone } from '../../replicas/create-alone.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import type { Shared } from '../../store/ports/shared.ts'
-import { ann } from '../../supervision/testing/open-desk.ts'
+import { agentIn, ann, callOf } from '../../supervision/testing/open-desk.ts'
+import { alert } from './cards/testing/sample-records.ts'
 import { ANA, OPS, openSlackDesk, textOf, until } from './testing/open-slack.ts'
 import { buttonsOf } from './testing/people.ts'
 
@@ -28,6 +32,100 @@ describe('a room of Slack', () => {
     await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 0)
     expect(textOf(replies()[0] ?? expect.fail())).toContain('Not now.')
     expect(slack.calls('chat.postMessage')).toBe(2)
+  })
+
+  test('says when the approved change was written, with its hash, and why it was not', async () => {
+    const { open, ask, approvals, workspace, tools, replies, delivered, passUntil } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const { id, sessionId } = await ask()
+    await delivered(server.channel, 2)
+    await approvals.decide(ann, id, { decision: 'approve' })
+    const said = (words: string) =>
+      passUntil(() => replies()[0] !== undefined && textOf(replies()[0] ?? expect.fail()).includes(words))
+    const accept = () => tools.accept_diff(callOf(agentIn(workspace, { sessionId })), { request_id: id })
+    await said('The agent has not written it yet.')
+    writeFileSync(join(workspace, 'src/greeting.txt'), 'Somebody was here\n')
+    expect((await accept()).answer.error_code).toBe('patch_conflict')
+    await said('Not written yet: ')
+    writeFileSync(join(workspace, 'src/greeting.txt'), 'Hello\n')
+    expect((await accept()).answer.status).toBe('applied')
+    await said(hash('sha256', 'Hello, world\n').slice(0, 16))
+
+    expect(textOf(replies()[0] ?? expect.fail())).toContain('Written')
+    expect(textOf(replies()[0] ?? expect.fail())).not.toContain('It is being written.')
+  })
+
+  test('says so where a process died while it wrote, as soon as another one has finished it', async () => {
+    const { open, ask, approvals, takeStep, recoverApplies, replies, delivered, passUntil } = await openSlackDesk()
+    const server = open()
+    await server.start()
+    const { id, sessionId } = await ask()
+    await delivered(server.channel, 2)
+    await approvals.decide(ann, id, { decision: 'approve' })
+    await takeStep(sessionId, ({ at }) => ({
+      result: null,
+      settle: [{ id, patch: { status: 'consumed', consumedAt: at } }],
+    }))
+    const said = (words: string) => passUntil(() => textOf(replies()[0] ?? expect.fail()).includes(words))
+    await said('It is being written.')
+    await recoverApplies()
+    await said(hash('sha256', 'Hello, world\n').slice(0, 16))
+  })
+
+  test('says in the thread what happened without a person, once each', async () => {
+    const { open, ask, elsewhere, takeStep, sessionOf, replies, delivered, passUntil } = await openSlackDesk()
+    const first = open()
+    await first.start()
+    const asked = await ask()
+    await delivered(first.channel, 2)
+    await elsewhere.expire(asked)
+    const news = () =>
+      replies()
+        .slice(1)
+        .map(({ text }) => text)
+    await passUntil(() => news().length === 1)
+    const session = await sessionOf(asked)
+    const nudged = {
+      ...alert,
+      id: newId(),
+      sessionId: session.id,
+      owner: 'ann',
+      status: 'pending',
+      nudgeCount: 0,
+      messageRefs: {},
+      supervised: { host: 'claude-code' },
+    } as const
+    await takeStep(session.id, () => ({ result: null, ask: [nudged] }))
+    await passUntil(() => replies().length === 3)
+    const nudge = (nudgeCount: number) =>
+      takeStep(session.id, ({ at }) => ({
+        result: null,
+        settle: [{ id: nudged.id, patch: { status: 'nudged', nudgeCount, nudgeMessage: 'Go on.', lastNudgeAt: at } }],
+      }))
+    await nudge(1)
+    await passUntil(() => replies().length === 4)
+    await first.close()
+    await nudge(2)
+    const second = open()
+    await second.start()
+    await passUntil(() => replies().length === 5)
+    await takeStep(session.id, ({ at }) => ({
+      result: null,
+      settle: [{ id: nudged.id, patch: { status: 'self_recovered', decidedAt: at } }],
+    }))
+    await passUntil(() => replies().length === 6)
+    await second.close()
+    const third = open()
+    await third.start()
+    await delivered(third.channel, 6)
+
+    const [expired, , once, twice, recovered, ...more] = news()
+    expect(expired).toMatch(/^Expired · .+\nNobody answered in time.+\n.*asks to change a file$/s)
+    expect([once, twice].map((text) => /Nudged (once|2 times)/.exec(text ?? '')?.[1])).toEqual(['once', '2 times'])
+    expect(recovered).toMatch(/^Recovered/)
+    expect(more).toEqual([])
+    expect(new Set(replies().map(({ threadTs }) => threadTs)).size).toBe(1)
   })
 
   test('shows nothing of a question that was answered before it could be shown', async () => {

@@ -10,7 +10,7 @@ import type { OperatorDesk } from '../operator.ts'
 import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardLook, CardSession, CardState, CardSubject } from './cards/card.ts'
-import { renderCard } from './cards/render-card.ts'
+import { newsOf, renderCard } from './cards/render-card.ts'
 
 export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
   /** Null: it is gone. */
@@ -32,6 +32,8 @@ export interface CardLooks {
   session(session: SessionRecord): CardSession
   subject<W extends PersonWait>(wait: W, session: SessionRecord): Promise<CardSubject<W>>
   card(room: string, wait: PersonWait, session: SessionRecord, state: CardState): Promise<SlackMessage>
+  /** See `newsOf`. */
+  news(room: string, wait: PersonWait, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
 }
 
 interface LookDeps {
@@ -44,6 +46,19 @@ interface LookDeps {
 
 export function createCardLooks({ desk, detail, operators, personOf = (name) => name, buttons }: LookDeps): CardLooks {
   const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
+  function lookAt(room: string, wait: PersonWait, session: SessionRecord, state: CardState): CardLook {
+    const digest = wait.wait === 'approval' ? wait.digest : null
+    // Every operator may answer our own agents, so nobody is named.
+    const owner = session.supervision === undefined ? undefined : operatorOf(wait.owner)
+    return {
+      detail,
+      link: desk.link(wait.id),
+      mention: owner?.slack ?? null,
+      state,
+      buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
+    }
+  }
+
   const looks: CardLooks = {
     root: { detail, link: desk.link(null) },
 
@@ -68,18 +83,11 @@ export function createCardLooks({ desk, detail, operators, personOf = (name) => 
       quorum: wait.wait === 'approval' ? desk.quorum(wait) : null,
     }),
 
-    async card(room, wait, session, state) {
-      const digest = wait.wait === 'approval' ? wait.digest : null
-      // Every operator may answer our own agents, so nobody is named.
-      const owner = session.supervision === undefined ? undefined : operatorOf(wait.owner)
-      return renderCard(await looks.subject(wait, session), {
-        detail,
-        link: desk.link(wait.id),
-        mention: owner?.slack ?? null,
-        state,
-        buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
-      })
-    },
+    card: async (room, wait, session, state) =>
+      renderCard(await looks.subject(wait, session), lookAt(room, wait, session, state)),
+
+    news: async (room, wait, session) =>
+      newsOf(await looks.subject(wait, session), lookAt(room, wait, session, { type: 'open' })),
   }
   return looks
 }

@@ -18,7 +18,7 @@ import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
 import { createRoomCards, type PostReply, type RoomCards } from './room-cards.ts'
-import { createSessionThreads, type PostHow, type SessionThreads } from './session-threads.ts'
+import { createSessionThreads, type PostHow, remember, type SessionThreads } from './session-threads.ts'
 import type { CardLooks, SlackDesk } from './slack-desk.ts'
 import { kindOf, SlackFailure } from './slack-failure.ts'
 import { createAttachFiles } from './thread-files.ts'
@@ -58,6 +58,7 @@ export interface RoomDeps {
 
 /** By then it is written that a summary was delivered. */
 const SUMMARY_MS = 10_000
+const MOST_TOLD = 5_000
 
 /** Under this name the room has its outbox and its notes, and records keep where their card is. */
 export const channelName = (room: string): string => `slack:${room}`
@@ -70,7 +71,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
   const attach = createAttachFiles({ ...deps, channel, threads })
   const reply = createReply(deps, threads)
   const cards = createRoomCards({ ...deps, channel, threads, earlier, reply, attach })
-  const deliver = createDeliver({ ...deps, channel, threads, earlier, reply, cards })
+  const deliver = createDeliver({ ...deps, channel, threads, earlier, reply, cards, told: new Map() })
 
   return {
     channel: {
@@ -131,6 +132,8 @@ interface DeliverDeps extends RoomDeps {
   earlier: EarlierPosts
   reply: PostReply
   cards: Pick<RoomCards, 'show'>
+  /** Keys of what this process has said. Two items of the feed may be about the same news. */
+  told: Map<string, true>
 }
 
 function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
@@ -141,6 +144,7 @@ function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
     const { item } = delivery
     if (item?.kind === 'wait') {
       const ts = await cards.show(item, delivery, signal)
+      if (ts !== null) await tellNews(deps, item, delivery, signal)
       if (ts !== null && item.status === 'escalated') await escalate(deps, item, delivery, signal)
       return ts
     }
@@ -164,6 +168,19 @@ function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
       throw error
     }
   }
+}
+
+/** Says in the thread what happened without a person, once. */
+async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
+  const { room, desk, looks, earlier, reply, told } = deps
+  const wait = await desk.find(item)
+  const session = wait === null ? null : await desk.session(wait.sessionId)
+  const news = wait === null || session === null ? null : await looks.news(room, wait, session)
+  if (session === null || news === null || told.has(news.key)) return
+  if ((await earlier.inThread(delivery, session, news.key)) === null) {
+    await reply(session, news.message, news.key, { urgency: 'delivery', signal })
+  }
+  remember(told, news.key, true, MOST_TOLD)
 }
 
 /** A change of a card notifies nobody, so an agent that stays silent is told in a message of its own, to the whole room. */

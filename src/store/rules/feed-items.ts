@@ -65,11 +65,23 @@ const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord
   parentRunId,
 })
 
-/** Whether people who were shown the wait need not be shown it again. Another text of a change, or one more yes, is news to them. */
+/**
+ * Whether people who were shown the wait need not be shown it again. Another text of a change, one more yes, what became of the file, and
+ * one more nudge are news to them.
+ */
 function looksTheSame(before: Wait, now: Wait): boolean {
   if (before.status !== now.status) return false
+  // Of an alert that is escalated already, the whole room knows.
+  if (before.wait === 'alert' && now.wait === 'alert')
+    return now.status !== 'nudged' || before.nudgeCount === now.nudgeCount
   if (before.wait !== 'approval' || now.wait !== 'approval') return true
-  return before.digest === now.digest && before.decisions?.length === now.decisions?.length
+  return (
+    before.digest === now.digest &&
+    before.decisions?.length === now.decisions?.length &&
+    before.supervised?.appliedAt === now.supervised?.appliedAt &&
+    before.supervised?.notApplied === now.supervised?.notApplied &&
+    before.supervised?.refused === now.supervised?.refused
+  )
 }
 
 function waitItem(wait: Wait, at: number): NewFeedItem | null {

@@ -2,7 +2,7 @@
 // moment leaves the old file or the new one, and a record that says what is left to do (`apply-recovery.ts`).
 
 import type { AuditRecord } from '../../domain/audit.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { type ErrorCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SupervisedApproval } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'
@@ -23,6 +23,9 @@ export interface AcceptDiffDeps {
   writer: Pick<ChangeWriter, 'apply' | 'finish'>
   guard: GuardArguments
 }
+
+/** Errors that the person who approved a change can do something about. */
+const ABOUT_THE_FILE: readonly ErrorCode[] = ['patch_conflict', 'path_violation']
 
 export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_diff'> {
   const { answerCall, takeStep, whileWorking, asked, store, writer, guard } = deps
@@ -49,8 +52,19 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_
       if (isUsedByUs) return await afterUse(record, change, error)
       const now = await asked.current(record.id)
       if (now.status === 'consumed') throw alreadyConsumed(now)
-      throw force && !mayForce ? withoutForce(error) : error
+      const told = force && !mayForce ? withoutForce(error) : error
+      if (told instanceof ServerError && ABOUT_THE_FILE.includes(told.code)) await noteRefused(now, told.message)
+      throw told
     }
+  }
+
+  /** Whoever approved it sees why it is not written, and that it may still be. */
+  async function noteRefused({ id, sessionId }: SupervisedApproval, why: string): Promise<void> {
+    await takeStep(sessionId, async () => {
+      const { status, supervised } = await asked.current(id)
+      const isNews = status === 'approved' && supervised.refused !== why
+      return { result: null, settle: isNews ? [{ id, patch: { supervised: { ...supervised, refused: why } } }] : [] }
+    })
   }
 
   /** From here on the approval is used, whatever happens. */

@@ -91,6 +91,7 @@ export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervise
   isEdited: z.boolean(),
   appliedAt: time.nullable(),
   notApplied: z.string().exactOptional(),
+  refused: z.string().exactOptional(),
 })
 
 const decided = {

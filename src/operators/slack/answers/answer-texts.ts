@@ -13,10 +13,11 @@ import {
   type RichPart,
   rich,
   type SlackMessage,
+  wordsOf,
 } from '../cards/blocks.ts'
 import { type CardAction, type CardSession, isChoice } from '../cards/card.ts'
 import { outcomeOf } from '../cards/outcome.ts'
-import { shownName, shownNote, shownProse } from '../cards/shown-text.ts'
+import { sentences, shownName, shownNote, shownProse } from '../cards/shown-text.ts'
 
 const MOST_WORDS = 1_000
 const MOST_LISTED = 20
@@ -24,17 +25,12 @@ const MOST_NAMED = 80
 
 /** Lines of our own words. What others wrote has gone through `cards/shown-text.ts`. */
 export function whisper(...parts: RichPart[]): SlackMessage {
-  const words = parts.flatMap(({ elements }) => (elements as Inline[]).map(wordsOf)).join('')
+  const words = sentences(...parts.map(wordsOf))
   return {
     text: escaped(words.slice(0, MOST_WORDS).toWellFormed()) || 'Quarterdeck',
     blocks: rich(...parts),
     files: [],
   }
-}
-
-const wordsOf = (piece: Inline): string => {
-  if (piece.type === 'emoji') return ''
-  return piece.type === 'date' ? piece.fallback : piece.text
 }
 
 export const says = (...pieces: (Inline | string)[]): SlackMessage => whisper(line(...pieces))

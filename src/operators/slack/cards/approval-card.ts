@@ -9,7 +9,7 @@ import { evidence } from './approval-evidence.ts'
 import { bold, code, emoji, type Inline, line, type RichPart, rich, type SlackBlock, time } from './blocks.ts'
 import { button, type CardBody, type CardLook, type CardSubject, labelOf, type Room } from './card.ts'
 import { choicesOf } from './question-choices.ts'
-import { notifiedName, shownName, shownNote, shownProse } from './shown-text.ts'
+import { notifiedName, notifiedNote, shownName, shownNote, shownProse } from './shown-text.ts'
 
 const MOST_PATH = 300
 const MOST_WARNING = 200
@@ -49,7 +49,7 @@ const VERBS: Readonly<Record<ChangeSummary['kind'], { does: string; asks: string
   delete: { does: 'Deletes the file', asks: 'asks to delete a file' },
 }
 
-function asksFor({ kind, supervised }: Approval): string {
+export function asksFor({ kind, supervised }: Approval): string {
   const change = supervised?.change ?? null
   switch (kind) {
     case 'tool_call':
@@ -67,11 +67,28 @@ function asksFor({ kind, supervised }: Approval): string {
   }
 }
 
-/** Never the arguments: a notification is read on locked screens. */
-function notifiedAsk(wait: Approval): string {
+/** What is asked. Arguments of tools only as far as their action says them: secrets are masked there. */
+export function notifiedAsk(wait: Approval): string[] {
+  const risk = `Risk ${wait.risk}.`
   const change = wait.supervised?.change ?? null
-  const what = change === null ? (wait.kind === 'policy' ? '' : wait.tool) : change.path
-  return `${asksFor(wait)}${what === '' ? '' : ` (${notifiedName(what)})`} · risk ${wait.risk}`
+  const tool = `Tool ${notifiedName(wait.tool)}.`
+  switch (wait.kind) {
+    case 'diff':
+    case 'permission': {
+      const said = wait.kind === 'diff' ? `It says: ${notifiedNote(wait.title)}` : notifiedNote(wait.title)
+      if (change === null) return [tool, said, risk]
+      const { path, addedLines, removedLines } = change
+      return [`File ${notifiedName(path)}, +${addedLines} −${removedLines}.`, wait.kind === 'diff' ? said : '', risk]
+    }
+    case 'tool_call':
+      return [tool, notifiedNote(wait.action ?? ''), risk]
+    case 'question':
+      return [tool, `It asks: ${notifiedNote(wait.question?.message ?? wait.description)}`]
+    case 'policy':
+      return [`${notifiedNote(wait.title)}.`, risk]
+    default:
+      return unreachable(wait.kind)
+  }
 }
 
 /** What speaks against it. */

@@ -102,6 +102,13 @@ export function rich(...parts: (RichPart | null)[]): SlackBlock[] {
   return elements.length === 0 ? [] : [{ type: 'rich_text', elements }]
 }
 
+/** What a part says, without its emoji. */
+export const wordsOf = ({ elements }: RichPart): string =>
+  (elements as Inline[])
+    .map((piece) => (piece.type === 'emoji' ? '' : piece.type === 'date' ? piece.fallback : piece.text))
+    .join('')
+    .trim()
+
 /** Only for our own words: Slack parses it. */
 export const mrkdwn = (text: string): SlackBlock => ({
   type: 'section',

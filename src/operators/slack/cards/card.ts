@@ -20,7 +20,7 @@ import {
   type ThreadFile,
   time,
 } from './blocks.ts'
-import { shownLine, shownName } from './shown-text.ts'
+import { notifiedName, shownLine, shownName } from './shown-text.ts'
 
 export interface CardSession {
   id: string
@@ -128,8 +128,8 @@ export type Room = 1 | 0.5 | 0.25
 export interface CardBody {
   /** What the agent wants, after its name: `asks to change a file`. Our own words. */
   asks: string
-  /** The same for the notification, already escaped. */
-  notified: string
+  /** What is asked, after what `asks` says, in sentences for the notification, already escaped. */
+  notified: readonly string[]
   blocks: SlackBlock[]
   files: ThreadFile[]
   buttons: Button[]
@@ -141,6 +141,12 @@ export interface CardBody {
 export function headline({ session }: CardSubject, asks: string, ...before: (Inline | string)[]): RichPart {
   const place = session.workspace === null ? [] : [' in ', code(shownName(session.workspace))]
   return line(...before, code(shownName(session.agent)), ...place, ` ${asks}`)
+}
+
+/** The same for the notification: `claude-code in shop asks to change a file`. */
+export function notifiedHeadline({ session }: Pick<CardSubject, 'session'>, asks: string): string {
+  const place = session.workspace === null ? '' : ` in ${notifiedName(session.workspace)}`
+  return `${notifiedName(session.agent)}${place} ${asks}`
 }
 
 /** Who is asked, since when and until when. */

@@ -36,7 +36,7 @@ test('the root of a thread shows host, workspace, owner, status and checklist', 
     { detail: 'standard', link: URL },
   )
 
-  expect(text).toBe('claude-code in shop: paused')
+  expect(text).toBe('claude-code in shop is paused.')
   expect(linesOf({ blocks })).toEqual([
     ':double_vertical_bar: claude-code in shop is paused',
     'Owner ada · session session-1',
@@ -80,12 +80,16 @@ test('a line of a log has its level as a sign and as a word', () => {
     '> done',
     '> ✅ Approved by ada',
   ])
+  expect(logLine(session, 'info', 'All *green*.\n:tada: <!channel>', 'k').text).toBe(
+    'Info from claude-code in shop:\nAll ∗green∗.\n∶tada∶ &lt;!channel&gt;',
+  )
   expect(long.files).toEqual([{ name: 'log-log_1.txt', content: 'x'.repeat(4_000), snippetType: 'text' }])
 })
 
 test('a notice and a summary of the policy show their text as it is', () => {
   expect(linesOf(notice('The mode is now *local* :tada:'))).toEqual([':bell: The mode is now *local* :tada:'])
   expect(notice('<!channel> :tada:').text).toBe('&lt;!channel&gt; ∶tada∶')
+  expect(notice('It stops.\nIt comes back.').text).toBe('It stops.\nIt comes back.')
   expect(linesOf(notice(''))).toEqual([':bell: Notice'])
   expect(linesOf(autoApproved(session, ['2 requests', 'command:npm test']))).toEqual([
     ':robot_face: Approved by the workspace’s policy, for claude-code',
@@ -105,7 +109,9 @@ test('an escalation mentions the channel', () => {
 test('the second look before a yes names the risk and asks yes or no', () => {
   const message = confirmMessage({ ...about(diffApproval), wait: diffApproval }, look, 'accept')
 
-  expect(message.text).toBe('Please confirm: Accept · risk high')
+  expect(message.text).toMatch(
+    /^Please confirm “Accept”\.\nclaude-code in shop asks to change a file\.\nFile src\/sum\.ts, \+1 −1\.\nIt says: .+\nRisk high\.$/,
+  )
   expect(linesOf(message)).toEqual([
     ':large_orange_circle: Risk high · Really “Accept”? For claude-code.',
     'Changes src/sum.ts +1 −1',

@@ -1,7 +1,7 @@
 // Messages that are not cards: summaries, lines of a log, notices, and the second look before a yes.
 
 import type { Alert, Approval } from '../../../domain/wait.ts'
-import { riskPieces, warnings, whatChanges } from './approval-card.ts'
+import { asksFor, notifiedAsk, riskPieces, warnings, whatChanges } from './approval-card.ts'
 import { callArguments, edited, whatIsCalled } from './approval-evidence.ts'
 import {
   bold,
@@ -28,12 +28,14 @@ import {
   headline,
   isChoice,
   labelOf,
+  notifiedHeadline,
 } from './card.ts'
 import { choicesOf } from './question-choices.ts'
 import { renderCard } from './render-card.ts'
-import { notifiedName, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
+import { notifiedName, notifiedProse, sentences, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
 
 const MOST_TEXT = 3_000
+const MOST_NOTIFIED = 1_000
 const MOST_INLINE = 300
 
 /** In place of items that were too many to post one by one. */
@@ -60,7 +62,7 @@ const LEVELS: Readonly<Record<LogLevel, { mark: string; word: string }>> = {
 
 /** What an agent reports with `remote_log`. `key` makes the name of the file, if the text needs one. */
 export function logLine(
-  session: Pick<CardSession, 'agent'>,
+  session: Pick<CardSession, 'agent' | 'workspace'>,
   level: LogLevel,
   message: string,
   key: string,
@@ -71,7 +73,7 @@ export function logLine(
   const from = [emoji(mark), ' ', bold(word), ' from ', code(shownName(session.agent))]
   const isLine = shown.text.length <= MOST_INLINE && !shown.text.includes('\n')
   return {
-    text: `${word} from ${notifiedName(session.agent)}`,
+    text: sentences(`${word} from ${notifiedPlace(session)}:`, notifiedProse(message, MOST_NOTIFIED)),
     blocks: rich(
       // Several lines are set apart, so that none of them looks like a line of ours.
       ...(isLine ? [line(...from, ': ', shown.text)] : [line(...from), quote(shown.text)]),
@@ -81,11 +83,17 @@ export function logLine(
   }
 }
 
+const notifiedPlace = ({ agent, workspace }: Pick<CardSession, 'agent' | 'workspace'>): string =>
+  workspace === null ? notifiedName(agent) : `${notifiedName(agent)} in ${notifiedName(workspace)}`
+
+/** What is asked, in the sentences of its card. */
+const askedIn = ({ wait }: CardSubject): string[] => (wait.wait === 'approval' ? notifiedAsk(wait) : [])
+
 /** Something that people should know, such as a change of a mode. */
 export function notice(text: string): SlackMessage {
   const shown = shownProse(text, MOST_TEXT).text
   return {
-    text: notifiedName(text) || 'Notice',
+    text: notifiedProse(text, MOST_NOTIFIED) || 'Notice',
     blocks: rich(line(emoji('bell'), ' ', shown === '' ? 'Notice' : plain(shown))),
     files: [],
   }
@@ -95,7 +103,10 @@ export function notice(text: string): SlackMessage {
 export function autoApproved(session: Pick<CardSession, 'agent'>, lines: readonly string[]): SlackMessage {
   const shown = shownProse(lines.join('\n'), MOST_TEXT).text
   return {
-    text: `The policy let work of ${notifiedName(session.agent)} through`,
+    text: sentences(
+      `The policy let work of ${notifiedName(session.agent)} through.`,
+      notifiedProse(lines.join('\n'), MOST_NOTIFIED),
+    ),
     blocks: rich(
       line(
         emoji('robot_face'),
@@ -112,9 +123,11 @@ export function autoApproved(session: Pick<CardSession, 'agent'>, lines: readonl
 
 /** An agent is still silent after all nudges. A message of its own, because bringing a card up to date notifies nobody. */
 export function escalationMessage(subject: CardSubject<Alert>, idleSeconds: number, url: string | null): SlackMessage {
-  const text = `${notifiedName(subject.session.agent)} is still silent after all nudges`
   return {
-    text,
+    text: sentences(
+      'An agent needs somebody to look.',
+      `${notifiedHeadline(subject, `is still silent after all nudges, now for ${duration(idleSeconds)}`)}.`,
+    ),
     blocks: [
       mrkdwn('<!channel> An agent needs somebody to look.'),
       ...rich(
@@ -134,7 +147,11 @@ export function callMessage(
   url: string | null,
 ): SlackMessage {
   return {
-    text: `${notifiedName(subject.session.agent)} has waited for an answer for ${duration(waitedSeconds)}`,
+    text: sentences(
+      `${notifiedHeadline(subject, `has waited for an answer for ${duration(waitedSeconds)}`)}.`,
+      'Nobody has answered yet, so you may.',
+      ...askedIn(subject),
+    ),
     blocks: [
       mrkdwn(`${users.map((user) => `<@${user}>`).join(' ')} Nobody has answered yet, so you may.`),
       ...rich(
@@ -155,7 +172,11 @@ export function confirmMessage(
   const { wait, session } = subject
   const label = isChoice(action) ? chosenLabel(wait, action) : labelOf(action)
   return {
-    text: `Please confirm: ${labelOf(action)} · risk ${wait.risk}`,
+    text: sentences(
+      `Please confirm “${labelOf(action)}”.`,
+      `${notifiedHeadline(subject, asksFor(wait))}.`,
+      ...notifiedAsk(wait),
+    ),
     blocks: [
       ...rich(line(...riskPieces(wait), bold(`Really “${label}”?`), ' For ', code(shownName(session.agent)), '.')),
       ...warnings(wait),
@@ -188,7 +209,7 @@ export function editedMessage(subject: CardSubject<Approval>, look: CardLook, by
     mention: null,
   })
   return {
-    text: `${notifiedName(by)} edited it. Nothing is decided yet`,
+    text: sentences(`${notifiedName(by)} edited it.`, 'Nothing is decided yet.', card.text),
     blocks: [
       ...rich(
         line(

@@ -3,7 +3,7 @@
 import type { PersonWait } from '../../../domain/feed.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Alert, Approval, InstructionWait, Prompt } from '../../../domain/wait.ts'
-import { bold, emoji, type Inline, line, quote, type RichPart, time } from './blocks.ts'
+import { bold, code, emoji, type Inline, line, quote, type RichPart, time } from './blocks.ts'
 import type { CardSession } from './card.ts'
 import { notifiedName, shownName, shownNote, shownProse } from './shown-text.ts'
 
@@ -24,6 +24,8 @@ interface Verdict {
 }
 
 const MOST_TEXT = 1_000
+/** Enough to compare with what `sha256sum` prints. */
+const HASH_CHARS = 16
 
 /** Null: it still wants something of a person. */
 export function outcomeOf(wait: PersonWait, session: Pick<CardSession, 'status'>): Outcome | null {
@@ -41,6 +43,23 @@ export function outcomeOf(wait: PersonWait, session: Pick<CardSession, 'status'>
         : [line(bold(text.label)), quote(shownProse(text.text, MOST_TEXT).text)]),
     ],
     notified: `${word}${isPerson(wait.decidedBy) ? ` by ${notifiedName(wait.decidedBy)}` : ''}`,
+  }
+}
+
+/** It is over and no person has ended it: the time did, a restart, or the agent itself. Somebody may still think that it waits. */
+export function endedAlone({ wait, status, decidedBy }: PersonWait): boolean {
+  if (isPerson(decidedBy) || decidedBy === 'policy') return false
+  switch (wait) {
+    case 'approval':
+      return status === 'expired' || (status === 'interrupted' && decidedBy === 'restart')
+    case 'prompt':
+      return status === 'decided'
+    case 'instruction':
+      return status === 'timeout'
+    case 'alert':
+      return status === 'self_recovered'
+    default:
+      return unreachable(wait)
   }
 }
 
@@ -93,7 +112,7 @@ const interrupted = (): Verdict => ({
 })
 
 /** What has become of something that was approved. */
-function fateOf({ kind, status, consumedAt, supervised, editedArguments }: Approval): (Inline | string)[] {
+function fateOf({ kind, status, consumedAt, afterHash, supervised, editedArguments }: Approval): (Inline | string)[] {
   const edited = supervised?.isEdited === true || editedArguments !== null ? ['As an operator edited it. '] : []
   const force = supervised?.mayForce === true ? ['It may overwrite the file even if that has changed. '] : []
   return [...edited, ...force, ...used()]
@@ -101,8 +120,16 @@ function fateOf({ kind, status, consumedAt, supervised, editedArguments }: Appro
   function used(): (Inline | string)[] {
     if (kind !== 'diff') return status !== 'consumed' || consumedAt === null ? [] : ['Used ', time(consumedAt), '.']
     if (supervised?.notApplied !== undefined) return ['Not written: ', shownNote(supervised.notApplied, MOST_TEXT)]
-    if (typeof supervised?.appliedAt === 'number') return ['Written ', time(supervised.appliedAt), '.']
-    return [status === 'consumed' ? 'It is being written.' : 'The agent has not written it yet.']
+    if (typeof supervised?.appliedAt === 'number') return written(supervised.appliedAt)
+    if (status === 'consumed') return ['It is being written.']
+    if (supervised?.refused === undefined) return ['The agent has not written it yet.']
+    return ['Not written yet: ', shownNote(supervised.refused, MOST_TEXT)]
+  }
+
+  function written(at: number): (Inline | string)[] {
+    if (supervised?.change?.kind === 'delete') return ['Deleted ', time(at), '.']
+    const sha = afterHash === null ? [] : [' · SHA-256 ', code(afterHash.slice(0, HASH_CHARS))]
+    return [bold('Written'), ' ', time(at), ...sha]
   }
 }
 

@@ -13,7 +13,7 @@ import {
   duration,
   labelOf,
 } from './card.ts'
-import { shownName, shownProse, wholeText } from './shown-text.ts'
+import { notifiedNote, shownName, shownProse, wholeText } from './shown-text.ts'
 
 const MOST_WORDS = 3_000
 const MOST_PROMPT = 600
@@ -32,11 +32,10 @@ export function promptBody({ wait }: CardSubject<Prompt>, look: CardLook): CardB
     ...(elapsedSeconds === null ? [] : [`worked ${duration(elapsedSeconds)}`]),
     ...(actionsTaken === null ? [] : [`${actionsTaken} action${actionsTaken === 1 ? '' : 's'}`]),
   ]
-  const asks = PROMPT_ASKS[promptType]
   const words = agentsWords(wait, promptText, look)
   return {
-    asks,
-    notified: asks,
+    asks: PROMPT_ASKS[promptType],
+    notified: [itSays(promptText)],
     ...words,
     blocks: [
       ...(work.length === 0 || look.detail === 'minimal' ? [] : rich(line(`It says: ${work.join(', ')}.`))),
@@ -48,10 +47,9 @@ export function promptBody({ wait }: CardSubject<Prompt>, look: CardLook): CardB
 }
 
 export function instructionBody({ wait }: CardSubject<InstructionWait>, look: CardLook): CardBody {
-  const asks = 'waits for an instruction'
   return {
-    asks,
-    notified: asks,
+    asks: 'waits for an instruction',
+    notified: [itSays(wait.message)],
     ...agentsWords(wait, wait.message, look),
     buttons: buttons(look, 'resume', 'resume_with_text', 'stop'),
     hint: 'Or reply in this thread with resume, with resume and what to do next, or with stop.',
@@ -78,7 +76,7 @@ export function alertBody({ wait, session }: CardSubject<Alert>, look: CardLook)
   const steps = checklist(wait.progressSnapshot, MOST_STEPS)
   return {
     asks,
-    notified: asks,
+    notified: [],
     blocks: [...rich(...facts), ...(look.detail === 'minimal' ? [] : [...rich(...prompt), ...rich(...steps)])],
     files: [],
     buttons: buttons(look, 'nudge', 'nudge_with_text', 'stop', 'dismiss'),
@@ -86,7 +84,8 @@ export function alertBody({ wait, session }: CardSubject<Alert>, look: CardLook)
   }
 }
 
-function nudges({ nudgeCount, lastNudgeAt, nudgedBy, nudgeMessage }: Alert): RichPart[] {
+/** How often it was nudged, and with which words. */
+export function nudges({ nudgeCount, lastNudgeAt, nudgedBy, nudgeMessage }: Alert): RichPart[] {
   if (nudgeCount === 0) return []
   const at = lastNudgeAt === null ? [] : [', the last ', time(lastNudgeAt)]
   const way = nudgedBy === null ? '. It waits for the agent’s next call.' : `, through ${shownName(nudgedBy)}.`
@@ -96,6 +95,8 @@ function nudges({ nudgeCount, lastNudgeAt, nudgedBy, nudgeMessage }: Alert): Ric
     ...(nudgeMessage === null || nudgeMessage === '' ? [] : [quote(shownProse(nudgeMessage, MOST_PROMPT).text)]),
   ]
 }
+
+const itSays = (text: string): string => (text === '' ? '' : `It says: ${notifiedNote(text)}`)
 
 /** Set apart from what we say ourselves. */
 function agentsWords(

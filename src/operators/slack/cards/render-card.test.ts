@@ -58,7 +58,9 @@ describe('an open card', () => {
     }
     const { text, blocks, files } = card(about(wait, SMALL_DIFF))
 
-    expect(text).toBe('claude-code asks to change a file (src/sum.ts) · risk critical')
+    expect(text).toMatch(
+      /^claude-code in shop asks to change a file\.\nFile src\/sum\.ts, \+\d+ −\d+\.\nIt says: .+\nRisk critical\.$/,
+    )
     expect(linesOf({ blocks })).toEqual([
       ':red_circle: Risk critical · claude-code in shop asks to change a file',
       HEAD,
@@ -84,7 +86,7 @@ describe('an open card', () => {
   test('of a tool call shows the tool, what it does, its arguments and its preview', () => {
     const { text, blocks } = card(about({ ...toolCall, preview: 'Dear Bob,\nhello.' }))
 
-    expect(text).toBe('helper asks to call a tool (send_email) · risk high')
+    expect(text).toMatch(/^helper asks to call a tool\.\nTool send_email\.\n.+\nRisk high\.$/)
     expect(linesOf({ blocks })).toEqual([
       ':large_orange_circle: Risk high · helper asks to call a tool',
       HEAD,
@@ -165,7 +167,9 @@ describe('an open card', () => {
   test('of a policy shows its diff', () => {
     const { text, blocks } = card(about(policy, SMALL_DIFF))
 
-    expect(text).toBe('claude-code works under a policy that nobody has accepted · risk critical')
+    expect(text).toBe(
+      'claude-code in shop works under a policy that nobody has accepted.\nAccept the policy .quarterdeck/policy.json.\nRisk critical.',
+    )
     expect(linesOf({ blocks })).toEqual(
       expect.arrayContaining([
         '| It says what agents in /shop may do without asking.',
@@ -178,7 +182,7 @@ describe('an open card', () => {
   test('of a prompt asks continue, refine or stop', () => {
     const { text, blocks } = card(about(prompt))
 
-    expect(text).toBe('claude-code asks whether to go on')
+    expect(text).toMatch(/^claude-code in shop asks whether to go on\.\nIt says: .+$/)
     expect(linesOf({ blocks })).toEqual([
       ':question: claude-code in shop asks whether to go on',
       HEAD,
@@ -428,7 +432,7 @@ describe('a decided card', () => {
       },
       [
         `:white_check_mark: Approved ${BY_BEN}`,
-        'As an operator edited it. It may overwrite the file even if that has changed. Written 2026-11-16 10:01 UTC.',
+        'As an operator edited it. It may overwrite the file even if that has changed. Written 2026-11-16 10:01 UTC · SHA-256 cccccccccccccccc',
       ],
       'Approved by ben',
     ],
@@ -436,6 +440,12 @@ describe('a decided card', () => {
       'not written after all',
       { ...diffApproval, ...by({ status: 'consumed' }), ...supervised({ notApplied: 'The file changed.' }) },
       [`:white_check_mark: Approved ${BY_BEN}`, 'Not written: The file changed.'],
+      'Approved by ben',
+    ],
+    [
+      'refused, and the agent may try again',
+      { ...diffApproval, ...by({ status: 'approved' }), ...supervised({ refused: 'src/sum.ts has changed.' }) },
+      [`:white_check_mark: Approved ${BY_BEN}`, 'Not written yet: src/sum.ts has changed.'],
       'Approved by ben',
     ],
     [
@@ -608,7 +618,7 @@ describe('a decided card', () => {
     expect(lines.slice(0, first.length)).toEqual(first)
     // Then comes what was asked.
     expect(lines[first.length]).toMatch(/claude-code in shop|helper/)
-    expect(message.text.startsWith(`${notified}: `)).toBe(true)
+    expect(message.text.split('\n')[0]).toBe(`${notified}.`)
     expect(buttonsOf(message)).toEqual([])
     expect(lines.join()).not.toContain('please answer')
     expect(message.files).toEqual([])

@@ -3,7 +3,7 @@
 import type { PersonWait } from '../../../domain/feed.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { approvalBody, riskPieces } from './approval-card.ts'
-import { emoji, type Inline, rich, type SlackMessage } from './blocks.ts'
+import { emoji, type Inline, line, link, rich, type SlackMessage, wordsOf } from './blocks.ts'
 import {
   answerBlocks,
   type CardBody,
@@ -12,14 +12,16 @@ import {
   factLines,
   headline,
   mentionLine,
+  notifiedHeadline,
   type Room,
 } from './card.ts'
-import { outcomeOf } from './outcome.ts'
-import { alertBody, instructionBody, promptBody } from './record-cards.ts'
-import { notifiedName } from './shown-text.ts'
+import { endedAlone, outcomeOf } from './outcome.ts'
+import { alertBody, instructionBody, nudges, promptBody } from './record-cards.ts'
+import { notifiedProse, sentences } from './shown-text.ts'
 
 /** Slack refuses a message from about 13,000 characters on, and does not say what it counts. This leaves room for a line above the card. */
 const MOST_CARD = 12_000
+const MOST_NEWS = 600
 
 /** Every text has a limit. Where many of them are long, each gets a part of it, and the thread has the rest. */
 export function renderCard(subject: CardSubject, look: CardLook): SlackMessage {
@@ -36,9 +38,12 @@ function cardWith(subject: CardSubject, look: CardLook, room: Room): SlackMessag
   const body = bodyOf(subject, look, room)
   const outcome = outcomeOf(wait, session)
   const head = headline(subject, body.asks, ...markOf(wait))
-  const asked = `${notifiedName(session.agent)} ${body.notified}`
   return {
-    text: outcome === null ? asked : `${outcome.notified}: ${asked}`,
+    text: sentences(
+      outcome === null ? '' : `${outcome.notified}.`,
+      `${notifiedHeadline(subject, body.asks)}.`,
+      ...body.notified,
+    ),
     blocks: [
       ...(outcome === null ? [] : rich(...outcome.lines)),
       ...rich(head),
@@ -48,6 +53,35 @@ function cardWith(subject: CardSubject, look: CardLook, room: Room): SlackMessag
       ...(outcome === null ? answerBlocks(body, look) : []),
     ],
     files: body.files,
+  }
+}
+
+/**
+ * What happened to a record without a person, for its thread: a change of a card notifies nobody. `key` is the same for the same news.
+ * Null: there is none.
+ */
+export function newsOf(subject: CardSubject, look: CardLook): { key: string; message: SlackMessage } | null {
+  const { wait, session } = subject
+  const { asks } = bodyOf(subject, look, 1)
+  const mark = markOf(wait)
+  const news =
+    wait.wait === 'alert' && wait.status === 'nudged'
+      ? { key: `nudged/${wait.id}/${wait.nudgeCount}`, lines: [headline(subject, asks, ...mark), ...nudges(wait)] }
+      : endedAlone(wait)
+        ? {
+            key: `ended/${wait.id}`,
+            lines: [...(outcomeOf(wait, session)?.lines ?? []), headline(subject, asks, ...mark)],
+          }
+        : null
+  if (news === null) return null
+  const { key, lines } = news
+  return {
+    key,
+    message: {
+      text: sentences(...lines.map((one) => notifiedProse(wordsOf(one), MOST_NEWS))),
+      blocks: rich(...lines, look.link === null ? null : line(link(look.link, 'Open in the console'))),
+      files: [],
+    },
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { SessionStatus } from '../../../domain/session.ts'
 import { bold, code, emoji, line, link, quote, rich, type SlackMessage } from './blocks.ts'
-import { type CardLook, type CardSession, checklist } from './card.ts'
-import { notifiedName, shownName, shownProse } from './shown-text.ts'
+import { type CardLook, type CardSession, checklist, notifiedHeadline } from './card.ts'
+import { shownName, shownProse } from './shown-text.ts'
 
 const MOST_TITLE = 300
 const MOST_PROMPT = 600
@@ -23,7 +23,6 @@ export function sessionRoot(
 ): SlackMessage {
   const { mark, words } = STATUS[session.status]
   const place = session.workspace === null ? [] : [' in ', code(shownName(session.workspace))]
-  const where = session.workspace === null ? '' : ` in ${notifiedName(session.workspace)}`
   const said = [
     ...(session.title === null || session.title === '' ? [] : [quote(shownProse(session.title, MOST_TITLE).text)]),
     ...(session.prompt === null || session.prompt === '' || detail === 'minimal'
@@ -32,7 +31,7 @@ export function sessionRoot(
   ]
   const steps = detail === 'minimal' ? [] : checklist(session.progress, MOST_STEPS)
   return {
-    text: `${notifiedName(session.agent)}${where}: ${words}`,
+    text: `${notifiedHeadline({ session }, `is ${words}`)}.`,
     blocks: [
       ...rich(
         line(emoji(mark), ' ', code(shownName(session.agent)), ...place, ' is ', bold(words)),

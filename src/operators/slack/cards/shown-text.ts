@@ -40,9 +40,22 @@ export const shownName = (text: string): string => shownLine(text, MOST_NAME).te
 /** Letters of another name look the same in a notification, and Slack makes nothing of them. */
 const LOOKALIKES: Readonly<Record<string, string>> = { ':': '∶', '*': '∗', '~': '∼', '`': 'ˋ', '@': '＠' }
 
-/** A name for the notification, which Slack parses: no mention, link, emoji or bold comes out of it. */
-export const notifiedName = (text: string): string =>
-  escaped(shownName(text).replace(/[:*~`@]/g, (char) => LOOKALIKES[char] ?? char))
+/** Slack parses the notification: no mention, link, emoji or bold comes out of what others wrote. */
+const unparsed = (text: string): string => escaped(text.replace(/[:*~`@]/g, (char) => LOOKALIKES[char] ?? char))
+
+/** A name for the notification. */
+export const notifiedName = (text: string): string => unparsed(shownName(text))
+
+/** Prose for the notification. Its lines stay lines. */
+export const notifiedProse = (text: string, most: number): string => unparsed(shownProse(text, most).text)
+
+const MOST_NOTIFIED = 200
+
+/** What somebody wrote, as one line of the notification. */
+export const notifiedNote = (text: string): string => unparsed(shownNote(text, MOST_NOTIFIED))
+
+/** The text of a message: notifications and screen readers tell it, so each sentence has a line of its own. Empty ones are left out. */
+export const sentences = (...all: readonly string[]): string => all.filter((one) => one !== '').join('\n')
 
 function fitted(text: string, most: number, visible: (kept: string) => string): ShownText {
   const looked = withoutHalf(text.slice(0, most))
