@@ -256,6 +256,7 @@ async function startApp(
     {
       ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, replica, clock, ids, log },
       serverPaths: ownPaths,
+      tell: reach.tell,
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,

@@ -72,7 +72,7 @@ export async function createChannels(parts: ChannelParts, undo: AsyncDisposableS
   undo.defer(() => outbox.close())
   const lastShownAt = replica === null ? outbox.lastShownAt : lastShownAnywhere(here, outbox, replica.board)
   return {
-    reach: openReach({ channels: list, outbox, chat, ownRoom }),
+    reach: openReach({ channels: list, outbox, chat, ownRoom, clock, ids: parts.ids, logger: log }),
     list,
     channelDesk: createChannelDesk({ ...shared, outbox: { ...outbox, lastShownAt } }),
     push,

@@ -13,6 +13,7 @@ import type { SessionLog } from './log/session-log.ts'
 import type { Chat } from './operators/chat.ts'
 import type { CommandDesk } from './operators/commands/command-desk.ts'
 import { runCommand } from './operators/commands/run-command.ts'
+import { steerAgent } from './operators/commands/session-verbs.ts'
 import type { ConsoleLink } from './operators/console-link.ts'
 import type { ChannelCredentials } from './operators/credentials/channel-credentials.ts'
 import type { OperatorDesk } from './operators/operator.ts'
@@ -127,6 +128,7 @@ function answersFor(
       find: (id) => desk.find({ kind: 'wait', id }),
       records: async (sessionId) => people(await store.waits.list({ sessionId, limit: RECENT })),
       session: desk.session,
+      steer: steerAgent(elsewhere.sessions),
       link: desk.link,
       subjectOf,
     },

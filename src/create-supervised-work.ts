@@ -20,6 +20,7 @@ import { findProgram } from './supervision/commands/find-program.ts'
 import { resolveCommands } from './supervision/commands/resolve-commands.ts'
 import { commandEnvironment } from './supervision/commands/run-command.ts'
 import { createSessionCommands, type SessionCommands } from './supervision/commands/session-commands.ts'
+import type { Reach } from './supervision/reach.ts'
 import { createPurgeSupervised, type PurgeSupervised } from './supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from './supervision/spawn/child-records.ts'
 import { createSpawner, type Spawner } from './supervision/spawn/create-spawner.ts'
@@ -55,6 +56,8 @@ interface WorkParts {
   serverPaths: readonly string[]
   /** What the processes on one store tell each other. Null: this is the only one. */
   replica: Replica | null
+  /** Tells a session's chat room. */
+  tell: Reach['tell']
   /** The address of `/mcp`. Null: this server has no port. */
   mcpUrl: () => string | null
   clock: Clock
@@ -128,6 +131,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     runtimeDir,
     masked: guarded,
     home: own.home,
+    tell: parts.tell,
     ...(replica === null ? {} : { together: replica }),
   })
   undo.defer(() => spawner.close())

@@ -1,8 +1,13 @@
+import type { SessionRecord } from '../domain/session.ts'
 import type { Reach } from '../supervision/reach.ts'
 import type { CreateChannel } from './operator.ts'
 
 /** A chat service with rooms: one channel for each room, and what agents say there without asking anything. */
-export interface Chat extends Pick<Reach, 'postLog' | 'tell' | 'recent'> {
+export interface Chat extends Pick<Reach, 'recent'> {
+  /** The channel that takes lines for this room; null: there is no such room. */
+  linesOf(room: string): string | null
+  /** Tells the session's room something that is old news soon. It gets lost if the chat does not take it now. */
+  tell(session: SessionRecord, text: string): void
   /** One for each room. */
   channels: readonly CreateChannel[]
   /**

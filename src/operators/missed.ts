@@ -1,6 +1,6 @@
 // What a channel was only told the number of, because its outbox was full.
 
-import type { Delivery } from '../domain/delivery.ts'
+import type { QueuedDelivery } from '../domain/delivery.ts'
 import type { Logger } from '../domain/logger.ts'
 import { risks } from '../domain/tool-settings.ts'
 import type { SessionLog } from '../log/session-log.ts'
@@ -34,7 +34,7 @@ export function createMissed(deps: MissedDeps, channel: OperatorChannel) {
     },
 
     /** True: something was put into the outbox. Never rejects. */
-    async takeBack(deliveries: readonly Delivery[]): Promise<boolean> {
+    async takeBack(deliveries: readonly QueuedDelivery[]): Promise<boolean> {
       const isSummed = deliveries.some(({ item }) => item === null)
       if (gap === null || isSummed || deliveries.length > mostWaiting) return false
       const known = new Set(deliveries.flatMap(({ item }) => item?.id ?? []))

@@ -1,3 +1,8 @@
+import type { Clock } from '../domain/clock.ts'
+import type { ChannelLine } from '../domain/delivery.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
 import { visibleText } from '../domain/visible-text.ts'
 import type { Reach } from '../supervision/reach.ts'
 import { createExplainMode, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
@@ -9,19 +14,55 @@ import { reaches, roomOf, surfacesFor } from './shown-from.ts'
 
 interface ReachDeps {
   channels: readonly OperatorChannel[]
-  outbox: Pick<Outbox, 'announce'>
+  outbox: Pick<Outbox, 'announce' | 'queue'>
   /** Null: none is configured. */
   chat: Chat | null
   /** The room of sessions that name none. */
   ownRoom: string | null
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  logger: Logger
 }
 
+const NO_ROOM =
+  'Your session reports to no Slack channel, so nothing was posted. Go on: your operator can read this in the log of the session.'
+
 /** Reaches people through these channels. */
-export function openReach({ channels, outbox, chat, ownRoom }: ReachDeps): Reach {
+export function openReach({ channels, outbox, chat, ownRoom, clock, ids, logger }: ReachDeps): Reach {
+  /** The channel for lines of this session; null: it reports to no chat room. */
+  function linesOf(session: SupervisedSession): string | null {
+    const room = roomOf(session, ownRoom)
+    return room === null ? null : (chat?.linesOf(room) ?? null)
+  }
+
+  const lineOf = (
+    { id: sessionId }: SupervisedSession,
+    said: Pick<ChannelLine, 'by' | 'level' | 'text' | 'thread'>,
+  ): Omit<ChannelLine, 'n'> => ({ kind: 'line', id: ids.uuid(), at: clock.now(), sessionId, ...said })
+
+  function tell(session: SupervisedSession, text: string): void {
+    const channel = linesOf(session)
+    if (channel === null) return
+    outbox
+      .queue(channel, lineOf(session, { by: 'server', level: 'info', text, thread: null }))
+      .catch((error: unknown) => logger.warn('a chat room was not told', { session_id: session.id, text, error }))
+  }
+
   const surfaces = (session: SupervisedSession) => surfacesFor(channels, session, ownRoom)
   return {
-    postLog: async (session, line) => (chat === null ? null : chat.postLog(session, line)),
-    tell: (session, text) => chat?.tell(session, text),
+    async postLog(session, { level, message: text, thread }) {
+      const channel = linesOf(session)
+      if (channel === null) return { posted: false, reason: NO_ROOM }
+      try {
+        await outbox.queue(channel, lineOf(session, { by: 'agent', level, text, thread }))
+        return { posted: true }
+      } catch (error) {
+        if (!(error instanceof ServerError) || error.code !== 'limit') throw error
+        return { posted: false, reason: error.message }
+      }
+    },
+    tell,
+    tellNow: (session, text) => chat?.tell(session, text),
     recent: async (room, limit) => (chat === null ? null : chat.recent(room, limit)),
     roomOf: (session) => (chat === null ? null : roomOf(session, ownRoom)),
     explainMode: (mode, session) => createExplainMode(surfaces(session))(mode),
@@ -32,7 +73,7 @@ export function openReach({ channels, outbox, chat, ownRoom }: ReachDeps): Reach
       const name = visibleText(session.supervision.title ?? session.supervision.host)
       const text = `${name} (${session.id}): ${visibleText(by)} changed the mode from ${from} to ${to}.`
       outbox.announce(left, text)
-      if (left.includes('remote')) chat?.tell(session, text)
+      if (left.includes('remote')) tell(session, text)
     },
     isTroubled: () => channels.some(({ trouble }) => (trouble?.() ?? null) !== null),
     trouble(session) {

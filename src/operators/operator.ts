@@ -1,6 +1,6 @@
 // The port behind which the ways to reach operators stand: chat, push notifications, webhooks.
 
-import type { Delivery } from '../domain/delivery.ts'
+import type { ChannelLine, Delivery } from '../domain/delivery.ts'
 import type { FeedItem, PersonWait } from '../domain/feed.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
@@ -36,6 +36,11 @@ export interface OperatorChannel {
   deliver(delivery: Delivery, signal: AbortSignal): Promise<string | null>
   /** Shows everything that is due in one message, under the promises of `deliver`. Left out: each is delivered by itself. */
   deliverTogether?(deliveries: readonly Delivery[], signal: AbortSignal): Promise<void>
+  /**
+   * Posts a line that was queued for this channel, under the promises of `deliver`. A channel that says lines shows nothing of the feed.
+   * Left out: it takes no lines.
+   */
+  say?(delivery: Delivery<ChannelLine>, signal: AbortSignal): Promise<void>
   /** Tells something that is no item of the feed, such as a change of a mode. It may get lost. Left out: the channel tells nothing. */
   announce?(text: string): void
   /** Whether somebody is reached here at all, as it is set up now. False: it counts as not configured. Left out: somebody is. */

@@ -2,13 +2,13 @@
 // channel, or this process, is down.
 
 import { type Clock, sleep } from '../domain/clock.ts'
-import type { Delivery } from '../domain/delivery.ts'
+import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/delivery.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Feed } from '../engine/feed.ts'
 import { createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
-import type { OutboxReads, SettleDelivery } from '../store/ports/outbox.ts'
+import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 import { createMissed } from './missed.ts'
 import { DeliveryFailed, type OperatorChannel } from './operator.ts'
@@ -19,6 +19,8 @@ import { notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } fro
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
   announce(surfaces: readonly Surface[], text: string): void
+  /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
+  queue(channel: string, line: QueueLine['line']): Promise<void>
   /** Something was put into the outbox of this channel, or it was set up. */
   look(channel: string): void
   /** Epoch ms at which this channel last showed something here; null: not since the start. */
@@ -66,10 +68,20 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         if (channel.isSetUp?.() !== false) setUp.resolve()
         sender.look()
       })
-      return Promise.all([takeFromFeed(deps, channel, sender.look, setUp.promise, signal), sender.run()])
+      const taking =
+        channel.say === undefined ? takeFromFeed(deps, channel, sender.look, setUp.promise, signal) : Promise.resolve()
+      return Promise.all([taking, sender.run()])
     })
     await Promise.all(working)
     looks.clear()
+  }
+
+  function look(channel: string): void {
+    looks.get(channel)?.()
+    // It is in the store already. A process that begins to deliver later finds it there.
+    changes?.tell(TOPIC).catch((error: unknown) => {
+      logger.warn('another replica was not told that a channel has something to show', { channel, error })
+    })
   }
 
   const delivering = jobs.whileHeld(JOB, deliver)
@@ -80,13 +92,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     announce(surfaces, text) {
       for (const channel of deps.channels) if (surfaces.includes(channel.surface)) channel.announce?.(text)
     },
-    look(channel) {
-      looks.get(channel)?.()
-      // It is in the store already. A process that begins to deliver later finds it there.
-      changes?.tell(TOPIC).catch((error: unknown) => {
-        logger.warn('another replica was not told that a channel has something to show', { channel, error })
-      })
+    async queue(channel, line) {
+      await deps.log.commit({ type: 'queue_line', channel, line })
+      look(channel)
     },
+    look,
     lastShownAt: (channel) => shownAt.get(channel) ?? null,
     async close() {
       stopWatching?.()
@@ -162,7 +172,7 @@ async function takeFromFeed(
 }
 
 interface Tried {
-  delivery: Delivery
+  delivery: QueuedDelivery
   outcome: SettleDelivery['outcome']
 }
 
@@ -180,7 +190,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
   }
 
   /** Resolves when the deliveries were tried and what became of them is written. Never rejects. */
-  async function attempt(deliveries: readonly Delivery[]): Promise<void> {
+  async function attempt(deliveries: readonly QueuedDelivery[]): Promise<void> {
     const tried = await outcomesOf(deliveries)
     const isSummary = deliveries.some(({ item }) => item === null)
     // Read before it is settled: what is taken afterwards is shown by itself.
@@ -192,7 +202,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     }
   }
 
-  async function settle({ n }: Delivery, outcome: SettleDelivery['outcome']): Promise<boolean> {
+  async function settle({ n }: QueuedDelivery, outcome: SettleDelivery['outcome']): Promise<boolean> {
     try {
       await log.commit({ type: 'settle_delivery', channel: channel.name, n, outcome })
       return true
@@ -204,7 +214,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
   }
 
   /** Empty: the server stops, and the deliveries are tried again after its restart. */
-  async function outcomesOf(deliveries: readonly Delivery[]): Promise<Tried[]> {
+  async function outcomesOf(deliveries: readonly QueuedDelivery[]): Promise<Tried[]> {
     const late = new AbortController()
     const cancelTimer = clock.after(DELIVERY_MS, () => late.abort())
     const end = AbortSignal.any([signal, late.signal])
@@ -219,16 +229,18 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     }
   }
 
-  async function show(deliveries: readonly Delivery[], end: AbortSignal): Promise<string | null> {
-    const [only] = deliveries
+  async function show(deliveries: readonly QueuedDelivery[], end: AbortSignal): Promise<string | null> {
+    const ofFeed = deliveries.filter(isOfFeed)
     if (channel.deliverTogether !== undefined) {
-      await channel.deliverTogether(deliveries, end)
+      await channel.deliverTogether(ofFeed, end)
       return null
     }
+    for (const line of deliveries.filter(isOfLine)) await channel.say?.(line, end)
+    const [only] = ofFeed
     return only === undefined ? null : channel.deliver(only, end)
   }
 
-  function failed(delivery: Delivery, error: unknown): SettleDelivery['outcome'] {
+  function failed(delivery: QueuedDelivery, error: unknown): SettleDelivery['outcome'] {
     const { giveUp, retryAfterMs } = error instanceof DeliveryFailed ? error : { giveUp: false, retryAfterMs: 0 }
     const failures = delivery.attempts + 1
     const delay = retryDelay(failures, retryAfterMs)
@@ -238,15 +250,16 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     return giveUp ? { type: 'given_up' } : { type: 'failed', nextTryAt: clock.now() + delay }
   }
 
-  const notBefore = (delivery: Delivery, now: number): number => channel.notBefore?.(delivery, now) ?? 0
-  const planOf = (deliveries: readonly Delivery[]): Plan =>
+  const notBefore = (delivery: QueuedDelivery, now: number): number =>
+    isOfFeed(delivery) ? (channel.notBefore?.(delivery, now) ?? 0) : 0
+  const planOf = (deliveries: readonly QueuedDelivery[]): Plan =>
     (channel.deliverTogether === undefined ? planDeliveries : planTogether)(
       deliveries,
       new Set(inFlight.keys()),
       clock.now(),
       notBefore,
     )
-  const groupsOf = (due: readonly Delivery[]): (readonly Delivery[])[] =>
+  const groupsOf = (due: readonly QueuedDelivery[]): (readonly QueuedDelivery[])[] =>
     channel.deliverTogether === undefined ? due.map((one) => [one]) : due.length === 0 ? [] : [due]
 
   async function run(): Promise<void> {

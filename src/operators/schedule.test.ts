@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Delivery } from '../domain/delivery.ts'
+import type { QueuedDelivery } from '../domain/delivery.ts'
 import { planDeliveries, retryDelay } from './schedule.ts'
 
-const delivery = (n: number, sessionId: string | null, nextTryAt = 0): Delivery => ({
+const delivery = (n: number, sessionId: string | null, nextTryAt = 0): QueuedDelivery => ({
   channel: 'slack',
   n,
   item:
@@ -14,7 +14,7 @@ const delivery = (n: number, sessionId: string | null, nextTryAt = 0): Delivery 
   nextTryAt,
 })
 
-const plan = (deliveries: Delivery[], inFlight: number[] = [], now = 1_000_000) => {
+const plan = (deliveries: QueuedDelivery[], inFlight: number[] = [], now = 1_000_000) => {
   const { due, waitMs } = planDeliveries(deliveries, new Set(inFlight), now)
   return { due: due.map(({ n }) => n), waitMs }
 }
@@ -55,7 +55,7 @@ test('tries come 1, 2, 4 … 30 seconds apart, or later if the service asks for 
 
 test('what a channel holds back lets the rest of its session pass', () => {
   const all = [delivery(1, 'a'), delivery(2, 'a'), delivery(3, 'a', 1_002_000), delivery(4, 'b')]
-  const held = ({ n }: Delivery) => (n === 1 ? 1_060_000 : 0)
+  const held = ({ n }: QueuedDelivery) => (n === 1 ? 1_060_000 : 0)
   const planned = (inFlight: number[], now = 1_000_000) => {
     const { due, waitMs } = planDeliveries(all, new Set(inFlight), now, held)
     return { due: due.map(({ n }) => n), waitMs }

@@ -1,6 +1,6 @@
 // Which deliveries of a channel may be tried now, and when the next one may. Pure: `outbox.ts` does the work.
 
-import type { Delivery } from '../domain/delivery.ts'
+import type { QueuedDelivery } from '../domain/delivery.ts'
 
 /** Deliveries of one channel that are under way at the same time. */
 const MAX_IN_FLIGHT = 8
@@ -17,7 +17,7 @@ export function retryDelay(failures: number, retryAfterMs: number): number {
 
 export interface Plan {
   /** To be tried now. */
-  due: Delivery[]
+  due: QueuedDelivery[]
   /** After this many ms more may be due; null: when something else happens. */
   waitMs: number | null
 }
@@ -27,14 +27,14 @@ export interface Plan {
  * session and have a lane of their own. What a channel holds back lets others pass: something critical in quiet hours.
  */
 export function planDeliveries(
-  deliveries: readonly Delivery[],
+  deliveries: readonly QueuedDelivery[],
   inFlight: ReadonlySet<number>,
   now: number,
   notBefore: HeldUntil = () => 0,
 ): Plan {
-  const isHeld = (delivery: Delivery): boolean => notBefore(delivery, now) > now
+  const isHeld = (delivery: QueuedDelivery): boolean => notBefore(delivery, now) > now
   const busy = new Set(deliveries.filter(({ n }) => inFlight.has(n)).map(laneOf))
-  const lanes = new Map<string, Delivery>()
+  const lanes = new Map<string, QueuedDelivery>()
   for (const delivery of deliveries) {
     const lane = laneOf(delivery)
     const first = lanes.get(lane)
@@ -45,11 +45,11 @@ export function planDeliveries(
   return { due: due.slice(0, Math.max(MAX_IN_FLIGHT - inFlight.size, 0)), waitMs }
 }
 
-const laneOf = ({ item }: Delivery): string => item?.sessionId ?? ''
+const laneOf = ({ item }: QueuedDelivery): string => item?.sessionId ?? ''
 
 /** Everything that is due at once. Only one such message is under way at a time, so the order of each session is kept. */
 export function planTogether(
-  deliveries: readonly Delivery[],
+  deliveries: readonly QueuedDelivery[],
   inFlight: ReadonlySet<number>,
   now: number,
   notBefore: HeldUntil = () => 0,
@@ -58,9 +58,9 @@ export function planTogether(
 }
 
 /** Epoch ms before which a channel holds a delivery. */
-type HeldUntil = (delivery: Delivery, now: number) => number
+type HeldUntil = (delivery: QueuedDelivery, now: number) => number
 
-function divide(ready: readonly Delivery[], now: number, notBefore: HeldUntil): Plan {
+function divide(ready: readonly QueuedDelivery[], now: number, notBefore: HeldUntil): Plan {
   const waits = ready.map((one) => {
     const at = Math.max(one.nextTryAt, notBefore(one, now))
     return { one, ms: Math.min(Math.max(at - now, 0), LONGEST_WAIT_MS) }

@@ -183,7 +183,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     guard,
     ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
-    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs, quorum }),
+    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, tell: reach.tell, approvalMs, quorum }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
@@ -212,7 +212,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     },
     async tellStop() {
       const open = await sessions.list({ statuses: openStatuses, limit: MOST_TOLD })
-      for (const session of open) reach.tell(session, STOPS)
+      for (const session of open) reach.tellNow(session, STOPS)
     },
     async recover() {
       await recoverApplies()

@@ -6,10 +6,12 @@ import type { ModeChanged } from './sessions/set-mode.ts'
 import type { SupervisedSession } from './sessions/take-step.ts'
 
 export interface Reach {
-  /** Posts a line to the session's chat room. */
+  /** Queues a line of an agent for the session's chat room. */
   postLog: PostLog
-  /** Tells the session's chat room something that nobody has to answer. It may get lost; the session's log has it. */
+  /** Tells the session's chat room something that nobody has to answer, as soon as the chat takes it, also after a restart. */
   tell(session: SupervisedSession, text: string): void
+  /** The same for what is old news soon. It gets lost if the chat does not take it now. */
+  tellNow(session: SupervisedSession, text: string): void
   /** Tells those who are no longer asked after a change of the mode. */
   modeChanged: ModeChanged
   /** What a mode means for this session, if it is not what its name says. */
@@ -36,8 +38,10 @@ export function createLateReach(): Reach & { open(reach: Reach): void } {
     open(reach) {
       now = reach
     },
-    postLog: async (session, line) => now?.postLog(session, line) ?? null,
+    postLog: async (session, line) =>
+      now?.postLog(session, line) ?? { posted: false, reason: 'The server is starting. Say it again in a minute.' },
     tell: (session, text) => now?.tell(session, text),
+    tellNow: (session, text) => now?.tellNow(session, text),
     modeChanged: (change) => now?.modeChanged(change),
     explainMode: (mode, session) => now?.explainMode(mode, session) ?? null,
     isTroubled: () => now?.isTroubled() ?? false,

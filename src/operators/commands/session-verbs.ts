@@ -4,6 +4,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { PersonWait } from '../../domain/feed.ts'
 import { shortIds } from '../../domain/id-prefix.ts'
+import type { SupervisedStatus } from '../../domain/supervision.ts'
 import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleCode, visibleText } from '../../domain/visible-text.ts'
@@ -11,6 +12,7 @@ import { isSupervised } from '../../domain/wait.ts'
 import type { CommandResult } from '../../supervision/commands/run-command.ts'
 import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
+import type { SupervisedSessions } from '../../supervision/sessions/supervised-sessions.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import {
   type Answer,
@@ -225,12 +227,21 @@ export async function steer(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const here = await channelSessions(desk, asked.context)
   const { session, text: message } = takeText(here, asked)
   refuseEnded(here, session)
-  await desk.sessions.steer(asked.by, session.id, message)
-  const whens: Partial<Record<typeof session.supervision.status, string>> = {
-    paused: 'The agent is paused. It gets this after session-resume.',
-    interrupted: 'The agent is not connected. It gets this when it comes back.',
+  return says(await steerAgent(desk.sessions)(asked.by, session.id, message))
+}
+
+/** Sends the agent a message, and says when the agent gets it. */
+export const steerAgent =
+  (sessions: Pick<SupervisedSessions, 'get' | 'steer'>) =>
+  async (by: Caller, sessionId: string, message: string): Promise<string> => {
+    await sessions.steer(by, sessionId, message)
+    const { status } = (await sessions.get(sessionId)).supervision
+    return WHENS[status] ?? 'The agent gets this with the result of its next call.'
   }
-  return says(whens[session.supervision.status] ?? 'The agent gets this with the result of its next call.')
+
+const WHENS: Partial<Record<SupervisedStatus, string>> = {
+  paused: 'The agent is paused. It gets this after session-resume.',
+  interrupted: 'The agent is not connected. It gets this when it comes back.',
 }
 
 export async function addTask(desk: CommandDesk, asked: Asked): Promise<Answer> {

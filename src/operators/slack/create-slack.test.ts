@@ -2,6 +2,7 @@ import { hash, randomUUID as newId } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { isOfFeed } from '../../domain/delivery.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createJobs } from '../../engine/sessions/jobs.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -155,7 +156,7 @@ describe('a room of Slack', () => {
     const server = open({ rooms: [OPS, 'C0DEV'] })
     await server.start()
     const [ops, dev] = [await ask('one'), await ask('two', { channelId: 'C0DEV' })]
-    for (const channel of server.channels) await delivered(channel, 2)
+    for (const channel of server.channels.filter(({ say }) => say === undefined)) await delivered(channel, 2)
     await approvals.decide(ann, dev.id, { decision: 'reject' })
     await until(() => slack.messages('C0DEV').some((one) => one.versions.length > 1))
 
@@ -329,7 +330,7 @@ describe('never lost and never twice', () => {
       skipped: 0,
     } as const
     await log.commit(taken)
-    const [delivery] = await store.outbox.deliveries(name)
+    const [delivery] = (await store.outbox.deliveries(name)).filter(isOfFeed)
     await first.channel.deliver(delivery ?? expect.fail(), new AbortController().signal)
     await first.close()
     const second = open()
@@ -587,25 +588,23 @@ describe('trouble', () => {
 
 describe('what agents say without asking', () => {
   test('goes to the thread of their session, with its level', async () => {
-    const { open, ask, replies, tops, delivered, sessionOf, clock, passUntil } = await openSlackDesk()
+    const { open, ask, replies, tops, delivered, sessionOf, passUntil } = await openSlackDesk()
     const server = open()
     await server.start()
     const [one, two] = [await ask('one'), await ask('two')]
     await delivered(server.channel, 4)
     const session = await sessionOf(one)
     const otherThread = tops()[1]?.ts ?? expect.fail()
-    const posting = server.chat.postLog(session, { level: 'warning', message: '<!channel> hey', thread: otherThread })
-    // The room has had its share of messages for this second.
-    await clock.advance(1_000)
-    const ts = await posting
-    const line = replies().find((message) => message.ts === ts) ?? expect.fail('it was not posted')
+    const said = { level: 'warning', message: '<!channel> hey', thread: otherThread } as const
+    expect(await server.reach.postLog(session, said)).toEqual({ posted: true })
+    const line = await passUntil(() => replies().find((message) => textOf(message).includes('hey')))
 
     expect(await server.cards.sessionOfThread(OPS, line.threadTs ?? '')).toBe(one.sessionId)
     expect(await server.cards.sessionOfThread(OPS, otherThread)).toBe(two.sessionId)
     expect(textOf(line)).toContain('Warning')
     expect(await server.teamId()).toBe('T0ACME')
     expect(await server.subjectOf(two)).toMatchObject({ session: { id: two.sessionId }, wait: { id: two.id } })
-    server.chat.tell(session, 'The mode is remote now.')
+    server.reach.tell(session, 'The mode is remote now.')
     await passUntil(() => replies().some((message) => textOf(message).includes('The mode is remote now.')))
   })
 
@@ -621,17 +620,51 @@ describe('what agents say without asking', () => {
     expect(textOf(replies().at(-1) ?? expect.fail())).toContain('The server stops.')
   })
 
-  test('is not waited for longer than five seconds', async () => {
-    const { open, ask, slack, clock, delivered, sessionOf } = await openSlackDesk()
-    const server = open()
-    await server.start()
+  test('is never waited for, and gets there in its order, once, over outages and restarts', async () => {
+    const { open, ask, slack, replies, delivered, sessionOf, passUntil } = await openSlackDesk()
+    const first = open()
+    await first.start()
     const session = await sessionOf(await ask('one'))
-    await delivered(server.channel, 2)
+    await delivered(first.channel, 2)
+    const say = (server: typeof first, message: string) =>
+      server.reach.postLog(session, { level: 'info', message, thread: null })
+    const lines = () => replies().flatMap(({ text }) => /^line (.+)$/m.exec(text)?.[1] ?? [])
+    slack.storm(30)
+    // No time passes on the clock, so nothing of this waits for Slack.
+    for (let i = 1; i <= 10; i += 1) expect(await say(first, `line ${i}`)).toEqual({ posted: true })
+    first.reach.tell(session, 'line of the server')
+    await until(async () => (await first.waitingLines()).length === 11)
+    expect(lines()).toEqual([])
+    await first.close()
+    slack.storm(0)
+    // Slack takes the first one, and nobody hears of it.
     slack.failNext('chat.postMessage', { broken: 'no_answer' })
-    const posting = server.chat.postLog(session, { level: 'info', message: 'Hello', thread: null })
-    await until(() => slack.calls('auth.test') > 0)
-    await clock.advance(5_000)
-    expect(await posting).toBeNull()
+    const second = open()
+    await second.start()
+    await say(second, 'line 11')
+    await passUntil(() => lines().length === 12)
+    await second.close()
+    const third = open()
+    await third.start()
+    await say(third, 'line 12')
+    await passUntil(async () => (await third.waitingLines()).length === 0)
+
+    const numbers = Array.from({ length: 12 }, (_, i) => `${i + 1}`)
+    expect(lines()).toEqual([...numbers.slice(0, 10), 'of the server', ...numbers.slice(10)])
+  })
+
+  test('is refused with a reason where there is no room, and where too much waits', async () => {
+    const { open, ask, sessionOf } = await openSlackDesk()
+    const server = open({ rooms: [OPS] })
+    const session = await sessionOf(await ask('one'))
+    const other = await sessionOf(await ask('two'))
+    const say = (one = session) => server.reach.postLog(one, { level: 'info', message: 'Hello', thread: null })
+    for (let i = 0; i < 64; i += 1) await say()
+
+    expect(await say()).toEqual({ posted: false, reason: expect.stringContaining('64 lines of this session wait') })
+    expect(await say(other)).toEqual({ posted: true })
+    const elsewhere = { ...session, supervision: { ...session.supervision, channelId: 'C0NONE' } }
+    expect(await say(elsewhere)).toEqual({ posted: false, reason: expect.stringContaining('no Slack channel') })
   })
 
   test('recent messages are those of operators in that room alone, as people see them', async () => {

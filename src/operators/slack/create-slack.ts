@@ -17,7 +17,7 @@ import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/plain-text.ts'
 import type { ButtonValues } from './button-values.ts'
 import type { CardSubject } from './cards/card.ts'
-import { type LogLevel, logLine, notice } from './cards/messages.ts'
+import { notice } from './cards/messages.ts'
 import { createSlackApi } from './create-slack-api.ts'
 import { createPostPace } from './post-pace.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from './slack-api.ts'
@@ -68,8 +68,6 @@ export interface SlackDeps {
   pingMs?: number
 }
 
-/** An agent that reports something does not wait longer than this. */
-const LOG_MS = 5_000
 /** A notice that was not posted by then is old news. */
 const TELL_MS = 60_000
 const CLOSE_MS = 2_000
@@ -172,21 +170,11 @@ export function openSlack(deps: SlackDeps): Chat {
   }
 
   return {
-    channels: [...rooms.values()].flatMap(({ channel, calls }) => [channel, ...calls].map((one) => () => one)),
+    channels: [...rooms.values()].flatMap(({ channel, calls, lines }) =>
+      [channel, ...calls, lines].map((one) => () => one),
+    ),
 
-    async postLog(session, { level, message, thread }) {
-      const room = roomFor(session)
-      if (room === null || room.channel.trouble?.() !== null) return null
-      const { signal, done } = limit(LOG_MS)
-      const key = `log/${ids.uuid()}`
-      const line = logLine(looks.session(session), levelOf(level), message, key)
-      const posting = room.say(session, line, { key, thread, urgency: 'line', signal }).catch((error) => {
-        logger.warn('what an agent reported did not get to Slack', { session_id: session.id, error })
-        return null
-      })
-      const late = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
-      return await Promise.race([posting, late]).finally(done)
-    },
+    linesOf: (room) => rooms.get(room)?.lines.name ?? null,
 
     tell(session, text) {
       const { signal, done } = limit(TELL_MS)
@@ -235,9 +223,6 @@ export function openSlack(deps: SlackDeps): Chat {
     },
   }
 }
-
-const LEVELS: readonly string[] = ['info', 'success', 'warning', 'error'] satisfies LogLevel[]
-const levelOf = (level: string): LogLevel => (LEVELS.includes(level) ? (level as LogLevel) : 'info')
 
 /** The cards of all rooms, as answers see them. */
 function createCards({ desk, channelId }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {

@@ -1,16 +1,29 @@
 // Finds what an earlier try has posted: Slack may have taken a message without our knowing it.
 
-import type { Delivery } from '../../domain/delivery.ts'
+import type { QueuedDelivery } from '../../domain/delivery.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
+import { createTurns } from '../../supervision/sessions/turns.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { remember, type SessionThreads } from './session-threads.ts'
+import { SlackFailure } from './slack-failure.ts'
 
 export interface EarlierPosts {
-  /** `ts` of the message with this key in the session's thread, if an earlier try of this delivery may have posted it and did. */
-  inThread(delivery: Delivery, session: SessionRecord, key: string): Promise<string | null>
+  /**
+   * `ts` of the message with this key in the session's thread, or in the one that is named, if an earlier try of this delivery may have
+   * posted it and did.
+   */
+  inThread(
+    delivery: QueuedDelivery,
+    session: SessionRecord,
+    key: string,
+    thread?: string | null,
+  ): Promise<string | null>
   /** The same at the top of the room. */
-  atTop(delivery: Delivery, key: string): Promise<string | null>
+  atTop(delivery: QueuedDelivery, key: string): Promise<string | null>
+  /** One try of a delivery. If it ends without a clear answer, the next one looks first. */
+  attempt<T>(delivery: QueuedDelivery, signal: AbortSignal, show: () => Promise<T>): Promise<T>
   /** The try ended without a clear answer. The next one looks first. */
   unclear(n: number): void
   clear(n: number): void
@@ -42,10 +55,11 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
     )
   let old = readOld()
   const unclear = new Set<number>()
+  const turns = createTurns()
   /** What was in the threads when this process first looked. An earlier process posts nothing any more. */
   const seen = new Map<string, ReadonlyMap<string, string>>()
 
-  async function suspicionOf({ n, item }: Delivery): Promise<{ since: number; isOwn: boolean } | null> {
+  async function suspicionOf({ n, item }: QueuedDelivery): Promise<{ since: number; isOwn: boolean } | null> {
     const before = await old
     const since = (item?.at ?? EARLIER_MS) - EARLIER_MS
     if (unclear.has(n)) return { since, isOwn: true }
@@ -54,9 +68,9 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
   }
 
   return {
-    async inThread(delivery, session, key) {
+    async inThread(delivery, session, key, named = null) {
       const suspicion = await suspicionOf(delivery)
-      const thread = suspicion === null ? null : await threads.find(session)
+      const thread = suspicion === null ? null : (named ?? (await threads.find(session)))
       if (suspicion === null || thread === null) return null
       const before = suspicion.isOwn ? undefined : seen.get(thread)
       const keys = before ?? (await api.keys(room, thread, suspicion.since))
@@ -67,6 +81,22 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
     async atTop(delivery, key) {
       const suspicion = await suspicionOf(delivery)
       return suspicion === null ? null : ((await api.keys(room, null, suspicion.since)).get(key) ?? null)
+    },
+
+    async attempt(delivery, signal, show) {
+      try {
+        // A try that was given up may still be under way. It ends before the next one begins.
+        const showing = turns(delivery.item?.sessionId ?? '', async () => {
+          signal.throwIfAborted()
+          return await show()
+        })
+        const shown = await unlessAborted(showing, signal)
+        unclear.delete(delivery.n)
+        return shown
+      } catch (error) {
+        if (!(error instanceof SlackFailure) || error.isUnclear) unclear.add(delivery.n)
+        throw error
+      }
     },
 
     unclear: (n) => void unclear.add(n),

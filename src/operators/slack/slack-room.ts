@@ -8,16 +8,15 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
-import { createTurns } from '../../supervision/sessions/turns.ts'
 import type { Together } from '../../supervision/together.ts'
 import type { OperatorChannel } from '../operator.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, notice, summaryMessage } from './cards/messages.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
 import { createRoomCards, type PostReply, type RoomCards } from './room-cards.ts'
+import { createRoomLines } from './room-lines.ts'
 import { createSessionThreads, type PostHow, remember, type SessionThreads } from './session-threads.ts'
 import type { CardLooks, SlackDesk } from './slack-desk.ts'
 import { kindOf, SlackFailure } from './slack-failure.ts'
@@ -29,12 +28,10 @@ export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> 
   readonly calls: readonly OperatorChannel[]
   /** Uploads files to the thread of a session, each once. */
   attach(sessionId: string, files: readonly ThreadFile[]): Promise<void>
-  /** Posts something to the thread of a session. `thread` is used only if it is one of the session's. */
-  say(
-    session: SessionRecord,
-    message: SlackMessage,
-    how: PostHow & { key: string; thread?: string | null },
-  ): Promise<string>
+  /** Takes the lines for this room. */
+  readonly lines: OperatorChannel
+  /** Posts something to the thread of a session. It gets lost if Slack does not take it now. */
+  say(session: SessionRecord, message: SlackMessage, how: PostHow & { key: string }): Promise<string>
   sessionOfThread(thread: string): Promise<string | null>
 }
 
@@ -64,7 +61,7 @@ const MOST_TOLD = 5_000
 export const channelName = (room: string): string => `slack:${room}`
 
 export function createSlackRoom(deps: RoomDeps): SlackRoom {
-  const { room, api, desk, looks, logger } = deps
+  const { room, desk, looks } = deps
   const channel = channelName(room)
   const threads = createSessionThreads({ ...deps, channel })
   const earlier = createEarlierPosts({ ...deps, channel, threads })
@@ -90,6 +87,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
       close: async () => {},
     },
     calls: deps.escalation.flatMap((step) => createEscalationCall({ ...deps, channel, threads, reply }, step) ?? []),
+    lines: createRoomLines({ ...deps, channel, threads, reply, attach }),
     refresh: cards.refresh,
     bringUpToDate: cards.bringUpToDate,
     sessionOfThread: threads.sessionOf,
@@ -99,15 +97,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
       if (session !== null) await attach(session, files)
     },
 
-    async say(session, message, { key, thread = null, ...how }) {
-      const isOurs = thread !== null && (await threads.sessionOf(thread)) === session.id
-      const ts = isOurs
-        ? await api.post(room, message, { ...how, thread, key })
-        : await reply(session, message, key, how)
-      // The text was cut, so this is the rest of it.
-      attach(session, message.files).catch((error) => logger.warn('a file did not get to Slack', { room, error }))
-      return ts
-    },
+    say: (session, message, { key, ...how }) => reply(session, message, key, how),
   }
 }
 
@@ -138,7 +128,6 @@ interface DeliverDeps extends RoomDeps {
 
 function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
   const { earlier, cards } = deps
-  const turns = createTurns()
 
   async function show(delivery: Delivery, signal: AbortSignal): Promise<string | null> {
     const { item } = delivery
@@ -153,21 +142,7 @@ function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
     return null
   }
 
-  return async (delivery, signal) => {
-    try {
-      // A try that was given up may still be under way. It ends before the next one begins.
-      const showing = turns(delivery.item?.sessionId ?? '', async () => {
-        signal.throwIfAborted()
-        return await show(delivery, signal)
-      })
-      const ref = await unlessAborted(showing, signal)
-      earlier.clear(delivery.n)
-      return ref
-    } catch (error) {
-      if (!(error instanceof SlackFailure) || error.isUnclear) earlier.unclear(delivery.n)
-      throw error
-    }
-  }
+  return (delivery, signal) => earlier.attempt(delivery, signal, () => show(delivery, signal))
 }
 
 /** Says in the thread what happened without a person, once. */

@@ -62,6 +62,7 @@ export function openCommandDesk(options: DeskOptions = {}) {
     }),
     tokens: { mint: async () => ({ id: 'minted', token: 'qd_secret' }), revoke: async () => {} },
     mcpUrl: () => 'http://127.0.0.1:1/mcp',
+    tell() {},
   })
   onTestFinished(async () => {
     await commands.close()

@@ -90,6 +90,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
       findWorkspace: isMissing,
       tokens: { mint: async () => ({ id: 'minted', token: 'secret' }), revoke: async () => {} },
       mcpUrl: () => 'http://127.0.0.1:1/mcp',
+      tell() {},
       records: createChildRecords(folder),
     }),
     purge: createPurgeSupervised({ store, log, clock, retentionDays: 30 }),
@@ -108,13 +109,14 @@ export async function openSupervisedDoors(
   const store = options.store ?? openTestStore(options.path)
   const made: { elsewhere?: AgentsElsewhere } = {}
   const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids, attachments }) => {
+    const note = ({ id }: { id: string }, text: string) => void told.push([id, text])
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
       serverPaths: [],
       shared: options.together?.shared ?? createLocalShared(clock),
       ...(options.together === undefined ? {} : { together: options.together }),
-      reach: { ...createLateReach(), tell: ({ id }, text) => void told.push([id, text]) },
+      reach: { ...createLateReach(), tell: note, tellNow: note },
       isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
       push: async (nudge) => {
         nudges.push(nudge)

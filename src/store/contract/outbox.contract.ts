@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Delivery } from '../../domain/delivery.ts'
+import type { QueuedDelivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
-import { OUTBOX_ITEMS, type SettleDelivery, type TakeDeliveries } from '../ports/outbox.ts'
+import { MOST_LINES, OUTBOX_ITEMS, type QueueLine, type SettleDelivery, type TakeDeliveries } from '../ports/outbox.ts'
 import type { Store } from '../store.ts'
 import {
   beforeAndAfter,
@@ -71,7 +71,7 @@ export function describeOutbox(open: OpenStore): void {
       await done(store, settle(8, { type: 'failed', nextTryAt: 77 }))
 
       const fresh = { count: 1, attempts: 0, nextTryAt: 0 }
-      const expected: Delivery[] = [
+      const expected: QueuedDelivery[] = [
         { ...fresh, channel: 'slack', n: 5, item: item(5), nextTryAt: 60 },
         { ...fresh, channel: 'slack', n: 8, item: item(8), attempts: 1, nextTryAt: 77 },
       ]
@@ -152,6 +152,28 @@ export function describeOutbox(open: OpenStore): void {
 
       await done(store, { type: 'replay_deliveries', channel: 'slack', items: items(1, 300) })
       expect(await waiting(store)).toMatchObject({ summary: 300 - OUTBOX_ITEMS })
+    })
+
+    test('keeps lines in their order, numbers each once, and refuses those of a session that says too much', async () => {
+      const { store, reopen } = await openForTest(open)
+      const line = (id: string, sessionId = 'one'): QueueLine => ({
+        type: 'queue_line',
+        channel: 'slack:lines',
+        line: { kind: 'line', id, at: 7, sessionId, by: 'agent', level: 'info', text: id, thread: null },
+      })
+      await done(store, line('a'))
+      await done(store, line('b', 'two'))
+      await done(store, settle(2, delivered(), 'slack:lines'))
+      await done(store, line('c'))
+      const fresh = { count: 1, attempts: 0, nextTryAt: 0 }
+      const after = await reopen()
+      expect(await after.outbox.deliveries('slack:lines')).toEqual([
+        { ...fresh, channel: 'slack:lines', n: 1, item: { ...line('a').line, n: 1 } },
+        { ...fresh, channel: 'slack:lines', n: 3, item: { ...line('c').line, n: 3 } },
+      ])
+      for (let i = 2; i < MOST_LINES; i += 1) await done(after, line(`more ${i}`))
+      expect(await refusal(after, line('one too many'))).toBe('limit')
+      await done(after, line('of another', 'two'))
     })
 
     test('keeps the notes of a channel, and removes those about a session with the session', async () => {

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { AddAudit, ImportAudit } from './audit.ts'
 import type { AddFile } from './files.ts'
-import type { NoteForChannel, ReplayDeliveries, SettleDelivery, TakeDeliveries } from './outbox.ts'
+import type { NoteForChannel, QueueLine, ReplayDeliveries, SettleDelivery, TakeDeliveries } from './outbox.ts'
 import type {
   AcceptRun,
   AppendEntries,
@@ -54,6 +54,7 @@ export type Command =
   | TakeDeliveries
   | SettleDelivery
   | ReplayDeliveries
+  | QueueLine
   | NoteForChannel
 
 export type Result =

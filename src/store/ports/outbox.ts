@@ -1,13 +1,13 @@
 // The outbox: what each channel still has to show its operators. It survives restarts, so nothing is lost while a channel is down.
 
-import type { ChannelNote, Delivery } from '../../domain/delivery.ts'
+import type { ChannelLine, ChannelNote, QueuedDelivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 
 export interface OutboxReads {
   /** Number of the last item of the feed that the channel has looked at; null for a channel that has looked at none. */
   cursor(channel: string): Promise<number | null>
   /** What the channel still has to show, oldest first: at most `OUTBOX_ITEMS` items, and one summary. */
-  deliveries(channel: string): Promise<Delivery[]>
+  deliveries(channel: string): Promise<QueuedDelivery[]>
   note(channel: string, key: string): Promise<ChannelNote | null>
   /** All notes of a channel, in the order of their keys. */
   notes(channel: string): Promise<ChannelNote[]>
@@ -60,6 +60,19 @@ export interface ReplayDeliveries {
   /** Epoch ms before which an item is not tried, by its number. Left out: at once. */
   notBefore?: Readonly<Record<number, number>>
 }
+
+/**
+ * Synced. A line for a channel, after all that it was told before. The channel has no other items: its cursor is the number of its last
+ * line. Refused (`limit`) while too many wait, of all sessions or of this one.
+ */
+export interface QueueLine {
+  type: 'queue_line'
+  channel: string
+  line: Omit<ChannelLine, 'n'>
+}
+
+/** Lines of one session that wait for a channel. One agent cannot take the room of all others. */
+export const MOST_LINES = 64
 
 /** Synced. Writes a note of a channel, or removes it. */
 export type NoteForChannel =

@@ -6,7 +6,7 @@ import type { RenewLease } from '../ports/runs.ts'
 import { acceptRun } from './accept-run.ts'
 import { feedItems } from './feed-items.ts'
 import { importAudit, importRecords, importSession } from './import-rules.ts'
-import { noteForChannel, replayDeliveries, settleDelivery, takeDeliveries } from './outbox-rules.ts'
+import { noteForChannel, queueLine, replayDeliveries, settleDelivery, takeDeliveries } from './outbox-rules.ts'
 import type { Change, Decision, Rule } from './rows.ts'
 import { appendEntries, claimRun, finishRun, releaseRun, requestCancel, startRun } from './run-rules.ts'
 import { addFile, compactSession, createSession, deleteSession, purgeSessions, updateSession } from './session-rules.ts'
@@ -68,6 +68,8 @@ function ruleOf(command: Command): Rule<Decision> {
       return settleDelivery(command)
     case 'replay_deliveries':
       return replayDeliveries(command)
+    case 'queue_line':
+      return queueLine(command)
     case 'note_for_channel':
       return withoutRows([noteForChannel(command)])
     case 'add_audit':

@@ -1,11 +1,13 @@
 // The outbox of a channel: a bounded list of items, and one summary that counts what finds no room in it.
 
-import type { Delivery } from '../../domain/delivery.ts'
+import type { QueuedDelivery } from '../../domain/delivery.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 import {
+  MOST_LINES,
   type NoteForChannel,
   OUTBOX_ITEMS,
+  type QueueLine,
   type ReplayDeliveries,
   type SettleDelivery,
   type TakeDeliveries,
@@ -33,7 +35,7 @@ export function* replayDeliveries({ channel, items, notBefore }: ReplayDeliverie
 /** As many of the items as there is room for. The summary counts the others, and those that were skipped. */
 function placed(
   channel: string,
-  deliveries: readonly Delivery[],
+  deliveries: readonly QueuedDelivery[],
   items: readonly FeedItem[],
   skipped: { count: number; at: number },
   notBefore: TakeDeliveries['notBefore'] = {},
@@ -47,6 +49,20 @@ function placed(
   const left = items.slice(room)
   const count = left.length + skipped.count
   return count === 0 ? changes : [...changes, put(withMore(summary, channel, left[0]?.n ?? skipped.at, count))]
+}
+
+export function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
+  const { cursor, deliveries } = yield* ask('outbox', channel)
+  const own = deliveries.filter(({ item }) => item?.sessionId === line.sessionId).length
+  if (own >= MOST_LINES || deliveries.length >= OUTBOX_ITEMS) {
+    const [most, whose] = own >= MOST_LINES ? [MOST_LINES, ' of this session'] : [OUTBOX_ITEMS, '']
+    throw new ServerError('limit', `${most} lines${whose} wait to be posted already. Say it again later.`)
+  }
+  const n = (cursor ?? 0) + 1
+  return done([
+    { write: 'put_outbox_cursor', channel, n },
+    put({ ...fresh, channel, n, item: { ...line, n }, count: 1 }),
+  ])
 }
 
 export const noteForChannel = (command: NoteForChannel): Change => {
@@ -85,11 +101,11 @@ export function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<D
 
 const fresh = { attempts: 0, nextTryAt: 0 }
 
-const withMore = (summary: Delivery | undefined, channel: string, n: number, more: number): Delivery =>
+const withMore = (summary: QueuedDelivery | undefined, channel: string, n: number, more: number): QueuedDelivery =>
   summary === undefined
     ? { ...fresh, channel, n, item: null, count: more }
     : { ...summary, count: summary.count + more }
 
-const put = (delivery: Delivery): Change => ({ write: 'put_delivery', delivery })
+const put = (delivery: QueuedDelivery): Change => ({ write: 'put_delivery', delivery })
 
 const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })

@@ -5,7 +5,7 @@
 // on a store that waits for each answer.
 
 import type { AuditEntry, AuditRecord } from '../../domain/audit.ts'
-import type { ChannelNote, Delivery } from '../../domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../domain/delivery.ts'
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
@@ -71,7 +71,7 @@ export interface RowReads {
   auditEnd(chain: string): (Pick<AuditEntry, 'n' | 'hash'> & { isOwn: boolean }) | null
   file(id: string): FileRecord | null
   /** How far the channel has looked at the feed (null: it is new), and what it still has to show, oldest first. */
-  outbox(channel: string): { cursor: number | null; deliveries: Delivery[] }
+  outbox(channel: string): { cursor: number | null; deliveries: QueuedDelivery[] }
 }
 
 export type PurgedSession = Pick<SessionRecord, 'id' | 'owner' | 'agent' | 'status'>
@@ -129,7 +129,7 @@ export type Change =
   | { write: 'attach_files'; ids: readonly string[]; sessionId: string }
   | { write: 'put_outbox_cursor'; channel: string; n: number }
   /** Inserts it, or replaces the one with its channel and number. */
-  | { write: 'put_delivery'; delivery: Delivery }
+  | { write: 'put_delivery'; delivery: QueuedDelivery }
   | { write: 'remove_delivery'; channel: string; n: number }
   /** Inserts it, or replaces the one with its channel and key. */
   | { write: 'put_note'; note: ChannelNote }

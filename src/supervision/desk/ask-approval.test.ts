@@ -310,7 +310,7 @@ test('check_auto_approve says the same and grants nothing', async () => {
   expect(await desk.waiting()).toEqual([])
 })
 
-test('an unreadable policy allows nothing, and the log says so once', async () => {
+test('an unreadable policy allows nothing, and the log and the chat room say so once', async () => {
   const desk = open({ 'src/greeting.txt': 'Hello\n', '.quarterdeck/policy.json': '{' })
   const check = () => desk.tools.check_auto_approve(callOf(desk.agent), { tool_name: 'Read' })
   await check()
@@ -319,4 +319,5 @@ test('an unreadable policy allows nothing, and the log says so once', async () =
   expect(answer.auto_approved).toBe(false)
   const events = await desk.events(String(answer.session_id))
   expect(events.filter(({ activityType }) => activityType === 'policy_warning')).toHaveLength(1)
+  expect(desk.told).toEqual([expect.stringContaining('.quarterdeck/policy.json cannot be used')])
 })

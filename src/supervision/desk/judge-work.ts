@@ -9,6 +9,7 @@ import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
 import { unifiedDiff } from '../diffs/unified-diff.ts'
+import type { Reach } from '../reach.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import { about, type SessionNow, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import { type EffectivePolicy, judgeEffective, reportingOf } from '../workspace-policy/effective-policy.ts'
@@ -37,6 +38,7 @@ interface JudgeDeps {
   limits: PolicyLimits
   ids: Ids
   logger: Logger
+  tell: Reach['tell']
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
   /** How many people have to say yes. Left out: one. */
@@ -50,7 +52,7 @@ const RECENT = 200
 const REMEMBERED = 1_000
 
 export function createWorkJudge(deps: JudgeDeps): WorkJudge {
-  const { store, takeStep, policies, limits, ids, logger, approvalMs, quorum } = deps
+  const { store, takeStep, policies, limits, ids, logger, tell, approvalMs, quorum } = deps
   const warned = new Set<string>()
 
   async function warnOnce(session: SupervisedSession, warning: string): Promise<void> {
@@ -60,6 +62,7 @@ export function createWorkJudge(deps: JudgeDeps): WorkJudge {
     const [oldest] = warned
     if (warned.size > REMEMBERED && oldest !== undefined) warned.delete(oldest)
     logger.warn('the policy of a workspace cannot be used', { session_id: session.id, warning })
+    tell(session, warning)
     await takeStep(session.id, ({ at }) => ({
       result: null,
       events: [noticeEvent(ids.uuid(), 'policy_warning', { warning }, at)],

@@ -1,5 +1,6 @@
 // heartbeat, remote_log and set_operational_mode: what an agent tells about itself.
 
+import type { LineLevel } from '../../domain/delivery.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { ProgressItem } from '../../domain/supervision.ts'
@@ -19,11 +20,11 @@ interface ReportDeps {
   reach: Pick<Reach, 'postLog' | 'explainMode'>
 }
 
-/** Resolves with the message's id at the channel, or null if the session has no channel, or it does not answer. */
+/** Queues a line for the session's chat room. Never waits for the chat; says why there is nothing to wait for. */
 export type PostLog = (
   session: SupervisedSession,
-  line: { level: string; message: string; thread: string | null },
-) => Promise<string | null>
+  line: { level: LineLevel; message: string; thread: string | null },
+) => Promise<{ posted: true } | { posted: false; reason: string }>
 
 type Reports = Pick<AgentDesk, 'heartbeat' | 'remote_log' | 'set_operational_mode'>
 
@@ -60,8 +61,8 @@ export function createReports(deps: ReportDeps): Reports {
         if (message.trim() === '' || [...message].length > MOST_LOG_CHARS) {
           throw new ServerError('invalid_request', `message needs 1 to ${MOST_LOG_CHARS} characters.`)
         }
-        const ts = await reach.postLog(session, { level, message, thread })
-        return { posted: ts !== null, ts }
+        // The line is in the store, and gets to the chat when that takes it. Nobody knows its id there yet.
+        return { ts: null, ...(await reach.postLog(session, { level, message, thread })) }
       }),
 
     set_operational_mode: (call, { mode }) =>

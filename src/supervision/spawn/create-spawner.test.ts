@@ -12,6 +12,7 @@ function openSpawner(script: string, more: Partial<SpawnerDeps> = {}) {
   const places = spawnPlaces(script)
   const desk = openDesk()
   const revoked: string[] = []
+  const told: [sessionId: string, text: string][] = []
   const { clock: _, log: __, onOutput: ___, onStart: ____, onRespawn: _____, ...machine } = places.deps
   const deps: SpawnerDeps = {
     ...desk.parts,
@@ -26,10 +27,11 @@ function openSpawner(script: string, more: Partial<SpawnerDeps> = {}) {
       revoke: async (id) => void revoked.push(id),
     },
     mcpUrl: () => 'http://127.0.0.1:1/mcp',
+    tell: (session, text) => void told.push([session.id, text]),
     ...more,
   }
   const statusOf = async (id: string) => (await desk.sessions.get(id)).supervision
-  return { ...desk, places, revoked, deps, statusOf, spawner: createSpawner(deps) }
+  return { ...desk, places, revoked, told, deps, statusOf, spawner: createSpawner(deps) }
 }
 
 /** Looks again and again, without a limit of time, because the machine may be busy. */
@@ -59,6 +61,15 @@ test('an agent that ends leaves its session interrupted and its token revoked', 
     expect.objectContaining({ what: 'interrupted', reason: 'The agent has ended by itself.' }),
   )
   await spawner.close()
+})
+
+test('the chat room is told of each new start of an agent that crashed', async () => {
+  const { spawner, told } = openSpawner('exit 3')
+  const { id } = await spawner.start(ann, wanted)
+  await until(() => told.length === 1)
+  await spawner.close()
+
+  expect(told).toEqual([[id, 'The agent has crashed (exit code 3). It starts again in 1 s (new start 1).']])
 })
 
 test('a host ends with its session, and with the server', async () => {

@@ -5,6 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isOpen } from '../../domain/supervision.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
+import type { Reach } from '../reach.ts'
 import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
@@ -52,11 +53,13 @@ export interface SpawnerDeps extends WatchedHostsDeps {
   environment: HostDeps['environment']
   masked: readonly string[]
   home: string | null
+  /** Tells the session's chat room. */
+  tell: Reach['tell']
   ids: Ids
 }
 
 export function createSpawner(deps: SpawnerDeps): Spawner {
-  const { sessions, takeStep, operators, tokens, records, clock, ids, logger } = deps
+  const { sessions, takeStep, operators, tokens, records, tell, clock, ids, logger } = deps
   const hosts = createWatchedHosts(deps)
 
   const noteCrash = (sessionId: string, crash: string, facts: Record<string, unknown>): Promise<unknown> =>
@@ -90,7 +93,11 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
           logger.warn('it could not be written that a host has started again', { session_id: id, error }),
         )
       },
-      onRespawn: ({ respawn, delayMs, ...ended }) => void noteCrash(id, wordsOf(ended), { respawn, delay_ms: delayMs }),
+      onRespawn({ respawn, delayMs, ...ended }) {
+        const how = wordsOf(ended)
+        void noteCrash(id, how, { respawn, delay_ms: delayMs })
+        tell(session, `The agent has crashed: ${how}\nIt starts again in ${delayMs / 1_000} s (new start ${respawn}).`)
+      },
     })
   }
 

@@ -119,12 +119,14 @@ export function openDesk(options: DeskOptions = {}) {
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
+  const told: string[] = []
+  const tell = (_session: SupervisedSession, text: string) => void told.push(text)
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
   const asking = {
     ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS },
     ...(options.quorum === undefined ? {} : { quorum: options.quorum }),
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
-    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, approvalMs: APPROVAL_MS }),
+    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, tell, approvalMs: APPROVAL_MS }),
     serverPaths: options.serverPaths ?? [],
     guard: createGuardArguments(options.serverPaths ?? [], '/home/ann'),
   }
@@ -159,6 +161,8 @@ export function openDesk(options: DeskOptions = {}) {
     approvals,
     elsewhere,
     autoApproved,
+    /** What chat rooms were told. */
+    told,
     ...hookDesks,
     noteShown: createNoteShown({ waits: store.waits, log, clock }),
     recoverApplies: createApplyRecovery({ store, takeStep, writer, logger }),

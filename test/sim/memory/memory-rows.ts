@@ -1,7 +1,7 @@
 // Reads rows for the rules and writes their changes. A state depends only on the commands that were applied to it, so the objects
 // of a command are never changed.
 
-import type { ChannelNote, Delivery } from '../../../src/domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../src/domain/delivery.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
 import type { RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
@@ -299,7 +299,7 @@ function removeNotes(state: MemoryState, isGone: (note: ChannelNote) => boolean)
 }
 
 /** Puts the delivery in the place of the one with this number; null removes that. */
-function changeOutbox(state: MemoryState, channel: string, n: number, delivery: Delivery | null): void {
+function changeOutbox(state: MemoryState, channel: string, n: number, delivery: QueuedDelivery | null): void {
   const outbox = state.outboxes.get(channel)
   if (outbox === undefined) throw new Error(`The rules change the outbox of ${channel}, which is not there.`)
   const others = outbox.deliveries.filter((one) => one.n !== n)

@@ -2,7 +2,7 @@
 // (`memory-disk.ts`).
 
 import type { AuditEntry } from '../../../src/domain/audit.ts'
-import type { ChannelNote, Delivery } from '../../../src/domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../src/domain/delivery.ts'
 import type { FeedItem } from '../../../src/domain/feed.ts'
 import type { FileRecord } from '../../../src/domain/file.ts'
 import type { Grant } from '../../../src/domain/grant.ts'
@@ -46,7 +46,7 @@ export interface MemoryState {
   /** Each item with the number of its batch. */
   feed: { item: FeedItem; batch: number }[]
   /** By the name of the channel. */
-  outboxes: Map<string, { cursor: number; deliveries: Delivery[] }>
+  outboxes: Map<string, { cursor: number; deliveries: QueuedDelivery[] }>
   /** What channels remember for themselves. */
   notes: ChannelNote[]
 }

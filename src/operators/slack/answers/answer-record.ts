@@ -41,6 +41,8 @@ export interface AnswerDesk {
   /** The newest records of a session, newest first: what waits and what is over. */
   records(sessionId: string): Promise<readonly PersonWait[]>
   session(id: string): Promise<SessionRecord | null>
+  /** Sends an agent elsewhere a message, and says when the agent gets it. Throws like `SupervisedSessions.steer`. */
+  steer(by: Caller, sessionId: string, text: string): Promise<string>
   /** Address of a record in the console; null: there is none. */
   link(recordId: string): string | null
   /** As its card is made from. */

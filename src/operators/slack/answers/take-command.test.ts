@@ -18,6 +18,7 @@ function open(runCommand: RunCommand) {
     ...{ store, log, feed, clock, operators, approvals, noteShown, runCommand },
     prompts: { decide: never, resume: never },
     stalls: { nudge: never, dismiss: never, stop: never },
+    steer: never,
   })
   return { slack, clock }
 }

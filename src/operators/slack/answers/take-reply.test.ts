@@ -161,10 +161,35 @@ test('words that are no answer get a hint once a minute, and never a guess', asy
   await slack.reply('ann', thread, 'hm')
   expect(slack.told('ann')).toHaveLength(2)
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+})
+
+test('words in a thread where nothing waits go to the agent, and the person is told when it gets them', async () => {
+  const { slack, id, thread, pass, desk } = await elsewhere('diff')
   await slack.reply('ann', thread, 'accept')
+  await slack.reply('ann', thread, 'Then write the tests, please.\nAnd <b>only</b> those.')
+  expect(slack.told('ann').at(-1)).toBe('The agent gets this with the result of its next call.')
+  // Eve may not command this agent, and ann may talk to her.
+  await slack.reply('eve', thread, 'Then deploy it.')
+  await slack.reply('eve', thread, 'Now.')
+  const place = { channel: ROOM, team: 'T0ACME', thread_ts: thread, ts: '9999999999.000100' }
+  const toEve = { ...place, type: 'message', user: people.ann, text: `<@${people.eve}> no!` }
+  await slack.answers.onMessage(toEve, { teamId: 'T0ACME' })
   await pass(60_000)
+
+  const { sessionId } = (await slack.find(id)) ?? expect.fail()
+  const waiting = await desk.store.supervised.instructions({ sessionId, isWaiting: true, limit: 10 })
+  expect(waiting.map(({ text, source }) => [text, source])).toEqual([
+    ['Then write the tests, please.\nAnd <b>only</b> those.', 'ann via slack'],
+  ])
+  expect(slack.told('eve')).toEqual([expect.stringMatching(/belongs to ann.+\nThe agent was told nothing\.$/s)])
+})
+
+test('words in the thread of an agent of our own, where nothing waits, go nowhere', async () => {
+  const { slack, thread } = await openOwn('question')
+  await slack.reply('ann', thread, 'reject')
+  await slack.reply('ann', thread, 'No.')
   await slack.reply('ann', thread, 'thanks')
-  expect(slack.told('ann').at(-1)).toContain('Nothing waits for an answer here, so nobody was told.')
+  expect(slack.told('ann').at(-1)).toBe('Nothing waits for an answer here, so nobody was told.')
 })
 
 test('talk between people is no instruction', async () => {

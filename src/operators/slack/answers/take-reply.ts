@@ -1,6 +1,7 @@
 // Somebody wrote in the thread of a session. An answer is taken only where it is clear what it answers: nothing is ever guessed.
 
 import type { Caller } from '../../../domain/decision.ts'
+import { ServerError } from '../../../domain/errors.ts'
 import type { PersonWait } from '../../../domain/feed.ts'
 import { matchingIds } from '../../../domain/id-prefix.ts'
 import { type Approval, isWaiting } from '../../../domain/wait.ts'
@@ -8,7 +9,7 @@ import { createTurns } from '../../../supervision/sessions/turns.ts'
 import type { CardAction } from '../cards/card.ts'
 import { choicesOf } from '../cards/question-choices.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
-import { answersFor, ourFailure, says } from './answer-texts.ts'
+import { answersFor, ourFailure, says, saysWhy } from './answer-texts.ts'
 import { editRecord, isEditable } from './edit-record.ts'
 import { type Seat, takesText } from './kept-notes.ts'
 import { type Heard, letChoose, meantBy } from './meant-record.ts'
@@ -39,10 +40,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
   async function hint({ seat, waiting }: Heard): Promise<void> {
     if (!mayHint(`${seat.thread} ${seat.user}`)) return
     const [only, ...others] = waiting
-    if (only === undefined) {
-      const how = 'To tell the agent something, type /quarterdeck steer TEXT.'
-      return tell(context, seat, says(`Nothing waits for an answer here, so nobody was told. ${how}`))
-    }
+    if (only === undefined) return tell(context, seat, says('Nothing waits for an answer here, so nobody was told.'))
     const words = others.length === 0 ? answersFor(only) : 'accept, reject, continue, … and the start of its id'
     await tell(context, seat, says(`That is no answer, so nothing was decided. What waits here takes: ${words}.`))
   }
@@ -72,7 +70,23 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
       await giveAnswer(context, heard, instruction, { action: 'resume_with_text', digest: null, text })
       return
     }
+    if (waiting.length === 0 && !isToSomebody) return steer(heard, text)
     await hint(heard)
+  }
+
+  /** Nothing waits, so the words are for the agent. Agents of our own take none between their runs. */
+  async function steer(heard: Heard, text: string): Promise<void> {
+    const { by, seat } = heard
+    const session = await desk.session(seat.sessionId)
+    if (session?.supervision === undefined) return hint(heard)
+    try {
+      await tell(context, seat, says(await desk.steer(by, session.id, text)))
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error
+      // Operators may talk in the threads of others. They are not told for every word that it is not for the agent.
+      if (!mayHint(`${seat.thread} ${seat.user}`)) return
+      await tell(context, seat, saysWhy(error.message, 'The agent was told nothing.'))
+    }
   }
 
   async function edit(heard: Heard, reply: Reply, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 // Messages that are not cards: summaries, lines of a log, notices, and the second look before a yes.
 
+import type { LineLevel } from '../../../domain/delivery.ts'
 import type { Alert, Approval } from '../../../domain/wait.ts'
 import { asksFor, notifiedAsk, riskPieces, warnings, whatChanges } from './approval-card.ts'
 import { callArguments, edited, whatIsCalled } from './approval-evidence.ts'
@@ -51,9 +52,7 @@ export function summaryMessage(count: number, url: string | null): SlackMessage 
   }
 }
 
-export type LogLevel = 'info' | 'success' | 'warning' | 'error'
-
-const LEVELS: Readonly<Record<LogLevel, { mark: string; word: string }>> = {
+const LEVELS: Readonly<Record<LineLevel, { mark: string; word: string }>> = {
   info: { mark: 'information_source', word: 'Info' },
   success: { mark: 'white_check_mark', word: 'Success' },
   warning: { mark: 'warning', word: 'Warning' },
@@ -63,7 +62,7 @@ const LEVELS: Readonly<Record<LogLevel, { mark: string; word: string }>> = {
 /** What an agent reports with `remote_log`. `key` makes the name of the file, if the text needs one. */
 export function logLine(
   session: Pick<CardSession, 'agent' | 'workspace'>,
-  level: LogLevel,
+  level: LineLevel,
   message: string,
   key: string,
 ): SlackMessage {

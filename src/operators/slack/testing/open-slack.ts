@@ -12,8 +12,9 @@ import { createReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import { agentIn, callOf, openDesk } from '../../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
+import { openReach } from '../../open-reach.ts'
 import type { OperatorChannel } from '../../operator.ts'
-import { createOutbox } from '../../outbox.ts'
+import { createOutbox, type Outbox } from '../../outbox.ts'
 import { createShownFrom, roomOf } from '../../shown-from.ts'
 import { createButtonValues } from '../button-values.ts'
 import { type AnswerParts, openSlack, type SlackDeps } from '../create-slack.ts'
@@ -130,8 +131,19 @@ export async function openSlackDesk() {
     }
     let outbox: ReturnType<typeof createOutbox> | null = null
     onTestFinished(close)
+    const lineOutbox: Pick<Outbox, 'announce' | 'queue'> = {
+      announce() {},
+      // Before it delivers, or after it has died, the line waits in the store.
+      queue: async (to, line) =>
+        outbox === null ? void (await log.commit({ type: 'queue_line', channel: to, line })) : outbox.queue(to, line),
+    }
+    const reach = openReach({
+      ...{ channels, chat, ownRoom: OPS, outbox: lineOutbox, clock, ids, logger: recording(lines) },
+    })
     return {
-      ...{ ...answering, chat, channels, channel, close },
+      ...{ ...answering, chat, channels, channel, reach, close },
+      /** Lines that are not posted yet. */
+      waitingLines: () => store.outbox.deliveries(chat.linesOf(OPS) ?? ''),
       /** Begins to deliver what the feed says. */
       deliver(more: Partial<Pick<OutboxParts, 'log' | 'jobs' | 'changes'>> = {}) {
         const session = (id: string) => store.sessions.get(id)

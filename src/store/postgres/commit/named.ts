@@ -68,6 +68,7 @@ export function addNamed(named: Named, command: Command): void {
     case 'take_deliveries':
     case 'settle_delivery':
     case 'replay_deliveries':
+    case 'queue_line':
     case 'note_for_channel':
       named.names.push(`channel ${command.channel}`)
       return

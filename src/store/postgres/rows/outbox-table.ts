@@ -1,11 +1,11 @@
-import type { ChannelNote, Delivery } from '../../../domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../domain/delivery.ts'
 import type { OutboxReads } from '../../ports/outbox.ts'
 import type { Sql, Statement } from '../sql.ts'
 
 type DeliveryRow = [channel: string, n: number, item: string | null, count: number, attempts: number, nextTryAt: number]
 type NoteRow = [channel: string, key: string, session: string | null, value: string, at: number]
 
-const toDelivery = ([channel, n, item, count, attempts, nextTryAt]: DeliveryRow): Delivery => ({
+const toDelivery = ([channel, n, item, count, attempts, nextTryAt]: DeliveryRow): QueuedDelivery => ({
   channel,
   n,
   item: item === null ? null : JSON.parse(item),

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ChannelNote, Delivery } from '../../../domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../domain/delivery.ts'
 import type { Row } from './rows.ts'
 
 /** What channels still have to show, how far each has looked at the feed, and what each remembers for itself. */
 export interface OutboxTable {
   cursor(channel: string): number | null
   /** Oldest first. */
-  deliveries(channel: string): Delivery[]
+  deliveries(channel: string): QueuedDelivery[]
   putCursor(channel: string, n: number): void
-  put(delivery: Delivery): void
+  put(delivery: QueuedDelivery): void
   remove(channel: string, n: number): void
   note(channel: string, key: string): ChannelNote | null
   /** In the order of their keys. */
@@ -70,7 +70,7 @@ const toNote = (row: Row): ChannelNote => ({
   at: Number(row.at),
 })
 
-const toDelivery = (row: Row): Delivery => ({
+const toDelivery = (row: Row): QueuedDelivery => ({
   channel: String(row.channel),
   n: Number(row.n),
   item: row.item === null ? null : JSON.parse(String(row.item)),

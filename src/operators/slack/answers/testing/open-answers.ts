@@ -37,7 +37,7 @@ const identity = { teamId: TEAM, teamDomain: 'acme', appId: 'A0DECK', botUserId:
 const SECRET = Buffer.alloc(32, 7)
 const channelOf = (room: string): string => `slack:${room}`
 
-interface Parts extends Pick<AnswerDesk, 'approvals' | 'prompts' | 'stalls' | 'noteShown'> {
+interface Parts extends Pick<AnswerDesk, 'approvals' | 'prompts' | 'stalls' | 'noteShown' | 'steer'> {
   store: Store
   log: SessionLog
   feed: Feed

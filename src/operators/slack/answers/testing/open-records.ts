@@ -19,6 +19,7 @@ import { makeWorkspace } from '../../../../supervision/testing/workspace.ts'
 import { codeTool, createCodeTool } from '../../../../tools/function/code-tool.ts'
 import { createStrayErrors } from '../../../../tools/function/stray-errors.ts'
 import type { ToolContext } from '../../../../tools/function/tool-context.ts'
+import { steerAgent } from '../../../commands/session-verbs.ts'
 import { openAnswers } from './open-answers.ts'
 
 const stall = {
@@ -61,7 +62,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
   const agent = (root: string) => callOf(agentIn(root, room === undefined ? {} : { channelId: room }))
   const slack = openAnswers({
     ...{ store, log, feed: desk.feed, clock, operators: desk.operators, prompts, stalls },
-    ...{ approvals: desk.approvals, noteShown: desk.noteShown },
+    ...{ approvals: desk.approvals, noteShown: desk.noteShown, steer: steerAgent(desk.sessions) },
   })
 
   const asks: Record<ElsewhereKind, () => Promise<unknown>> = {
@@ -174,6 +175,7 @@ export async function openOwn(kind: OwnKind, schema: JsonSchema = sizes) {
     operators: { isAdmin: (one) => one === 'root', isKnown: () => true },
     prompts: { decide: never, resume: never },
     stalls: { nudge: never, dismiss: never, stop: never },
+    steer: never,
     noteShown: createNoteShown({ waits: store.waits, log, clock }),
   })
   const taken = await start('Hi')
