@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { LOCAL_USER } from '../domain/session.ts'
 import type { StepUp } from '../domain/step-up.ts'
 import { openStatuses } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
@@ -26,6 +27,7 @@ import { createAutoApproved } from './desk/auto-approved.ts'
 import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
 import { workspacePath } from './desk/host-tools.ts'
 import { createWorkJudge } from './desk/judge-work.ts'
+import { createPolicyQuestions } from './desk/policy-questions.ts'
 import { createRecoverState } from './desk/recover-state.ts'
 import { createReports } from './desk/report.ts'
 import { createWaitFor } from './desk/wait-for.ts'
@@ -115,7 +117,7 @@ interface ElsewhereDeps {
 interface WorkspaceFiles {
   propose: typeof proposeChange
   writer: ChangeWriter
-  policies: Pick<PolicyWatch, 'effective' | 'close'>
+  policies: Pick<PolicyWatch, 'effective' | 'watch' | 'close'>
 }
 
 const MOST_TOLD = 100
@@ -172,7 +174,31 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { propose, writer, policies } = deps.files ?? {
     propose: proposeChange,
     writer: createChangeWriter(),
-    policies: createPolicyWatch({ clock, log: logger, onChange() {} }),
+    policies: createPolicyWatch({ clock, log: logger, onChange: (path) => void lookAtPolicy(path) }),
+  }
+  const questions = createPolicyQuestions({
+    ...{ store, takeStep, policies, ids, quorum },
+    workspaceSession: (owner, { path }) => sessions.ofWorkspace(owner, path),
+  })
+
+  /** A policy file was changed while no agent asked. */
+  async function lookAtPolicy(path: string): Promise<void> {
+    try {
+      const { channelId } = workspaces.find(path)
+      const owner = await ownerIn(path)
+      const effective = await questions.look({ path, channelId }, owner)
+      if (effective.state === 'unreadable') reach.tell(await sessions.ofWorkspace(owner, path), effective.warning)
+    } catch (error) {
+      logger.warn('the policy of a workspace could not be looked at', { workspace: path, error })
+    }
+  }
+
+  /** Who is asked where no agent asks: whose agent worked there last, else an admin. */
+  async function ownerIn(workspaceRoot: string): Promise<string> {
+    const [last] = await store.supervised.sessions({ workspaceRoot, limit: 1 })
+    if (last !== undefined && operators.isKnown(last.owner)) return last.owner
+    const people = settings.operators
+    return (people.find(({ admin }) => admin) ?? people[0])?.name ?? LOCAL_USER
   }
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: reach.tell })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
@@ -183,7 +209,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     guard,
     ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
-    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, tell: reach.tell, approvalMs, quorum }),
+    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: reach.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
@@ -215,6 +241,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       for (const session of open) reach.tellNow(session, STOPS)
     },
     async recover() {
+      for (const { path } of settings.workspaces.map((one) => workspaces.find(one.path))) {
+        policies.watch(path)
+        await lookAtPolicy(path)
+      }
       await recoverApplies()
       stalls.start()
     },

@@ -24,11 +24,13 @@ export type AnswerPart =
   /** Every blank counts. */
   | { kind: 'code'; text: string }
 
-interface AnswerFile {
+export interface AnswerFile {
   name: string
   content: string
   /** How Slack names the language. Other chats may ignore it. */
   snippetType: string
+  /** Whoever sees the room may see it, as they see the diffs of its agents. Left out: it is for the person alone. */
+  to?: 'room'
 }
 
 interface AnswerConfirm {

@@ -4,6 +4,8 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { matchingIds, shortIds } from '../../domain/id-prefix.ts'
 import { isOpen } from '../../domain/supervision.ts'
+import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import { visibleText } from '../../domain/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { facts, oneLine } from './answer.ts'
 import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
@@ -119,6 +121,73 @@ export function takeSession(
   const rest = leads ? words.slice(1) : words
   refuseMore(asked, rest, own.most)
   return { session: findSession(here, asked, leads ? first : options.get('session'), among), words: rest }
+}
+
+/**
+ * The same for what needs a workspace and no agent: where `--workspace` names one, or no session is open, it is a workspace of this
+ * channel. Gives the session that stands for it.
+ */
+export async function takePlace(
+  desk: CommandDesk,
+  here: ChannelSessions,
+  asked: Asked,
+  own: { most: number; least?: number },
+): Promise<{ session: SupervisedSession; words: readonly string[] }> {
+  const { words, options } = asked.command
+  const [first] = words
+  const leads = first !== undefined && words.length > (own.least ?? 0) && (own.most === 0 || namesSession(here, first))
+  if (!isOfWorkspace(here, asked) || leads) return takeSession(here, asked, own)
+  refuseMore(asked, words, own.most)
+  const { path } = channelWorkspace(desk, asked.context, options.get('workspace'))
+  return { session: await desk.sessions.ofWorkspace(asked.by.user, path), words }
+}
+
+/** The same for a text that goes to a workspace. */
+export async function takeTextPlace(
+  desk: CommandDesk,
+  here: ChannelSessions,
+  asked: Asked,
+): Promise<{ session: SupervisedSession; text: string }> {
+  const { options, text, lead } = asked.command
+  if (!isOfWorkspace(here, asked) || (lead !== null && namesSession(here, lead.id))) return takeText(here, asked)
+  const { path } = channelWorkspace(desk, asked.context, options.get('workspace'))
+  return { session: await desk.sessions.ofWorkspace(asked.by.user, path), text }
+}
+
+/** Whether a command names a workspace, or can mean nothing else. */
+function isOfWorkspace(here: ChannelSessions, { context, command: { options } }: Asked): boolean {
+  if (options.has('workspace') && options.has('session')) {
+    throw new ServerError('invalid_request', 'Send --workspace or --session, not both.')
+  }
+  if (options.has('workspace')) return true
+  return !options.has('session') && here.open.length === 0 && !here.all.some(({ id }) => id === context.sessionOfThread)
+}
+
+/** A workspace of the settings that belongs to this channel: the named one, or the only one. */
+function channelWorkspace(
+  { workspaces, defaultChannelId }: CommandDesk,
+  { channelId }: CommandContext,
+  named: string | undefined,
+): WorkspaceSettings {
+  const own = workspaces.filter((one) => (one.channelId ?? defaultChannelId) === channelId)
+  const found = named === undefined ? own : own.filter(({ id, path, label }) => [id, path, label].includes(named))
+  const [only, ...others] = found
+  if (only !== undefined && others.length === 0) return only
+  if (own.length === 0) {
+    throw new ServerError(
+      'session_not_found',
+      'No agent has an open session in this channel, and quarterdeck.yaml gives it no workspace. To start one: session-start PROMPT',
+    )
+  }
+  const line = ({ id, path, label }: WorkspaceSettings): string =>
+    facts(visibleText(id ?? path), label && oneLine(label, 80))
+  throw new ServerError(
+    named === undefined ? 'conflict' : 'invalid_request',
+    named === undefined
+      ? 'Several workspaces belong to this channel. Say which one: --workspace ID.'
+      : `No workspace of this channel is called ${JSON.stringify(oneLine(named, 64))}.`,
+    { details: { candidates: own.slice(0, MOST_LISTED).map(line) } },
+  )
 }
 
 /** The same for a text, which may begin with an id. */

@@ -13,7 +13,10 @@ import type { ParsedCommand } from './parse-command.ts'
 
 /** What the commands of a chat work with. */
 export interface CommandDesk {
-  sessions: Pick<SupervisedSessions, 'get' | 'list' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask'>
+  sessions: Pick<
+    SupervisedSessions,
+    'get' | 'list' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask' | 'ofWorkspace'
+  >
   stalls: Pick<Stalls, 'setEnabled'>
   checkpoints: Pick<SessionCheckpoints, 'save' | 'list' | 'restore'>
   commands: Pick<SessionCommands, 'run'>

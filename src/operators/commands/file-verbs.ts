@@ -5,10 +5,11 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { visibleText } from '../../domain/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
+import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import { type FileList, type ListedEntry, listFiles, USUAL_DEPTH } from '../../supervision/workspace/list-files.ts'
 import { type LineRange, showFile } from '../../supervision/workspace/show-file.ts'
 import { type Answer, code, count, file, fitsInline, heading, oneLine, size, text } from './answer.ts'
-import { channelSessions, takeSession } from './channel-sessions.ts'
+import { type ChannelSessions, channelSessions, takePlace } from './channel-sessions.ts'
 import type { Asked, CommandDesk } from './command-desk.ts'
 
 const INLINE_LIST = { lines: 40, bytes: 8_192 }
@@ -16,9 +17,9 @@ const INLINE_FILE = { lines: 30, bytes: 2_048 }
 
 export async function showFiles(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const here = await channelSessions(desk, asked.context)
-  const { session, words } = takeSession(here, asked, { most: 1 })
+  const { session, words } = await takePlace(desk, here, asked, { most: 1 })
   const depth = depthOf(asked.command.options.get('depth'))
-  await noteLookInside(desk, asked.by, session)
+  await noteLookInside(desk, asked.by, here, session)
   const found = await listFiles(session.supervision.workspaceRoot, { path: words[0] ?? '', depth }, desk.clock)
   const shown = found.entries.map(entryLine)
   const content = shown.join('\n')
@@ -30,7 +31,7 @@ export async function showFiles(desk: CommandDesk, asked: Asked): Promise<Answer
   if (shown.length === 0) return { parts }
   return fitsInline(content, shown.length, INLINE_LIST)
     ? { parts: [title, code(content), ...parts.slice(1)] }
-    : { parts, file: file('files.txt', content) }
+    : { parts, file: { ...file('files.txt', content), to: 'room' } }
 }
 
 const entryLine = ({ path, depth, type, bytes, isUnread }: ListedEntry): string => {
@@ -57,11 +58,11 @@ function depthOf(given: string | undefined): number {
 
 export async function showOneFile(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const here = await channelSessions(desk, asked.context)
-  const { session, words } = takeSession(here, asked, { most: 1, least: 1 })
+  const { session, words } = await takePlace(desk, here, asked, { most: 1, least: 1 })
   const [path] = words
   if (path === undefined) throw new ServerError('invalid_request', 'Name a file. Write: show-file PATH [--lines A:B]')
   const range = rangeOf(asked.command.options.get('lines'))
-  await noteLookInside(desk, asked.by, session)
+  await noteLookInside(desk, asked.by, here, session)
   const found = await showFile(session.supervision.workspaceRoot, path, range)
   const { from, to, totalLines, bytes, hasMarks, leftOut } = found
   const name = visibleText(found.path)
@@ -76,7 +77,7 @@ export async function showOneFile(desk: CommandDesk, asked: Asked): Promise<Answ
   ]
   return fitsInline(content, found.lines.length, INLINE_FILE)
     ? { parts: [...parts, code(numbered(found.lines, from))] }
-    : { parts, file: file(basename(name), content, snippetTypeOf(found.path)) }
+    : { parts, file: { ...file(basename(name), content, snippetTypeOf(found.path)), to: 'room' } }
 }
 
 function numbered(all: readonly string[], from: number): string {
@@ -95,9 +96,18 @@ function rangeOf(given: string | undefined): LineRange | null {
   return { from, to: last !== '' ? Number(last) : colon === '' ? from : null }
 }
 
-/** Operators may look at what the agents of others do, and the audit trail says that they did. */
-async function noteLookInside({ oversight }: CommandDesk, by: Caller, { id }: SupervisedSession): Promise<void> {
-  await oversight.foreignSession({ by, owner: by.user }, id)
+/** Operators may look at what the agents of others do, and the audit trail says that they did: also if they name only the workspace. */
+async function noteLookInside(
+  { oversight }: CommandDesk,
+  by: Caller,
+  { all }: ChannelSessions,
+  session: SupervisedSession,
+): Promise<void> {
+  const { workspaceRoot } = session.supervision
+  const [newest = session] = isWorkspaceSession(session)
+    ? all.filter(({ supervision }) => supervision.workspaceRoot === workspaceRoot)
+    : []
+  await oversight.foreignSession({ by, owner: by.user }, newest.id)
 }
 
 /** As Slack names languages. It knows no JSON and no TypeScript. */

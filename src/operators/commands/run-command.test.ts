@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
-import { root as admin, callOf } from '../../supervision/testing/open-desk.ts'
+import { root as admin, agentIn, callOf } from '../../supervision/testing/open-desk.ts'
+import { makeWorkspace } from '../../supervision/testing/workspace.ts'
 import { annOnSlack, eveOnSlack, openCommandDesk, words } from '../testing/open-command-desk.ts'
 
 const refused = (code: string, message: string | RegExp) => ({
@@ -20,13 +22,13 @@ describe('help', () => {
         'Sessions of agents (sessions)',
         'session-start PROMPT [--workspace ID] [--host NAME]',
         'Files of a workspace (files)',
-        'show-file PATH [--lines A:B]',
+        'show-file PATH [--lines A:B] [--workspace ID]',
         'greet',
       ]),
     )
     expect(words(await type('help files')).slice(0, 2)).toEqual([
       'Files of a workspace',
-      'list-files [PATH] [--depth 3]: Lists the files of the workspace, without those that .gitignore excludes.',
+      'list-files [PATH] [--depth 3] [--workspace ID]: Lists the files of the workspace, without those that .gitignore excludes.',
     ])
     expect(words(await type('help Steer'))).toEqual([
       'steer TEXT: Sends the agent a message, with the result of its next call.',
@@ -362,7 +364,7 @@ describe('files', () => {
     expect(words(await type('show-file empty'))).toEqual(['empty', 'The file is empty.'])
     expect(await type('show-file src/a.ts')).toEqual({
       parts: [{ kind: 'heading', text: 'src/a.ts: 50 lines, 390 B' }],
-      file: { name: 'a.ts', content: many.join('\n'), snippetType: 'javascript' },
+      file: { name: 'a.ts', content: many.join('\n'), snippetType: 'javascript', to: 'room' },
     })
     expect((await type('show-file wide.py')).file).toMatchObject({ name: 'wide.py', snippetType: 'python' })
   })
@@ -479,5 +481,63 @@ describe('who may give commands', () => {
       error: 'internal_error',
     })
     expect(lines.map(({ level, message }) => [level, message])).toEqual([['error', 'a command of a chat failed']])
+  })
+})
+
+describe('a workspace of the channel in which no agent works', () => {
+  const workspaceAt = (path: string, values: Partial<WorkspaceSettings> = {}): WorkspaceSettings => ({
+    ...{ path, id: 'shop', channelId: 'C1', label: null, ...values },
+  })
+
+  test('is looked into, and commands run there', async () => {
+    const { type } = openCommandDesk()
+    const workspaces = [workspaceAt(makeWorkspace({ 'src/a.ts': 'const a = 1\n', '.env': 'TOKEN=x\n' }))]
+    const there = (line: string) => type(line, annOnSlack, {}, { workspaces })
+
+    expect(words(await there('list-files'))).toEqual(expect.arrayContaining(['src/', '  a.ts  12 B']))
+    expect(words(await there('show-file src/a.ts'))).toContain('1  const a = 1')
+    expect(await there('show-file .env')).toMatchObject({ error: expect.any(String) })
+    expect(await there('show-file ../x')).toMatchObject({ error: 'path_violation' })
+    expect(words(await there('greet'))[0]).toMatch(/^greet: exit code 0/)
+    expect(words(await there('sessions'))).toEqual([
+      'No agent has an open session in this channel. To start one: session-start PROMPT',
+    ])
+  })
+
+  test('is named where there are several, and is never one of another channel', async () => {
+    const { type, open, audit } = openCommandDesk()
+    const [one, two] = [makeWorkspace({ 'one.txt': '1\n' }), makeWorkspace({ 'two.txt': '2\n' })]
+    const workspaces = [
+      workspaceAt(one),
+      workspaceAt(two, { id: 'docs' }),
+      workspaceAt(makeWorkspace(), { id: 'secret', channelId: 'C2' }),
+    ]
+    const there = (line: string, by = annOnSlack) => type(line, by, {}, { workspaces })
+
+    expect(await there('list-files')).toMatchObject(refused('conflict', /Several workspaces .+ --workspace ID/))
+    expect(words(await there('list-files --workspace docs'))).toContain('two.txt  2 B')
+    expect(await there('list-files --workspace secret')).toMatchObject(refused('invalid_request', /is called "secret"/))
+    expect(await there('list-files --workspace /etc')).toMatchObject(refused('invalid_request', /is called "\/etc"/))
+    // An agent of Ann's works in another folder. Hers are looked into on record, whoever names their workspace.
+    await open({}, { channelId: 'C1' })
+    expect(words(await there('list-files --workspace docs'))).toContain('two.txt  2 B')
+    const { id, root } = await open({ 'a.txt': 'a' })
+    await type('list-files --workspace shop', eveOnSlack, {}, { workspaces: [workspaceAt(root)] })
+    expect((await audit()).filter(({ kind }) => kind === 'operator_read')).toMatchObject([{ owner: 'ann' }])
+    expect(id).toBeDefined()
+  })
+
+  test('gets tasks, which the next session of the same owner takes', async () => {
+    const { type, tools } = openCommandDesk()
+    const root = makeWorkspace()
+    const workspaces = [workspaceAt(root)]
+    expect(words(await type('task Update the docs.', annOnSlack, {}, { workspaces }))).toEqual([
+      `The next session in ${root} gets this task.`,
+    ])
+    await type('task Not for Ann.', eveOnSlack, {}, { workspaces })
+
+    const { answer } = await tools.check_auto_approve(callOf(agentIn(root)), { tool_name: 'Read' })
+    expect(JSON.stringify(answer)).toContain('Update the docs.')
+    expect(JSON.stringify(answer)).not.toContain('Not for Ann.')
   })
 })

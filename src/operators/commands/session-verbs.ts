@@ -35,8 +35,10 @@ import {
   refuseEnded,
   refuseMore,
   sessionLine,
+  takePlace,
   takeSession,
   takeText,
+  takeTextPlace,
 } from './channel-sessions.ts'
 import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
 
@@ -94,7 +96,7 @@ export async function listInbox(desk: CommandDesk, asked: Asked): Promise<Answer
         short.get(item.id) ?? item.id,
         kindOf(item),
         oneLine(titleOf(item), 120),
-        `session ${here.shortId({ id: item.sessionId })}`,
+        isPolicy(item) ? null : `session ${here.shortId({ id: item.sessionId })}`,
         `asked ${ago(now - item.createdAt)}`,
       ),
     )
@@ -114,15 +116,27 @@ async function waitingHere(desk: CommandDesk, by: Caller, { channelId }: Command
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const before: { before?: InboxPlace } = place === null ? {} : { before: place }
     const found = await desk.inbox.list(by, { limit: PAGE, ...before })
-    items.push(
-      ...found.items.filter((item) =>
-        isSupervised(item) ? ids.has(item.sessionId) : channelId === desk.defaultChannelId,
-      ),
-    )
+    for (const item of found.items) {
+      const isHere = isSupervised(item)
+        ? ids.has(item.sessionId) || (isPolicy(item) && (await roomOfPolicy(desk, item)) === channelId)
+        : channelId === desk.defaultChannelId
+      if (isHere) items.push(item)
+    }
     place = found.next
     if (place === null) break
   }
   return { items, isWhole: place === null }
+}
+
+const isPolicy = (item: PersonWait): boolean => item.wait === 'approval' && item.kind === 'policy'
+
+/** A policy that waits belongs to a workspace, and so to no session of the list. */
+async function roomOfPolicy(
+  { sessions, defaultChannelId }: CommandDesk,
+  { sessionId }: PersonWait,
+): Promise<string | null> {
+  const { supervision } = await sessions.get(sessionId)
+  return supervision.channelId ?? defaultChannelId
 }
 
 const kindOf = (item: PersonWait): string =>
@@ -246,7 +260,7 @@ const WHENS: Partial<Record<SupervisedStatus, string>> = {
 
 export async function addTask(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const here = await channelSessions(desk, asked.context)
-  const { session, text: task } = takeText(here, asked)
+  const { session, text: task } = await takeTextPlace(desk, here, asked)
   await desk.sessions.addTask(asked.by, session.id, task)
   return says(`The next session in ${visibleText(session.supervision.workspaceRoot)} gets this task.`)
 }
@@ -254,7 +268,7 @@ export async function addTask(desk: CommandDesk, asked: Asked): Promise<Answer> 
 export async function runAlias(desk: CommandDesk, asked: Asked): Promise<Answer> {
   const { name } = asked.command
   const here = await channelSessions(desk, asked.context)
-  const { session } = takeSession(here, asked, { most: 0 })
+  const { session } = await takePlace(desk, here, asked, { most: 0 })
   refuseEnded(here, session)
   const result = await desk.commands.run(asked.by, session.id, name)
   const output = result.output.trimEnd()

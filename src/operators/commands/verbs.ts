@@ -66,11 +66,21 @@ export const verbs = {
     does: 'Shows what would change, asks, and brings the files of a checkpoint back.',
   },
   'list-files': {
-    ...{ ...words, options: ['depth', 'session'], category: 'files', usage: 'list-files [PATH] [--depth 3]' },
+    ...{
+      ...words,
+      options: ['depth', 'session', 'workspace'],
+      category: 'files',
+      usage: 'list-files [PATH] [--depth 3] [--workspace ID]',
+    },
     does: 'Lists the files of the workspace, without those that .gitignore excludes.',
   },
   'show-file': {
-    ...{ ...words, options: ['lines', 'session'], category: 'files', usage: 'show-file PATH [--lines A:B]' },
+    ...{
+      ...words,
+      options: ['lines', 'session', 'workspace'],
+      category: 'files',
+      usage: 'show-file PATH [--lines A:B] [--workspace ID]',
+    },
     does: 'Shows a file, or some of its lines. Files that usually hold secrets are not shown.',
   },
   steer: {
@@ -78,8 +88,8 @@ export const verbs = {
     does: 'Sends the agent a message, with the result of its next call.',
   },
   task: {
-    ...{ ...text, category: 'agent', usage: 'task TEXT' },
-    does: 'Leaves a task for the next session in the same workspace.',
+    ...{ ...text, options: ['session', 'workspace'], category: 'agent', usage: 'task TEXT [--workspace ID]' },
+    does: 'Leaves a task for your next session in a workspace. None has to run.',
   },
   help: {
     ...{ ...words, options: [], category: 'commands', usage: 'help [CATEGORY]' },
@@ -93,7 +103,7 @@ export const isVerb = (name: string): name is Verb => Object.hasOwn(verbs, name)
 
 /** How an alias of the settings is typed. */
 export const aliasSpec: VerbSpec = {
-  ...{ ...words, category: 'commands', usage: 'ALIAS' },
+  ...{ ...words, options: ['session', 'workspace'], category: 'commands', usage: 'ALIAS [--workspace ID]' },
   does: 'Runs this command of quarterdeck.yaml in the workspace.',
 }
 

@@ -177,7 +177,7 @@ function fileCalls(deps: SlackApiDeps, { ask, call, self }: SlackCaller): Pick<S
         await response.arrayBuffer()
         if (!response.ok) throw new Error(`HTTP status ${response.status}`)
       })
-      const where = { channel_id: room, thread_ts: thread }
+      const where = { channel_id: room, ...(thread === null ? {} : { thread_ts: thread }) }
       await ask('files.completeUploadExternal', room, { files: [{ id, title: name }], ...where })
     },
 

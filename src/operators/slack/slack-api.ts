@@ -1,5 +1,6 @@
 // What the parts of this folder need of Slack, in our words. `create-slack-api.ts` speaks to the real one.
 
+import type { AnswerFile } from '../commands/answer.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import type { CardState } from './cards/card.ts'
 
@@ -20,7 +21,8 @@ export interface SlackApi {
    * answers within half an hour.
    */
   respond(responseUrl: string, message: SlackMessage, how?: { replace: boolean }): Promise<void>
-  upload(room: string, thread: string, file: ThreadFile): Promise<void>
+  /** `thread` null: at the top of the room. */
+  upload(room: string, thread: string | null, file: Pick<AnswerFile, 'name' | 'content' | 'snippetType'>): Promise<void>
   /** The bytes of a file that a person attached. Throws `invalid_request` when it has more than `mostBytes`. */
   download(url: string, mostBytes: number): Promise<Uint8Array>
   /** The newest messages of people in a room, oldest first. */

@@ -6,6 +6,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { Approval } from '../../domain/wait.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { OperatorDesk } from '../operator.ts'
 import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
@@ -69,6 +70,7 @@ export function createCardLooks({ desk, detail, operators, personOf = (name) => 
         agent: supervision?.host ?? session.agent,
         workspace: supervision === undefined ? null : desk.workspaceName(supervision.workspaceRoot),
         title: supervision?.title ?? null,
+        isWorkspace: isWorkspaceSession(session),
         owner: session.owner,
         status: supervision?.status ?? session.status,
         prompt: supervision?.prompt ?? null,

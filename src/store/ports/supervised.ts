@@ -15,7 +15,7 @@ import type { SupervisedApproval, SupervisedWait } from '../../domain/wait.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface SupervisedReads {
-  /** Supervised sessions, newest activity first. */
+  /** Supervised sessions, newest activity first, without those that lists do not show. */
   sessions(query: SupervisedQuery): Promise<SessionRecord[]>
   /** The bytes behind the approval of a change. */
   proposal(approvalId: string): Promise<Proposal | null>

@@ -33,7 +33,7 @@ export function* supervise(command: Supervise): Rule<Decision> {
   if (hasEnded(before, session)) for (const wait of stays) changes.push(update(wait, interruptWait(wait, command.now)))
   else if (command.owner !== undefined)
     for (const wait of stays) changes.push(update(wait, { ...wait, owner: session.owner }))
-  if (command.ask !== undefined && command.ask.length > 0) refuseAfterEnd(session)
+  if (command.ask?.some((wait) => !isOfWorkspace(wait))) refuseAfterEnd(session)
   yield* askFor(changes, command, stays)
   for (const proposal of command.proposals ?? [])
     changes.push({ write: 'put_proposal', sessionId: session.id, proposal })
@@ -109,6 +109,9 @@ const hasEnded = (before: SessionRecord, { supervision }: SessionRecord): boolea
   supervision !== undefined &&
   before.supervision?.status !== supervision.status &&
   (supervision.status === 'terminated' || supervision.status === 'interrupted')
+
+/** No agent asks it, so it needs none that works. */
+const isOfWorkspace = (wait: SupervisedWait): boolean => wait.wait === 'approval' && wait.kind === 'policy'
 
 /** The agent may be about to ask at the moment when its session ends. */
 function refuseAfterEnd({ id, supervision }: SessionRecord): void {

@@ -4,10 +4,11 @@ import { decisionRecord, yesRecord } from '../../domain/approval-audit.ts'
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import { noStepUp, type StepUp } from '../../domain/step-up.ts'
-import type { PolicyPin } from '../../domain/supervision.ts'
+import { isOpen, type PolicyPin } from '../../domain/supervision.ts'
 import { hasExpired, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
@@ -84,7 +85,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
       // The agent is heard from again as soon as it has the answer, so its silence counts from here.
       supervision: { updatedAt: Math.max(now.at, now.session.supervision.updatedAt), silence: null },
       settle: [{ id: record.id, patch: decided }],
-      events: [noticeEvent(ids.uuid(), 'decision', facts, now.at)],
+      events: shownIn(now, noticeEvent(ids.uuid(), 'decision', facts, now.at)),
     }
   }
 
@@ -136,7 +137,7 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
       return {
         result: { type: 'decided', record: { ...record, ...patch } },
         settle: [{ id: record.id, patch }],
-        events: [noticeEvent(ids.uuid(), 'yes', facts, now.at)],
+        events: shownIn(now, noticeEvent(ids.uuid(), 'yes', facts, now.at)),
         audit: audit('yes').map((one) => yesRecord(one, { ...record, quorum: needed, decisions })),
       }
     }
@@ -232,6 +233,9 @@ export function createElsewhereApprovals(deps: ElsewhereDeps): ElsewhereApproval
     },
   }
 }
+
+/** A workspace that asks by itself has no agent, and so no log of one. */
+const shownIn = ({ session }: SessionNow, event: RunEvent): RunEvent[] => (isOpen(session.supervision) ? [event] : [])
 
 function expired(now: SessionNow, record: SupervisedApproval): Step<Outcome> {
   const patch = { status: 'expired', decidedAt: now.at, decidedBy: 'timeout' } as const

@@ -13,7 +13,7 @@ import { createAttachAgent } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
 import { hasLastingConnection } from './connection-id.ts'
 import { createInstructAgent } from './instruct-agent.ts'
-import { refuseEnded, refuseForeignCommand, refuseWithoutAdmin, viaOf } from './may-command.ts'
+import { refuseEnded, refuseForeignCommand, refuseUnknownOwner, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
 import { noticeEvent } from './session-events.ts'
 import { createSetMode, type SetModeDeps } from './set-mode.ts'
@@ -26,6 +26,7 @@ import {
   type Step,
   type SupervisedSession,
 } from './take-step.ts'
+import { createWorkspaceSession } from './workspace-session.ts'
 
 interface SessionsDeps extends SetModeDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
@@ -62,6 +63,8 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   let lookedAt = clock.mono()
   const place = together === undefined ? {} : { place: together.place }
   const openSession = createOpenSession({ log, clock, ids, maxOpen, ...place })
+
+  const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place: together?.place ?? null })
 
   async function find(sessionId: string): Promise<SupervisedSession> {
     const session = await store.sessions.get(sessionId)
@@ -144,6 +147,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     steer: (by, id, text) => instruct(by, id, 'steering', text),
     addTask: (by, id, text) => instruct(by, id, 'task', text),
+    async ofWorkspace(owner, workspace) {
+      refuseUnknownOwner(operators, owner)
+      return workspaceSession(owner, deps.workspaces.find(workspace))
+    },
     setMode: createSetMode(deps),
     handOver: (by, sessionId, to) =>
       step(sessionId, ({ session, at }) => {

@@ -20,10 +20,12 @@ export type OpenSession = (
   values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
   /** Left out: a new one. */
   id?: string,
+  /** `unlisted`: lists do not show it. */
+  how?: { unlisted: boolean },
 ) => Promise<SupervisedSession>
 
 export function createOpenSession({ log, clock, ids, maxOpen, place }: OpenDeps): OpenSession {
-  return async (owner, values, id = ids.uuid()) => {
+  return async (owner, values, id = ids.uuid(), { unlisted } = { unlisted: false }) => {
     const at = clock.now()
     const supervision: Supervision = {
       ...emptySupervision,
@@ -45,7 +47,7 @@ export function createOpenSession({ log, clock, ids, maxOpen, place }: OpenDeps)
       alias: null,
       messageCount: 0,
       state: undefined,
-      unlisted: false,
+      unlisted,
       supervision,
     }
     const audit = [about(session, at, owner, { what: 'opened', workspace: supervision.workspaceRoot })]

@@ -46,6 +46,11 @@ export interface SupervisedSessions {
   steer(by: Caller, sessionId: string, text: string): Promise<Instruction>
   /** Work for the next session of this owner in this workspace. */
   addTask(by: Caller, sessionId: string, text: string): Promise<Instruction>
+  /**
+   * What stands for a workspace where no agent works: tasks, commands and looks of this owner go there. `workspace`: path or id. Throws
+   * `forbidden` and `invalid_request`.
+   */
+  ofWorkspace(owner: string, workspace: string): Promise<SupervisedSession>
   /** `by` null: the agent itself. */
   setMode(by: Caller | null, sessionId: string, mode: OperationalMode): Promise<{ previous: OperationalMode }>
   handOver(by: Caller, sessionId: string, to: string): Promise<SupervisedSession>

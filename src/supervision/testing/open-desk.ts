@@ -28,6 +28,7 @@ import { createAskedApprovals } from '../desk/asked-approvals.ts'
 import { createAutoApproved } from '../desk/auto-approved.ts'
 import { createCheckAutoApprove } from '../desk/check-auto-approve.ts'
 import { createWorkJudge } from '../desk/judge-work.ts'
+import { createPolicyQuestions } from '../desk/policy-questions.ts'
 import { createWaitFor } from '../desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
 import { createHookDesk } from '../hooks/create-hook-desk.ts'
@@ -119,6 +120,10 @@ export function openDesk(options: DeskOptions = {}) {
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
+  const questions = createPolicyQuestions({
+    ...{ store, takeStep, policies, ids },
+    workspaceSession: (owner, { path }) => sessions.ofWorkspace(owner, path),
+  })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
@@ -126,7 +131,7 @@ export function openDesk(options: DeskOptions = {}) {
     ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS },
     ...(options.quorum === undefined ? {} : { quorum: options.quorum }),
     asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
-    judge: createWorkJudge({ store, takeStep, policies, limits, ids, logger, tell, approvalMs: APPROVAL_MS }),
+    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
     serverPaths: options.serverPaths ?? [],
     guard: createGuardArguments(options.serverPaths ?? [], '/home/ann'),
   }

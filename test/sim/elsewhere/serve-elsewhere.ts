@@ -70,7 +70,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     files: {
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),
-      policies: { effective: () => pinned, close() {} },
+      policies: { effective: () => pinned, watch: () => () => {}, close() {} },
     },
   })
   return {

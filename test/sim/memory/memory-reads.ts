@@ -233,7 +233,7 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       sessions: ({ owner, workspaceRoot, tokenId, mcpConnection, statuses, limit }) =>
         [...state.sessions.values()]
           .map(({ record }) => record)
-          .filter(({ supervision }) => supervision !== undefined)
+          .filter(({ supervision, unlisted }) => supervision !== undefined && !unlisted)
           .filter((record) => owner === undefined || record.owner === owner)
           .filter(({ supervision }) => workspaceRoot === undefined || supervision?.workspaceRoot === workspaceRoot)
           .filter(({ supervision }) => tokenId === undefined || supervision?.tokenId === tokenId)

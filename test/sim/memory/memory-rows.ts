@@ -41,8 +41,10 @@ export function createRowReader(state: MemoryState): RowReads {
       [...state.sessions.values()]
         .filter(({ record }) => agent === undefined || (record.agent === agent && record.supervision === undefined))
         .filter(({ record }) => !elsewhere || record.supervision !== undefined)
-        .filter(({ record: { unlisted, lastActivity, terminatedAt } }) =>
-          unlisted ? lastActivity < unlistedBefore : Math.max(lastActivity, terminatedAt ?? 0) < (before ?? 0),
+        .filter(({ record: { unlisted, lastActivity, terminatedAt, supervision } }) =>
+          unlisted
+            ? supervision === undefined && lastActivity < unlistedBefore
+            : Math.max(lastActivity, terminatedAt ?? 0) < (before ?? 0),
         )
         .filter(({ record }) => record.supervision === undefined || !isOpen(record.supervision))
         .filter((session) => openRunsOf(session).length === 0)

@@ -185,8 +185,9 @@ function addSessionVerbs(command: Command, on: On): void {
     )
   inSession(add(command, 'task', 'Leaves a task for the next session in the same workspace.'))
     .argument('<text...>', 'the task')
-    .action((words: string[], options: CtlOptions & InSession) =>
-      act((verbs, context) => verbs.task(words.join(' '), options.session, context))(options),
+    .option('--workspace <id>', 'id or folder of a workspace, where no session has to be open')
+    .action((words: string[], options: CtlOptions & InSession & { workspace?: string }) =>
+      act((verbs, context) => verbs.task(words.join(' '), options, context))(options),
     )
   inSession(deciding(add(command, 'run', 'Runs a command of the settings in the workspace, and prints its output.')))
     .argument('<alias>', 'its name under commands in quarterdeck.yaml')

@@ -67,7 +67,20 @@ export async function steer(text: string, session: string | undefined, context: 
   context.say(await context.server.post(`/sessions/${id}/steer`, { text }), 'The agent gets it with its next result.')
 }
 
-export async function task(text: string, session: string | undefined, context: CtlContext): Promise<void> {
+export async function task(
+  text: string,
+  { session, workspace }: { session?: string; workspace?: string },
+  context: CtlContext,
+): Promise<void> {
+  if (workspace !== undefined) {
+    if (session !== undefined) {
+      throw new CliError(exitCodes.failed.code, 'Send --workspace or --session, not both.')
+    }
+    // A word is an id of quarterdeck.yaml; everything else is a path.
+    const asked = /^[\w-]+$/.test(workspace) ? workspace : resolve(context.io.cwd, workspace)
+    const answer = await context.server.post(`/workspaces/${encodeURIComponent(asked)}/tasks`, { text })
+    return context.say(answer, `Your next session in ${terminalLine(workspace, 200)} gets it.`)
+  }
   const { session_id: id, workspace_root } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/task`, { text })
   context.say(answer, `The next session in ${terminalLine(workspace_root, 200)} gets it.`)

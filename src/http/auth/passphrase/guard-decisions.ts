@@ -12,6 +12,7 @@ const commands: ReadonlySet<string> = new Set([
   'POST /sessions/:id/terminate',
   'POST /sessions/:id/steer',
   'POST /sessions/:id/task',
+  'POST /workspaces/:id/tasks',
   'POST /sessions/:id/nudge',
   'POST /sessions/:id/checkpoint',
   'POST /alerts/:id/nudge',

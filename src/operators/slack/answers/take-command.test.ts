@@ -112,6 +112,17 @@ test('a command that Slack tells twice runs once, and a failure is said', async 
   expect(slack.told('ann')).toEqual(['Something went wrong here. The log of the server says what.'])
 })
 
+test('a file of a workspace is a snippet of its type in the room, or comes in pieces if Slack does not take it', async () => {
+  const file = { name: 'a.py', content: 'print(1)\n'.repeat(50), snippetType: 'python', to: 'room' as const }
+  const { slack } = open(async () => ({ parts: [{ kind: 'heading', text: 'a.py: 50 lines' }], file }))
+  await slack.slash('ann', 'show-file a.py')
+  expect(slack.uploads).toEqual([[ROOM, null, 'a.py', 'python']])
+  expect(slack.told('ann')).toEqual(['a.py: 50 lines\na.py is in this channel as a file.'])
+  slack.broken.add('upload')
+  await slack.slash('ann', 'show-file a.py')
+  expect(slack.told('ann').at(-1)).toContain('print(1)')
+})
+
 describe('an answer as messages', () => {
   const whole = (messages: readonly SlackMessage[]): string => messages.flatMap(linesOf).join('\n')
 

@@ -1,6 +1,7 @@
 // Slash commands: who may give them, and their answers as messages that only this person sees.
 //
-// Slack has no files that only one person sees. So a file comes in pieces, as code, and not to the room.
+// Slack has no files that only one person sees. So what is for them alone comes in pieces, as code. Files of a workspace go to its room,
+// whose members see the diffs of its agents anyway.
 
 import type { Caller } from '../../../domain/decision.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
@@ -94,10 +95,24 @@ export function createTakeCommand({
         await noteRefused({ by: user, channel: 'slack', credential, ...tried, details: { room: from.room } })
       }
       await saying
+      const shown = await shared(from, answer)
       const confirm = answer.confirm === undefined ? null : confirmButton(answer.confirm, from)
-      for (const message of messagesOf(answer, confirm, MOST_MESSAGES - used)) await respond(message)
+      for (const message of messagesOf(shown, confirm, MOST_MESSAGES - used)) await respond(message)
     } finally {
       cancelTimer()
+    }
+  }
+
+  /** Puts a file for the room there, where Slack colours it by its type. If Slack does not take it, the person gets it in pieces. */
+  async function shared({ room }: Sender, answer: Answer): Promise<Answer> {
+    const { file, ...rest } = answer
+    if (file === undefined || file.to !== 'room') return answer
+    try {
+      await api.upload(room, null, file)
+      return { ...rest, parts: [...rest.parts, { kind: 'text', text: `${file.name} is in this channel as a file.` }] }
+    } catch (error) {
+      logger.warn('a file did not get to Slack', { room, error })
+      return answer
     }
   }
 

@@ -6,6 +6,7 @@ import type { PersonWait } from '../../../domain/feed.ts'
 import { matchingIds } from '../../../domain/id-prefix.ts'
 import { type Approval, isWaiting } from '../../../domain/wait.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
+import { isWorkspaceSession } from '../../../supervision/sessions/workspace-session.ts'
 import type { CardAction } from '../cards/card.ts'
 import { choicesOf } from '../cards/question-choices.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
@@ -78,7 +79,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
   async function steer(heard: Heard, text: string): Promise<void> {
     const { by, seat } = heard
     const session = await desk.session(seat.sessionId)
-    if (session?.supervision === undefined) return hint(heard)
+    if (session?.supervision === undefined || isWorkspaceSession(session)) return hint(heard)
     try {
       await tell(context, seat, says(await desk.steer(by, session.id, text)))
     } catch (error) {

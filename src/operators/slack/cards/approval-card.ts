@@ -61,7 +61,7 @@ export function asksFor({ kind, supervised }: Approval): string {
     case 'permission':
       return change === null ? 'asks to use a tool of its host' : VERBS[change.kind].asks
     case 'policy':
-      return 'works under a policy that nobody has accepted'
+      return 'has a policy that nobody has accepted'
     default:
       return unreachable(kind)
   }

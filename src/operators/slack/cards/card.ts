@@ -31,6 +31,8 @@ export interface CardSession {
   title: string | null
   owner: string
   status: SessionStatus
+  /** It stands for the workspace itself, where no agent needs to work. */
+  isWorkspace: boolean
   /** What the agent was started with. */
   prompt: string | null
   progress: readonly ProgressItem[] | null

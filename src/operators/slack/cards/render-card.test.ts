@@ -168,7 +168,7 @@ describe('an open card', () => {
     const { text, blocks } = card(about(policy, SMALL_DIFF))
 
     expect(text).toBe(
-      'claude-code in shop works under a policy that nobody has accepted.\nAccept the policy .quarterdeck/policy.json.\nRisk critical.',
+      'claude-code in shop has a policy that nobody has accepted.\nAccept the policy .quarterdeck/policy.json.\nRisk critical.',
     )
     expect(linesOf({ blocks })).toEqual(
       expect.arrayContaining([

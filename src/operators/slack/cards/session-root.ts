@@ -17,11 +17,13 @@ const STATUS: Readonly<Record<SessionStatus, { mark: string; words: string }>> =
   terminated: { mark: 'white_circle', words: 'terminated' },
 }
 
+const OF_WORKSPACE = { mark: 'file_folder', words: 'what belongs to no agent' }
+
 export function sessionRoot(
   session: CardSession,
   { detail, link: url }: Pick<CardLook, 'detail' | 'link'>,
 ): SlackMessage {
-  const { mark, words } = STATUS[session.status]
+  const { mark, words } = session.isWorkspace ? OF_WORKSPACE : STATUS[session.status]
   const place = session.workspace === null ? [] : [' in ', code(shownName(session.workspace))]
   const said = [
     ...(session.title === null || session.title === '' ? [] : [quote(shownProse(session.title, MOST_TITLE).text)]),

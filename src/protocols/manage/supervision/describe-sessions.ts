@@ -82,6 +82,13 @@ export const describeTask: RouteDescription = {
   errors: [...commandErrors, 'limit'],
 }
 
+export const describeWorkspaceTask: RouteDescription = {
+  ...describeTask,
+  description:
+    'Goes to your next session in this workspace; none has to run now. The id is one of `workspaces` in quarterdeck.yaml, or the path of a folder where agents may work, URL-encoded. At most 100 wait.',
+  errors: ['invalid_request', 'forbidden', 'limit'],
+}
+
 export const describeMode: RouteDescription = {
   ...shared,
   description:

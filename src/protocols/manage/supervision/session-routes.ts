@@ -16,6 +16,7 @@ import {
   describeSteer,
   describeTask,
   describeTerminate,
+  describeWorkspaceTask,
 } from './describe-sessions.ts'
 import { instructionView } from './encode.ts'
 import {
@@ -31,7 +32,7 @@ import {
 export interface SupervisedSessionRoutesDeps {
   sessions: Pick<
     SupervisedSessions,
-    'get' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask' | 'setMode' | 'handOver'
+    'get' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask' | 'ofWorkspace' | 'setMode' | 'handOver'
   >
   stalls: Pick<Stalls, 'nudgeSession' | 'setEnabled'>
 }
@@ -78,6 +79,13 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       const { text } = await decodeBody(request, NewInstructionSchema)
       reply.json(202, instructionView(await instruct(callerOf(request.principal, request.channel), id, text)))
     }
+
+  async function leaveTask(request: Request, reply: Reply): Promise<void> {
+    const { owner } = request.principal
+    const { text } = await decodeBody(request, NewInstructionSchema)
+    const { id } = await sessions.ofWorkspace(owner, request.params.id ?? '')
+    reply.json(202, instructionView(await sessions.addTask(callerOf(request.principal, request.channel), id, text)))
+  }
 
   async function setMode(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
@@ -141,6 +149,13 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       summary: 'Leave a task for the next session in this workspace',
       describe: describeTask,
       handle: instructing(sessions.addTask),
+    },
+    {
+      ...command,
+      path: '/workspaces/:id/tasks',
+      summary: 'Leave a task for your next session in a workspace',
+      describe: describeWorkspaceTask,
+      handle: leaveTask,
     },
     {
       ...command,

@@ -9,7 +9,7 @@ import type { HeadRow, Heads } from './heads.ts'
 
 /** `$1` agent or null, `$2` elsewhere, `$3` before, `$4` unlisted before. */
 const PURGEABLE = `($1::text IS NULL OR (agent = $1 AND supervised_status IS NULL)) AND (NOT $2::boolean OR supervised_status IS NOT NULL)
-  AND ((NOT unlisted AND greatest(last_activity, terminated_at) < $3) OR (unlisted AND last_activity < $4))
+  AND ((NOT unlisted AND greatest(last_activity, terminated_at) < $3) OR (unlisted AND supervised_status IS NULL AND last_activity < $4))
   AND last_activity < greatest($3::bigint, $4::bigint)
   AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.${OPEN})`

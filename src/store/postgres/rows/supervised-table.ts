@@ -153,7 +153,7 @@ function listOf(query: SupervisedQuery): { text: string; values: unknown[] } {
   const { owner, workspaceRoot, tokenId, mcpConnection, statuses = supervisedStatuses, limit } = query
   const values: unknown[] = []
   const bind = (value: unknown): string => `$${values.push(value)}`
-  const conditions = ['supervised_status IS NOT NULL']
+  const conditions = ['supervised_status IS NOT NULL', 'NOT unlisted']
   // All statuses are no condition, so the list is read in its order.
   if (statuses !== supervisedStatuses) conditions.push(`supervised_status = ANY(${bind(statuses)}::text[])`)
   if (owner !== undefined) conditions.push(`owner = ${bind(owner)}`)

@@ -44,7 +44,7 @@ export function createRowReader(
     toPurge: db.prepare(
       `SELECT id, owner, agent, status FROM sessions
        WHERE (?4 IS NULL OR (agent = ?4 AND supervised_status IS NULL)) AND (?5 = 0 OR supervised_status IS NOT NULL)
-         AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < ?1) OR (unlisted = 1 AND last_activity < ?2))
+         AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < ?1) OR (unlisted = 1 AND supervised_status IS NULL AND last_activity < ?2))
          AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
        ORDER BY last_activity LIMIT ?3 + 0`,

@@ -82,7 +82,7 @@ export function createSupervisedReads(db: DatabaseSync): SupervisedReads {
   // There are few of them, so SQLite should find them by status and sort them.
   const sessions = prepareSessions(
     db,
-    `supervised_status IN (SELECT value FROM json_each(?4)) AND (?1 IS NULL OR owner = ?1)
+    `supervised_status IN (SELECT value FROM json_each(?4)) AND unlisted = 0 AND (?1 IS NULL OR owner = ?1)
      AND (?2 IS NULL OR supervision ->> 'workspaceRoot' = ?2) AND (?3 IS NULL OR supervision ->> 'tokenId' = ?3)
      AND (?6 IS NULL OR EXISTS (SELECT 1 FROM json_each(supervision, '$.mcp') WHERE json_each.value ->> 'id' = ?6))
      ORDER BY +last_activity DESC, +id DESC LIMIT ?5 + 0`,

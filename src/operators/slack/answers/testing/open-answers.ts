@@ -66,6 +66,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
   const logger = recordingLogger(logged)
   /** Calls of Slack's API that fail from now on. */
   const broken = new Set<string>()
+  const uploads: (string | null)[][] = []
   const works = (method: string): void => {
     if (broken.has(method)) throw new DeliveryFailed(`${method} is broken.`)
   }
@@ -91,7 +92,10 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
       const { status, body: said } = responseUrls.respond(new URL(url).pathname, body)
       if (status !== 200) throw new Error(said)
     },
-    upload: async () => {},
+    async upload(room, thread, { name, snippetType }) {
+      works('upload')
+      uploads.push([room, thread, name, snippetType])
+    },
     async download(url, most) {
       works('download')
       const file = [...workspace.files.values()].find(({ id }) => url.includes(id))
@@ -117,6 +121,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
         agent: supervision?.host ?? session.agent,
         workspace: supervision === undefined ? null : 'shop',
         title: null,
+        isWorkspace: false,
         owner,
         status: supervision?.status ?? session.status,
         prompt: null,
@@ -236,6 +241,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
     payloads,
     logged,
     attached,
+    uploads,
     broken,
     buttons,
     show,

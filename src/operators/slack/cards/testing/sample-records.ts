@@ -10,6 +10,7 @@ export const session: CardSession = {
   agent: 'claude-code',
   workspace: 'shop',
   title: null,
+  isWorkspace: false,
   owner: 'ada',
   status: 'active',
   prompt: null,

@@ -1,0 +1,135 @@
+// A policy file that no operator has accepted, or that now allows more, is a question of its own. It belongs to the workspace and to the
+// text, not to the session of an agent: nobody has to ask for it, it waits as long as that text lies there, and it ends with no session.
+
+import { askedRecord } from '../../domain/approval-audit.ts'
+import type { Ids } from '../../domain/ids.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import type { Quorum } from '../../domain/quorum.ts'
+import type { Wait } from '../../domain/wait.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import { withHeaders } from '../diffs/propose-change.ts'
+import { unifiedDiff } from '../diffs/unified-diff.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { WorkspaceSession } from '../sessions/workspace-session.ts'
+import type { EffectivePolicy } from '../workspace-policy/effective-policy.ts'
+import type { PolicyWatch } from '../workspace-policy/watch-policy.ts'
+import { newApproval } from './asked-approvals.ts'
+
+export interface PolicyQuestions {
+  /**
+   * What counts of the policy of a workspace now. Asks the owner, once for each text, if it needs a yes; closes the questions about texts
+   * that do not lie there any more.
+   */
+  look(workspace: { path: string; channelId: string | null }, owner: string): Promise<EffectivePolicy>
+}
+
+interface QuestionDeps {
+  store: Pick<Store, 'supervised' | 'waits'>
+  takeStep: TakeStep
+  workspaceSession: WorkspaceSession
+  policies: Pick<PolicyWatch, 'effective'>
+  ids: Ids
+  /** How many people have to say yes. Left out: one. */
+  quorum?: Quorum
+}
+
+type Unaccepted = Extract<EffectivePolicy, { state: 'unpinned' | 'pinned' }>
+
+/** More than anybody has workspaces. */
+const MOST_WAITING = 1_000
+const RECENT = 200
+
+export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
+  const { store, takeStep, workspaceSession, policies, ids, quorum } = deps
+  /** The text of each workspace that was asked about; null: none needs a yes. Requests come often, and texts change rarely. */
+  const seen = new Map<string, string | null>()
+
+  const waitingAbout = async (root: string) =>
+    (await store.waits.list({ wait: 'approval', isWaiting: true, limit: MOST_WAITING })).filter(
+      (wait) => isPolicy(wait) && workspaceOf(wait) === root,
+    )
+
+  /** The text was changed, accepted or removed since they were asked. */
+  async function closeOthers(root: string, hash: string | null): Promise<void> {
+    for (const { id, sessionId, callId } of await waitingAbout(root)) {
+      if (callId === hash) continue
+      await takeStep(sessionId, ({ waiting, at }) => ({
+        result: null,
+        settle: waiting.some((one) => one.id === id) ? [{ id, patch: { status: 'interrupted', decidedAt: at } }] : [],
+      }))
+    }
+  }
+
+  async function ask(
+    workspace: { path: string; channelId: string | null },
+    owner: string,
+    policy: Unaccepted,
+    pinned: string | null,
+  ): Promise<void> {
+    await closeOthers(workspace.path, policy.sha256)
+    if ((await waitingAbout(workspace.path)).length > 0) return
+    const { id } = await workspaceSession(owner, workspace)
+    await takeStep(id, async (now): Promise<Step<null>> => {
+      const asked = await store.waits.list({ wait: 'approval', sessionId: id, limit: RECENT })
+      // A no counts for this text. One that was only closed is asked again when its text is back.
+      const isAsked = asked.some(
+        (one) => isPolicy(one) && one.callId === policy.sha256 && ['pending', 'rejected'].includes(one.status),
+      )
+      return isAsked ? { result: null } : question(now, policy, pinned)
+    })
+  }
+
+  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Step<null> {
+    const { workspaceRoot } = now.session.supervision
+    const diff = withHeaders(file, pinned === null ? 'create' : 'modify', unifiedDiff(pinned ?? '', text).hunks)
+    const wanted = {
+      kind: 'policy' as const,
+      tool: 'policy',
+      callId: hash,
+      title: pinned === null ? `Accept the policy ${file}` : `Accept the wider policy ${file}`,
+      description: `${pinned === null ? 'It says' : 'It was changed, and now says more about'} what agents in ${workspaceRoot} may do without asking. Until you accept it, the change allows nothing. The diff shows all of it.`,
+      risk: 'critical' as const,
+      digest: sha256(canonicalJson(['policy', workspaceRoot, hash])),
+      arguments: JSON.stringify({ file, workspace: workspaceRoot, sha256: hash }),
+      contentKey: hash,
+      // No agent waits for it.
+      expiresAt: null,
+    }
+    const approval = newApproval(now, ids.uuid(), wanted, quorum)
+    return {
+      result: null,
+      ask: [approval],
+      proposals: [{ approvalId: approval.id, diff, after: new TextEncoder().encode(text) }],
+      audit: [askedRecord(approval)],
+    }
+  }
+
+  return {
+    async look(workspace, owner) {
+      const pin = await store.supervised.pin(workspace.path)
+      const effective = policies.effective(workspace.path, pin)
+      const wanted = needsYes(effective) ? effective : null
+      const hash = wanted?.sha256 ?? null
+      if (seen.get(workspace.path) === hash) return effective
+      if (wanted === null) await closeOthers(workspace.path, null)
+      else await ask(workspace, owner, wanted, wanted.state === 'pinned' ? (pin?.text ?? null) : null)
+      if (seen.size >= MOST_WAITING) seen.clear()
+      seen.set(workspace.path, hash)
+      return effective
+    },
+  }
+}
+
+/** A file that is switched off allows nothing, so nobody has to accept it. */
+const needsYes = (effective: EffectivePolicy): effective is Unaccepted =>
+  effective.state === 'unpinned'
+    ? effective.policy.enabled
+    : effective.state === 'pinned' && effective.change.change === 'wider'
+
+const isPolicy = (wait: Wait): boolean => wait.wait === 'approval' && wait.kind === 'policy'
+
+function workspaceOf({ arguments: json }: Wait): string | null {
+  const args: unknown = JSON.parse(json)
+  return isRecord(args) && typeof args.workspace === 'string' ? args.workspace : null
+}

@@ -1,0 +1,66 @@
+// What belongs to a workspace and to no agent in it: a policy that waits for a yes, tasks, and commands of operators. It is kept in a
+// session of its own for each owner, which rests: no list shows it, no limit counts it, no agent takes it up, and nobody waits for it.
+
+import { ServerError } from '../../domain/errors.ts'
+import type { SessionRecord } from '../../domain/session.ts'
+import { sha256 } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import type { OpenSession } from './open-session.ts'
+import { isSupervisedSession, type SupervisedSession, type TakeStep } from './take-step.ts'
+
+/** Stands where sessions name the program of their agent. */
+const WORKSPACE_HOST = 'workspace'
+
+export type WorkspaceSession = (
+  owner: string,
+  workspace: { path: string; channelId: string | null },
+) => Promise<SupervisedSession>
+
+export const isWorkspaceSession = ({ unlisted, supervision }: SessionRecord): boolean =>
+  unlisted && supervision !== undefined
+
+interface WorkspaceSessionDeps {
+  store: Pick<Store, 'sessions'>
+  openSession: OpenSession
+  takeStep: TakeStep
+  /** See `Supervision.place`. */
+  place: string | null
+}
+
+/** Opens it the first time. */
+export function createWorkspaceSession({
+  store,
+  openSession,
+  takeStep,
+  place,
+}: WorkspaceSessionDeps): WorkspaceSession {
+  async function find(id: string): Promise<SupervisedSession | null> {
+    const found = await store.sessions.get(id)
+    return found !== null && isSupervisedSession(found) ? found : null
+  }
+
+  return async (owner, { path: workspaceRoot, channelId }) => {
+    const id = idOf(place, owner, workspaceRoot)
+    const found = await find(id)
+    // The settings may have given the workspace to another channel since.
+    if (found !== null && found.supervision.channelId !== channelId) {
+      return (await takeStep(id, () => ({ result: null, supervision: { channelId } }))).session
+    }
+    if (found !== null) return found
+    const values = { workspaceRoot, channelId, host: WORKSPACE_HOST, tokenId: '', mode: 'hybrid' } as const
+    try {
+      return await openSession(owner, { ...values, status: 'interrupted' }, id, { unlisted: true })
+    } catch (error) {
+      const made = error instanceof ServerError && error.code === 'conflict' ? await find(id) : null
+      if (made === null) throw error
+      return made
+    }
+  }
+}
+
+/** Always the same for the same owner and folder, so that two that open it at once open one. A UUID of the kind that everybody makes as they like. */
+function idOf(place: string | null, owner: string, root: string): string {
+  const hex = sha256(JSON.stringify(['workspace', place, owner, root]))
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)]
+  return parts.join('-')
+}
