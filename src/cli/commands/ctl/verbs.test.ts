@@ -210,6 +210,14 @@ WAITS       KIND        RISK  SINCE     WHAT
   })
 })
 
+test('a task goes to a workspace by its id, where no session is open', async () => {
+  const path = '/workspaces/shop/tasks'
+  const server = await openSocketServer(posts(path))
+  const { code, err } = await server.run('task', 'Write tests.', '--workspace', 'shop')
+  const body = { text: 'Write tests.' }
+  expect([code, err, server.sent()]).toEqual([0, '', [{ method: 'POST', path, body, passphrase: null }]])
+})
+
 describe('commands for a session', () => {
   test.each([
     [['pause'], '/pause', {}],

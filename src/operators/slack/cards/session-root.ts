@@ -3,7 +3,7 @@
 import type { SessionStatus } from '../../../domain/session.ts'
 import { bold, code, emoji, line, link, quote, rich, type SlackMessage } from './blocks.ts'
 import { type CardLook, type CardSession, checklist, notifiedHeadline } from './card.ts'
-import { shownName, shownProse } from './shown-text.ts'
+import { notifiedName, shownName, shownProse } from './shown-text.ts'
 
 const MOST_TITLE = 300
 const MOST_PROMPT = 600
@@ -17,13 +17,12 @@ const STATUS: Readonly<Record<SessionStatus, { mark: string; words: string }>> =
   terminated: { mark: 'white_circle', words: 'terminated' },
 }
 
-const OF_WORKSPACE = { mark: 'file_folder', words: 'what belongs to no agent' }
-
 export function sessionRoot(
   session: CardSession,
   { detail, link: url }: Pick<CardLook, 'detail' | 'link'>,
 ): SlackMessage {
-  const { mark, words } = session.isWorkspace ? OF_WORKSPACE : STATUS[session.status]
+  if (session.isWorkspace) return workspaceRoot(session)
+  const { mark, words } = STATUS[session.status]
   const place = session.workspace === null ? [] : [' in ', code(shownName(session.workspace))]
   const said = [
     ...(session.title === null || session.title === '' ? [] : [quote(shownProse(session.title, MOST_TITLE).text)]),
@@ -43,6 +42,19 @@ export function sessionRoot(
       ...rich(...steps),
       ...(url === null ? [] : rich(line(link(url, 'Open in the console')))),
     ],
+    files: [],
+  }
+}
+
+/** What belongs to a workspace and to no agent in it. */
+function workspaceRoot({ workspace, owner }: CardSession): SlackMessage {
+  const name = workspace ?? ''
+  return {
+    text: `Workspace ${notifiedName(name)}. What belongs to no agent in it.`,
+    blocks: rich(
+      line(emoji('file_folder'), ' Workspace ', code(shownName(name))),
+      line('What belongs to no agent in it · owner ', bold(shownName(owner))),
+    ),
     files: [],
   }
 }

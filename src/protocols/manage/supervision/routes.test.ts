@@ -589,3 +589,21 @@ test('when the server stops, or knows that an agent is gone, the chat rooms of t
     [open.id, 'The server is stopping. What waits here stays, and can be answered when the server runs again.'],
   ])
 })
+
+test('a task is left for a workspace without a session, and the next session of the same owner there gets it', async () => {
+  await using doors = await openSupervisedDoors()
+  const workspaceRoot = makeWorkspace({})
+  const path = `/workspaces/${encodeURIComponent(workspaceRoot)}/tasks`
+  const left = await doors.post(path, { text: 'Update the docs.' }, asOperator)
+  expect(left.status).toBe(202)
+  expect(await json(left)).toMatchObject({ kind: 'task', session_id: null, text: 'Update the docs.' })
+  await doors.post(path, { text: 'Not for the local user.' }, asEve)
+  expect((await doors.post(path, { text: '' }, asOperator)).status).toBe(400)
+  // What stands for the workspace is no session that lists show.
+  expect(await json(await doors.get('/sessions', asOperator))).toEqual([])
+
+  const agent = agentIn(workspaceRoot, { owner: 'local_user' })
+  const { answer } = await doors.elsewhere.desk.heartbeat(callOf(agent), {})
+  expect(JSON.stringify(answer)).toContain('Update the docs.')
+  expect(JSON.stringify(answer)).not.toContain('Not for the local user.')
+})
