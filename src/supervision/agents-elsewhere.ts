@@ -178,7 +178,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   }
   const questions = createPolicyQuestions({
     ...{ store, takeStep, policies, ids, quorum },
-    workspaceSession: (owner, { path }) => sessions.ofWorkspace(owner, path),
+    workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
 
   /** A policy file was changed while no agent asked. */

@@ -147,9 +147,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
     steer: (by, id, text) => instruct(by, id, 'steering', text),
     addTask: (by, id, text) => instruct(by, id, 'task', text),
-    async ofWorkspace(owner, workspace) {
+    async ofWorkspace(owner, workspace, reportsTo = null) {
       refuseUnknownOwner(operators, owner)
-      return workspaceSession(owner, deps.workspaces.find(workspace))
+      const { path, channelId } = deps.workspaces.find(workspace)
+      return workspaceSession(owner, { path, channelId: channelId ?? reportsTo })
     },
     setMode: createSetMode(deps),
     handOver: (by, sessionId, to) =>

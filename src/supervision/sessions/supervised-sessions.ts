@@ -47,10 +47,10 @@ export interface SupervisedSessions {
   /** Work for the next session of this owner in this workspace. */
   addTask(by: Caller, sessionId: string, text: string): Promise<Instruction>
   /**
-   * What stands for a workspace where no agent works: tasks, commands and looks of this owner go there. `workspace`: path or id. Throws
-   * `forbidden` and `invalid_request`.
+   * What stands for a workspace where no agent works: tasks, commands and looks of this owner go there. `workspace`: path or id.
+   * `reportsTo`: the channel of its agents, if the settings give it none. Throws `forbidden` and `invalid_request`.
    */
-  ofWorkspace(owner: string, workspace: string): Promise<SupervisedSession>
+  ofWorkspace(owner: string, workspace: string, reportsTo?: string | null): Promise<SupervisedSession>
   /** `by` null: the agent itself. */
   setMode(by: Caller | null, sessionId: string, mode: OperationalMode): Promise<{ previous: OperationalMode }>
   handOver(by: Caller, sessionId: string, to: string): Promise<SupervisedSession>

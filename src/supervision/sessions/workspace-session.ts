@@ -42,8 +42,8 @@ export function createWorkspaceSession({
   return async (owner, { path: workspaceRoot, channelId }) => {
     const id = idOf(place, owner, workspaceRoot)
     const found = await find(id)
-    // The settings may have given the workspace to another channel since.
-    if (found !== null && found.supervision.channelId !== channelId) {
+    // The settings may have given the workspace to another channel since, or its agents report to another one.
+    if (found !== null && channelId !== null && found.supervision.channelId !== channelId) {
       return (await takeStep(id, () => ({ result: null, supervision: { channelId } }))).session
     }
     if (found !== null) return found

@@ -122,7 +122,7 @@ export function openDesk(options: DeskOptions = {}) {
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
   const questions = createPolicyQuestions({
     ...{ store, takeStep, policies, ids },
-    workspaceSession: (owner, { path }) => sessions.ofWorkspace(owner, path),
+    workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
