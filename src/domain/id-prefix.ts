@@ -1,31 +1,47 @@
-// People name records and sessions by the first characters of their ids.
+// People name records and sessions by four characters of their ids. Ids begin with the time, which what was asked together shares, and
+// end at random, so people are shown the end.
 
-/** Those whose id begins like this. The case of letters and dashes do not matter, and a whole id means only itself. */
+const SHORT = 4
+
+/**
+ * Those that are meant by what a person wrote: a whole id, its start, its end of at least four characters, or the four that are shown for
+ * it. The case of letters and dashes do not matter. More than one is returned where it is not clear: nothing is guessed.
+ */
 export function matchingIds<T>(all: readonly T[], given: string, idOf: (one: T) => string): T[] {
-  const start = plain(given)
-  if (start === '') return []
-  const exact = all.filter((one) => plain(idOf(one)) === start)
-  return exact.length > 0 ? exact : all.filter((one) => plain(idOf(one)).startsWith(start))
+  const text = plain(given)
+  if (text === '') return []
+  const found = (isMeant: (id: string) => boolean): T[] => all.filter((one) => isMeant(plain(idOf(one))))
+  const exact = found((id) => id === text)
+  if (exact.length > 0) return exact
+  const likely = found((id) => id.startsWith(text) || (text.length >= SHORT && id.endsWith(text)))
+  if (likely.length > 0) return likely
+  const short = shortIds(all.map(idOf))
+  return all.filter((one) => short.get(idOf(one)) === text)
 }
 
 const plain = (id: string): string => id.toLowerCase().replaceAll('-', '')
 
-const SHORTEST_ID = 8
-
-/** The shortest start of each id that no other one has. */
+/** Four characters for each id that mean no other one to `matchingIds`: its last four, or others before them if two end alike. */
 export function shortIds(ids: readonly string[]): Map<string, string> {
-  const sorted = [...new Set(ids)].sort()
-  const short = (id: string, i: number): string => {
-    // The ids that begin most like this one are its neighbours.
-    const shared = Math.max(sharedStart(id, sorted[i - 1] ?? ''), sharedStart(id, sorted[i + 1] ?? ''))
-    const start = id.slice(0, Math.max(shared + 1, SHORTEST_ID))
-    return start.endsWith('-') ? id.slice(0, start.length + 1) : start
+  const all = [...new Set(ids)].sort()
+  const edges = new Map<string, number>()
+  for (const id of all) {
+    const text = plain(id)
+    for (const edge of new Set([text.slice(0, SHORT), text.slice(-SHORT)])) edges.set(edge, (edges.get(edge) ?? 0) + 1)
   }
-  return new Map(sorted.map((id, i) => [id, short(id, i)]))
-}
-
-function sharedStart(one: string, other: string): number {
-  let length = 0
-  while (length < one.length && one[length] === other[length]) length += 1
-  return length
+  const taken = new Set<string>()
+  const short = (id: string): string => {
+    const text = plain(id)
+    if (text.length <= SHORT) return id
+    const isFree = (end: number): boolean => {
+      const part = text.slice(end - SHORT, end)
+      return !taken.has(part) && (edges.get(part) ?? 0) === (end === text.length ? 1 : 0)
+    }
+    let end = text.length
+    while (end > SHORT && !isFree(end)) end -= 1
+    const part = isFree(end) ? text.slice(end - SHORT, end) : id
+    taken.add(part)
+    return part
+  }
+  return new Map(all.map((id) => [id, short(id)]))
 }

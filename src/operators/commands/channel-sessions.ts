@@ -15,7 +15,7 @@ export interface ChannelSessions {
   /** Newest activity first. */
   all: readonly SupervisedSession[]
   open: readonly SupervisedSession[]
-  /** The start of its id that people type. */
+  /** The four characters of its id that people type. */
   shortId(session: Pick<SupervisedSession, 'id'>): string
 }
 
@@ -53,7 +53,7 @@ export const sessionLine = (here: ChannelSessions, session: SupervisedSession): 
 
 const isLongEnough = (id: string): boolean => id.replaceAll('-', '').length >= LEAST_ID_CHARS
 
-/** Throws `invalid_request` for a start of an id that says too little. */
+/** Throws `invalid_request` for a part of an id that says too little. */
 export function refuseShortId(given: string, what: string): void {
   if (isLongEnough(given)) return
   throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the ${what}.`)
@@ -64,7 +64,7 @@ const namesSession = (here: ChannelSessions, word: string): boolean =>
   isLongEnough(word) && matchingIds(here.all, word, ({ id }) => id).length > 0
 
 /**
- * The session that is meant: by the start of its id, else the one of the thread, else the only one of `among` (the open ones if left out).
+ * The session that is meant: by its short id, else the one of the thread, else the only one of `among` (the open ones if left out).
  * Throws `session_not_found`, and `conflict` with a list if it is not clear.
  */
 function findSession(
@@ -95,10 +95,10 @@ function named(here: ChannelSessions, given: string): SupervisedSession {
   const [only, ...others] = found
   const shown = JSON.stringify(oneLine(given, 64))
   if (only === undefined) {
-    throw new ServerError('session_not_found', `No session of this channel begins with ${shown}. sessions lists them.`)
+    throw new ServerError('session_not_found', `No session of this channel has the id ${shown}. sessions lists them.`)
   }
   if (others.length === 0) return only
-  throw unclear(`Several sessions begin with ${shown}. Write more of the id.`, here, found)
+  throw unclear(`${shown} means several sessions. Write the four characters of one.`, here, found)
 }
 
 const unclear = (message: string, here: ChannelSessions, found: readonly SupervisedSession[]): ServerError =>

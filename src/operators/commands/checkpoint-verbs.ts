@@ -131,13 +131,13 @@ function findCheckpoint({ all, shortId }: KnownCheckpoints, given: string, now: 
   if (only === undefined) {
     throw new ServerError(
       'record_not_found',
-      `No checkpoint of this channel begins with ${shown}. session-checkpoints lists them.`,
+      `No checkpoint of this channel has the id ${shown}. session-checkpoints lists them.`,
     )
   }
   if (others.length === 0) return only
   const line = ({ id, label, createdAt }: Checkpoint) =>
     facts(shortId(id), label && oneLine(label, 80), ago(now - createdAt))
-  throw new ServerError('conflict', `Several checkpoints begin with ${shown}. Write more of the id.`, {
+  throw new ServerError('conflict', `${shown} means several checkpoints. Write the four characters of one.`, {
     details: { candidates: found.slice(0, MOST_SHOWN).map(line) },
   })
 }

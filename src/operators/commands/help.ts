@@ -24,7 +24,7 @@ export async function help({ aliases }: Pick<CommandDesk, 'aliases'>, { command 
 }
 
 const SESSIONS =
-  'Most commands are about one session: the only open one of this channel, or the one whose id begins with the first word or with --session ID. Four characters are enough if no other id begins like that.'
+  'Most commands are about one session: the only open one of this channel, or the one that the first word or --session ID names, with the four characters that sessions shows.'
 
 const isCategory = (name: string): name is Category => Object.hasOwn(categories, name)
 const categoryNames = Object.keys(categories).filter(isCategory)

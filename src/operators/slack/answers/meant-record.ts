@@ -30,7 +30,7 @@ export async function meantBy(
     const found = matchingIds(shown, id, (one) => one.id)
     const [only, ...others] = found
     if (only !== undefined && others.length === 0) return only
-    const why = others.length > 0 ? 'Several begin like that.' : 'Nothing here has an id that begins like that.'
+    const why = others.length > 0 ? 'Several are meant by that.' : 'Nothing here has an id like that.'
     if (only === undefined && waiting.length === 0) await tell(context, seat, says(why))
     else await letChoose(context, heard, only === undefined ? waiting : found, why)
     return null
@@ -42,7 +42,7 @@ export async function meantBy(
       context,
       heard,
       [only, ...others],
-      `Several things wait here. Write the start of an id behind your answer.`,
+      `Several things wait here. Write the four characters of one behind your answer.`,
     )
     return null
   }

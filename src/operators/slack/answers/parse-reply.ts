@@ -1,11 +1,11 @@
-// A reply in a session's thread as the answer that it is: a word that we know, perhaps the start of an id, perhaps a text.
+// A reply in a session's thread as the answer that it is: a word that we know, perhaps an id, perhaps a text.
 
 import type { CardAction } from '../cards/card.ts'
 
 export interface ParsedReply {
   /** `cancel`: no text is to be expected of this person any more. */
   action: Exclude<CardAction, `choose:${number}`> | 'cancel'
-  /** The start of an id; null: the person named none. */
+  /** An id, or a part of it that says which; null: the person named none. */
   id: string | null
   /** Empty: the person wrote none. */
   text: string
@@ -39,7 +39,7 @@ const REPLY = /^(\p{L}+)([.,:;!]*)(?:\s+(.*))?$/su
 const ID = /^[0-9a-f][0-9a-f-]{3,35}$/i
 
 /**
- * Null: it is no answer, such as `yes but only the first part`. `isId` says whether an id of a record here begins like this, so that
+ * Null: it is no answer, such as `yes but only the first part`. `isId` says whether this means a record here, so that
  * `reject dead code` is a reason.
  */
 export function parseReply(text: string, isId: (start: string) => boolean): ParsedReply | null {

@@ -25,16 +25,12 @@ test('several things wait: the id says which, and without one there is a list', 
   await slack.reply('ann', thread, 'reject')
 
   expect(slack.told('ann').at(-1)?.split('\n')).toEqual([
-    'Several things wait here. Write the start of an id behind your answer. Nothing was decided.',
-    expect.stringMatching(
-      new RegExp(`^• ${diff.id.slice(0, 8)}\\S* modify a.txt · risk low \\(accept, reject REASON\\)$`),
-    ),
-    expect.stringMatching(
-      new RegExp(`^• ${permission.id.slice(0, 8)}\\S* call Bash Run npm test · risk high \\(accept,`),
-    ),
+    'Several things wait here. Write the four characters of one behind your answer. Nothing was decided.',
+    expect.stringMatching(new RegExp(`^• ${diff.id.slice(-4)} modify a.txt · risk low \\(accept, reject REASON\\)$`)),
+    expect.stringMatching(new RegExp(`^• ${permission.id.slice(-4)} call Bash Run npm test · risk high \\(accept,`)),
   ])
   await slack.reply('ann', thread, 'accept ffff0000')
-  expect(slack.told('ann').at(-1)).toContain('Nothing here has an id that begins like that. Nothing was decided.')
+  expect(slack.told('ann').at(-1)).toContain('Nothing here has an id like that. Nothing was decided.')
   expect(await slack.find(diff.id)).toMatchObject({ status: 'pending' })
   await slack.reply('ann', thread, `reject ${permission.id} Not here.`)
   expect(await slack.find(permission.id)).toMatchObject({ status: 'rejected', reason: 'Not here.' })

@@ -42,7 +42,8 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     if (!mayHint(`${seat.thread} ${seat.user}`)) return
     const [only, ...others] = waiting
     if (only === undefined) return tell(context, seat, says('Nothing waits for an answer here, so nobody was told.'))
-    const words = others.length === 0 ? answersFor(only) : 'accept, reject, continue, … and the start of its id'
+    const words =
+      others.length === 0 ? answersFor(only) : 'accept, reject, continue, … and the four characters of its id'
     await tell(context, seat, says(`That is no answer, so nothing was decided. What waits here takes: ${words}.`))
   }
 
@@ -104,7 +105,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
         context,
         heard,
         [only, ...others],
-        'Several things can be edited. Write the start of an id beside your file.',
+        'Several things can be edited. Write the four characters of one beside your file.',
       )
     }
     await editRecord(context, by, seat, only, reply.files)
