@@ -11,6 +11,9 @@ const asProcess = ['test/crash/**/*.test.ts', 'test/deploy/proxies.test.ts', 'sr
 const hasPostgres = findPostgres() !== null
 if (!hasPostgres) process.stderr.write(`${NO_POSTGRES}\n`)
 
+// Commands print local times.
+process.env.TZ = 'UTC'
+
 export default defineConfig({
   // Examples import 'quarterdeck', as users do. It must lead to the source, because the build may be missing or old.
   resolve: {

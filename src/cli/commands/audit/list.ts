@@ -3,6 +3,7 @@ import type { AuditReads } from '../../../store/ports/audit.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { localTime, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 
@@ -58,7 +59,16 @@ const CHAIN_CHARS = 13
 
 /** Entries have their numbers in their chain, so with several chains a number alone says nothing. */
 function table(entries: readonly AuditEntry[], hasChains: boolean): string {
-  const head = [...(hasChains ? ['CHAIN'] : []), 'ENTRY', 'TIME (UTC)', 'KIND', 'BY', 'AGENT', 'TOOL', 'DETAILS']
+  const head = [
+    ...(hasChains ? ['CHAIN'] : []),
+    'ENTRY',
+    `TIME (${localZone()})`,
+    'KIND',
+    'BY',
+    'AGENT',
+    'TOOL',
+    'DETAILS',
+  ]
   const rows = entries.map((entry) => {
     const record = recordOf(entry)
     return [
@@ -75,10 +85,7 @@ function table(entries: readonly AuditEntry[], hasChains: boolean): string {
   return textTable(head, rows)
 }
 
-const timeOf = (at: unknown): string =>
-  typeof at === 'number' && Number.isFinite(new Date(at).getTime())
-    ? new Date(at).toISOString().slice(0, 19).replace('T', ' ')
-    : '?'
+const timeOf = (at: unknown): string => (typeof at === 'number' ? localTime(at) : '?')
 
 const cell = (value: unknown, width: number): string => (typeof value === 'string' ? terminalLine(value, width) : '?')
 

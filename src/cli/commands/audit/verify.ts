@@ -4,6 +4,7 @@ import { type TrailPages, type TrailProblem, verifyTrail } from '../../../store/
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { localTime, localZone } from '../../terminal/local-time.ts'
 
 const PAGE = 500
 /** Problems that are printed. */
@@ -44,7 +45,7 @@ export async function verifyAudit(
   const count = ends.reduce((sum, { n }) => sum + n, 0)
   const heads = ends.map(({ chain, head }) => (isAlone ? head : `${head} of chain ${chain}`))
   checkWanted(found, { expected, contained }, ends, heads)
-  const tie = lastTie === null ? '' : `last tie ${lastTie.hash} of ${new Date(lastTie.at).toISOString()}\n`
+  const tie = lastTie === null ? '' : `last tie ${lastTie.hash} of ${localTime(lastTie.at)} (${localZone()})\n`
   const chains = isAlone ? '' : ` in ${ends.length} chains`
   io.stdout.write(
     `The audit trail is whole: ${entries(count)}${chains}.\n${heads.map((head) => `head ${head}\n`).join('')}${tie}`,

@@ -1,11 +1,11 @@
 import { isRecord } from '../../../domain/is-record.ts'
-import { visibleJson, visibleText } from '../../../domain/visible-text.ts'
+import { visibleJson } from '../../../domain/visible-text.ts'
 import { emptyAnswer } from '../../../supervision/approvals/question-form.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { Prompt } from '../../terminal/terminal-prompt.ts'
-import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
+import { drawn, exactText, exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import { type ApprovalAnswer, fields, type PendingApproval } from './approval.ts'
 
 /** Opens a prompt with this label, and with this text to edit. */
@@ -14,13 +14,13 @@ export type OpenPrompt = (label: string, draft?: string) => Prompt
 /** The call and its arguments, in lines. */
 export function callLines(approval: PendingApproval): string[] {
   const risk = approval.risk === '' ? '' : ` (risk ${terminalLine(approval.risk, 20)})`
-  if (approval.tool === '') return [`The agent asks${risk}:`, ...indented(terminalText(approval.message))]
-  const tool = terminalLine(visibleText(approval.tool), 80)
-  if (approval.answerSchema !== null) return [`${tool} asks you:`, ...indented(terminalText(approval.message))]
+  if (approval.tool === '') return [`The agent asks${risk}:`, ...indented(exactText(approval.message))]
+  const tool = terminalLine(exactValue(approval.tool), 80)
+  if (approval.answerSchema !== null) return [`${tool} asks you:`, ...indented(exactText(approval.message))]
   const action = approval.action === '' ? [] : [`  (${terminalLine(approval.action, 400)})`]
-  const preview = approval.preview === '' ? [] : ['  It shows:', ...indented(terminalText(approval.preview))]
+  const preview = approval.preview === '' ? [] : ['  It shows:', ...indented(exactText(approval.preview))]
   const head = `The agent asks to call ${tool}${risk}:`
-  return [head, ...action, ...indented(shownArguments(approval.arguments)), ...preview]
+  return [head, ...action, ...indented(drawn(shownArguments(approval.arguments))), ...preview]
 }
 
 /** How `shownArguments` marks what it left out. */

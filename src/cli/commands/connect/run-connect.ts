@@ -14,9 +14,9 @@ import {
 } from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { hasTerminal, saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
 import { claude } from './claude.ts'
@@ -232,13 +232,12 @@ async function confirmed(changes: readonly FileChange[], { options, io }: Job): 
   }
   io.stdout.write(`${showChanges(changes, styleFor(io.stdout, io.env))}\n`)
   if (options.yes) return true
-  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
+  if (!hasTerminal(io)) {
     throw new CliError(exitCodes.usage.code, 'Nothing was changed: there is no terminal to ask at.', [
       'If you want these changes, add --yes',
     ])
   }
-  const asked = await createTerminalPrompt(io, 'Write this? [y/N] ').ask()
-  if (asked.type === 'line' && /^y(es)?$/i.test(asked.line.trim())) return true
+  if (await saysYes('Write this?', io)) return true
   io.stderr.write('Nothing was changed.\n')
   return false
 }

@@ -1,12 +1,12 @@
 // The answer to a question of a tool: from the command line, or field by field at the terminal.
 
 import { isRecord } from '../../../domain/is-record.ts'
-import { visibleText } from '../../../domain/visible-text.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { confirm } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
-import { confirm } from './confirm.ts'
+import { exactValue } from '../../terminal/terminal-text.ts'
 import { checkDigest, showBefore } from './decide.ts'
 import type { ShownApproval } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
@@ -34,7 +34,7 @@ export async function answerQuestion(
   if (given === undefined && !isAtTerminal) {
     throw fail(`Write the answer: ${usage(schema, id)}`)
   }
-  if (given !== undefined && isAtTerminal) await confirm('Send your answer? Type yes:', 'yes', context.io)
+  if (given !== undefined && isAtTerminal) await confirm('Send your answer?', context.io)
   const result = given === undefined ? await askFor(schema, context.io) : given
   const answered = await context.server.post(`/approvals/${id}`, {
     decision: 'respond',
@@ -59,7 +59,7 @@ function isTextChoice({ enum: values, oneOf, anyOf }: Schema): boolean {
 
 function usage(schema: Schema, id: string): string {
   const names = [...fieldsOf(schema).keys()].slice(0, 5)
-  const words = names.map((name) => `--set ${visibleText(name)}=…`).join(' ')
+  const words = names.map((name) => `--set ${exactValue(name)}=…`).join(' ')
   return `quarterdeck ctl answer ${id} ${words === '' ? '<answer>' : words}`
 }
 
@@ -78,14 +78,14 @@ function readFields(set: readonly string[], schema: Schema): Record<string, unkn
   for (const one of set) {
     const at = one.indexOf('=')
     const name = one.slice(0, Math.max(at, 0))
-    if (at < 1) throw fail(`--set ${visibleText(one)}: expected the name of a field, =, and its value.`)
+    if (at < 1) throw fail(`--set ${exactValue(one)}: expected the name of a field, =, and its value.`)
     if (!fields.has(name)) {
-      const known = [...fields.keys()].map(visibleText).join(', ')
+      const known = [...fields.keys()].map(exactValue).join(', ')
       throw fail(
-        `The question has no field ${visibleText(name)}. ${known === '' ? 'It has none.' : `It has: ${known}.`}`,
+        `The question has no field ${exactValue(name)}. ${known === '' ? 'It has none.' : `It has: ${known}.`}`,
       )
     }
-    if (answer.has(name)) throw fail(`The field ${visibleText(name)} is given twice.`)
+    if (answer.has(name)) throw fail(`The field ${exactValue(name)} is given twice.`)
     answer.set(name, readField(one.slice(at + 1), fields.get(name), name))
   }
   return Object.fromEntries(answer)
@@ -95,7 +95,7 @@ function readField(text: string, schema: unknown, name: string): unknown {
   if (isText(schema)) return text
   const value = parse(text)
   if (value !== undefined) return value
-  throw fail(`The field ${visibleText(name)} needs a number, true, false or other JSON. A text in it has quotes.`)
+  throw fail(`The field ${exactValue(name)} needs a number, true, false or other JSON. A text in it has quotes.`)
 }
 
 /** One line for each field; an empty one leaves out a field that is not needed. */
@@ -108,7 +108,7 @@ async function askFor(schema: Schema, io: Io): Promise<unknown> {
     const usual = isRecord(field) && field.default !== undefined ? JSON.stringify(field.default) : ''
     const draft = isText(field) && isRecord(field) && typeof field.default === 'string' ? field.default : usual
     const value = await typed(
-      `${visibleText(name)}: `,
+      `${exactValue(name)}: `,
       io,
       (line) => (line.trim() === '' ? undefined : readField(line, field, name)),
       { draft, isNeeded: required.includes(name) },

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { ClientError, type Problem } from '../../../client/client-error.ts'
 import { shortIds } from '../../../domain/id-prefix.ts'
-import { visibleText } from '../../../domain/visible-text.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { confirm, hasTerminal } from '../../terminal/confirm.ts'
+import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
+import { exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { confirm, hasTerminal } from './confirm.ts'
 import { allCheckpoints, findCheckpoint, findSession } from './find-by-prefix.ts'
 import { type ShownCheckpoint, understood } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
@@ -33,11 +33,11 @@ export async function checkpoints(session: string | undefined, context: CtlConte
   const ids = shortIds(found.map((one) => one.checkpoint_id))
   const row = (one: ShownCheckpoint): string[] => [
     ids.get(one.checkpoint_id) ?? '',
-    terminalLine(one.created_at.slice(0, 19).replace('T', ' '), 19),
+    localTime(one.created_at),
     terminalLine(one.label ?? '', 40),
     terminalLine(one.workspace_root, 200),
   ]
-  const table = textTable(['ID', 'TAKEN (UTC)', 'LABEL', 'WORKSPACE'], found.map(row)).trimEnd()
+  const table = textTable(['ID', `TAKEN (${localZone()})`, 'LABEL', 'WORKSPACE'], found.map(row)).trimEnd()
   context.say(
     { checkpoints: found },
     found.length === 0 ? 'There are no checkpoints. To take one: quarterdeck ctl checkpoint' : table,
@@ -58,7 +58,7 @@ const LossSchema = z.looseObject({
   protected: files,
 })
 
-/** Shows what restoring would lose, asks for the word, and restores. */
+/** Shows what restoring would lose, asks, and restores. */
 export async function restore(
   id: string,
   { confirm: given }: { confirm?: string },
@@ -77,7 +77,7 @@ export async function restore(
       throw new CliError(exitCodes.failed.code, 'Nothing is restored yet. A program confirms with --confirm <digest>.')
     }
     io.stdout.write(`${lossLines(loss, context).join('\n')}\n`)
-    await confirm('Type restore to go on:', 'restore', io)
+    await confirm('Restore these files?', io)
     digest = loss.digest
   }
   let answer: unknown = null
@@ -127,7 +127,7 @@ function lossLines(loss: Loss, { io }: CtlContext): string[] {
     const rest = count > paths.length ? [`  … ${count - paths.length} more`] : []
     return count === 0
       ? []
-      : [`${count} ${words[list]}:`, ...paths.map((path) => `  ${mark} ${visibleText(path)}`), ...rest]
+      : [`${count} ${words[list]}:`, ...paths.map((path) => `  ${mark} ${exactValue(path)}`), ...rest]
   }
   const lines = [
     ...part('modified', style.yellow('M')),

@@ -20,14 +20,14 @@ export function createCtlCommand(io: Io, settle: Settle, keychain?: Keychain): C
     .addHelpText(
       'after',
       `
-Ids: the first characters are enough, as long as no other id begins with them.
+Ids: the four characters that lists show are enough; so are the start or the end of an id, as long as no other id has them.
 
 Examples:
   $ quarterdeck ctl
   $ quarterdeck ctl list
-  $ quarterdeck ctl approve 0192f3a1
-  $ quarterdeck ctl answer 0192f3a1 refine "Leave the tests alone."
-  $ quarterdeck ctl answer 0192f3b7 --set size=L --set gift=true
+  $ quarterdeck ctl approve 3f2a
+  $ quarterdeck ctl answer 3f2a refine "Leave the tests alone."
+  $ quarterdeck ctl answer 81c4 --set size=L --set gift=true
   $ quarterdeck ctl steer "Use the existing logger."
   $ quarterdeck ctl passphrase
   $ quarterdeck ctl credential set slack_bot_token`,
@@ -73,7 +73,7 @@ function add(parent: Command, name: string, summary: string): Command {
 }
 
 const inSession = (command: Command): Command =>
-  command.option('--session <id>', 'the session, by the start of its id (default: the only open one)')
+  command.option('--session <id>', 'the session, by its short id (default: the only open one)')
 
 const deciding = (command: Command): Command =>
   command.option('--passphrase-fd <number>', 'read the passphrase from this file descriptor')
@@ -86,7 +86,7 @@ function addLookingVerbs(command: Command, on: On): void {
     on(async (context) => (await import('./watch/watch.ts')).watch(context)),
   )
   add(command, 'show', 'Shows one record whole, with every hidden character written out.')
-    .argument('<id>', 'the start of the id of an approval, prompt, wait, alert, session or checkpoint')
+    .argument('<id>', 'the short id of an approval, prompt, wait, alert, session or checkpoint')
     .action((id: string, options: CtlOptions) =>
       on(async (context) => (await import('./list.ts')).show(id, context))(options),
     )
@@ -94,7 +94,7 @@ function addLookingVerbs(command: Command, on: On): void {
 
 function addAnswerVerbs(command: Command, on: On): void {
   deciding(add(command, 'approve', 'Shows an approval whole, asks, and approves it.'))
-    .argument('<id>', 'the start of its id')
+    .argument('<id>', 'its short id')
     .option('--reason <text>', 'why')
     .option('--force', 'of a change: it may overwrite the file although that has changed meanwhile')
     .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
@@ -102,7 +102,7 @@ function addAnswerVerbs(command: Command, on: On): void {
       on(async (context) => (await import('./decide.ts')).approve(id, options, context))(options),
     )
   deciding(add(command, 'reject', 'Rejects an approval.'))
-    .argument('<id>', 'the start of its id')
+    .argument('<id>', 'its short id')
     .option('--reason <text>', 'why; the agent is told')
     .action((id: string, options: CtlOptions & { reason?: string }) =>
       on(async (context) => (await import('./decide.ts')).reject(id, options, context))(options),
@@ -114,12 +114,12 @@ function addAnswerVerbs(command: Command, on: On): void {
       'Opens what the agent proposes in $EDITOR, shows the difference, asks, and approves your text.',
     ),
   )
-    .argument('<id>', 'the start of its id')
+    .argument('<id>', 'its short id')
     .action((id: string, options: CtlOptions) =>
       on(async (context) => (await import('./edit.ts')).edit(id, context))(options),
     )
   deciding(add(command, 'answer', 'Answers a question of an agent or of one of its tools.'))
-    .argument('<id>', 'the start of its id')
+    .argument('<id>', 'its short id')
     .argument(
       '[answer...]',
       'to an agent: continue, refine with what to do instead, or stop; to a tool: its answer, as text or JSON',
@@ -140,7 +140,7 @@ function addAnswerVerbs(command: Command, on: On): void {
       on(async (context) => (await import('./answer.ts')).nudge(words.join(' '), options.session, context))(options),
     )
   deciding(add(command, 'dismiss', 'Says that the silence of an agent is fine.'))
-    .argument('<id>', 'the start of the id of the alert')
+    .argument('<id>', 'the short id of the alert')
     .action((id: string, options: CtlOptions) =>
       on(async (context) => (await import('./answer.ts')).dismiss(id, context))(options),
     )
@@ -209,18 +209,18 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
       on(async (context) => (await import('./checkpoints.ts')).checkpoint(words.join(' '), options, context))(options),
     )
   add(command, 'checkpoints', 'Lists checkpoints, newest first.')
-    .option('--session <id>', 'only those of this session, by the start of its id')
+    .option('--session <id>', 'only those of this session, by its short id')
     .action((options: CtlOptions & InSession) =>
       on(async (context) => (await import('./checkpoints.ts')).checkpoints(options.session, context))(options),
     )
   deciding(add(command, 'restore', 'Shows what would be lost, asks, and brings the files of a checkpoint back.'))
-    .argument('<id>', 'the start of its id')
+    .argument('<id>', 'its short id')
     .option('--confirm <digest>', 'for programs: the digest of the loss that a person was shown')
     .action((id: string, options: CtlOptions & { confirm?: string }) =>
       on(async (context) => (await import('./checkpoints.ts')).restore(id, options, context))(options),
     )
   deciding(add(command, 'policy', 'Lists the policy files that wait for a yes, and what each would allow.'))
-    .argument('[id]', 'only this one, by the start of its id')
+    .argument('[id]', 'only this one, by its short id')
     .option('--approve', 'approve it')
     .action((id: string | undefined, options: CtlOptions & { approve?: boolean }) =>
       on(async (context) => (await import('./policy-items.ts')).policy(id, options, context))(options),

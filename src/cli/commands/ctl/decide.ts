@@ -1,8 +1,8 @@
 import { isRecord } from '../../../domain/is-record.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { confirm, hasTerminal } from './confirm.ts'
 import { findRecord } from './find-by-prefix.ts'
 import { readRecord, type ShownApproval } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
@@ -25,7 +25,7 @@ export async function approve(
     throw new CliError(exitCodes.failed.code, 'This is a question. The verb for it: answer, or reject to refuse it.')
   }
   if (digest !== undefined) checkDigest(digest, approval)
-  else if (showBefore(approval, context)) await confirm('Approve this? Type yes:', 'yes', context.io)
+  else if (showBefore(approval, context)) await confirm('Approve this?', context.io)
   const answer = await context.server.post(`/approvals/${approval.approval_id}`, {
     decision: 'approve',
     digest: approval.digest,

@@ -12,9 +12,9 @@ import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import { unifiedDiff } from '../../../supervision/diffs/unified-diff.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { confirm, hasTerminal } from './confirm.ts'
 import { findApproval, stillNeeds } from './decide.ts'
 import { readRecord, type ShownApproval } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
@@ -46,7 +46,7 @@ export async function editApproval(approval: ShownApproval, context: CtlContext)
     'From the agent’s text to yours',
     differenceLines(before, after, (line) => paintDiff(line, style)),
   )
-  await confirm('Approve your text? Type yes:', 'yes', io, isCall ? undefined : KEPT)
+  await confirm('Approve your text?', io, isCall ? undefined : KEPT)
   const edited = isCall ? { arguments: argumentsIn(after) } : {}
   const answer = await server.post(`/approvals/${approval.approval_id}`, {
     decision: 'approve',

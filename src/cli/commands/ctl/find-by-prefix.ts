@@ -1,9 +1,10 @@
-// People name records and sessions by the first characters of their ids.
+// People name records and sessions by four characters of their ids.
 
 import { ClientError } from '../../../client/client-error.ts'
-import { matchingIds } from '../../../domain/id-prefix.ts'
+import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { localTime } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import type { CtlServer } from './ctl-server.ts'
 import {
@@ -48,7 +49,25 @@ async function readPages(
 
 const placeOf = (createdAt: string, id: string): string => `${Date.parse(createdAt)}.${id}`
 
-export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
+type PutFolders = (items: readonly ShownRecord[]) => Promise<void>
+
+/** Says of each record in which folder its agent works. That of a session never changes, so sessions are read again only for a new one. */
+export function createFolders(server: Server): PutFolders {
+  const known = new Map<string, string | null>()
+  return async (items) => {
+    const elsewhere = items.filter(({ record }) => typeof record.host === 'string')
+    if (elsewhere.some(({ record }) => !known.has(record.session_id))) {
+      for (const { record } of elsewhere) known.set(record.session_id, null)
+      for (const session of await allSessions(server)) known.set(session.session_id, session.workspace_root)
+    }
+    for (const { record } of elsewhere) record.workspace_root ??= known.get(record.session_id) ?? null
+  }
+}
+
+export async function allWaiting(
+  server: Server,
+  putFolders: PutFolders = createFolders(server),
+): Promise<{ items: ShownRecord[]; cursor: string }> {
   const items: ShownRecord[] = []
   let cursor: string | null = null
   await readPages(server, '/inbox?', (answer) => {
@@ -58,6 +77,7 @@ export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]
     cursor ??= read.cursor
     return { count: read.count, next: read.last === null ? null : placeOf(read.last.created_at, read.last.id) }
   })
+  await putFolders(items)
   return { items, cursor: cursor ?? '' }
 }
 
@@ -88,7 +108,7 @@ export async function allCheckpoints(server: Server, sessionId?: string): Promis
   return found
 }
 
-/** What waits, by the first characters of its id; otherwise any record, by its whole id. Throws `CliError`. */
+/** What waits, by its short id; otherwise any record, by its whole id. Throws `CliError`. */
 export async function findRecord(server: Server, given: string): Promise<ShownRecord> {
   const { items } = await allWaiting(server)
   const found = matchingIds(items, given, ({ id }) => id)
@@ -107,7 +127,9 @@ export async function findRecord(server: Server, given: string): Promise<ShownRe
 /** A list does not hold the diff of an approval. Asking for it is on record as having been shown it. */
 export async function fullRecord(server: Server, found: ShownRecord): Promise<ShownRecord> {
   if (found.kind !== 'approval') return found
-  return readRecord.approval(await server.get(`/approvals/${found.id}`))
+  const full = readRecord.approval(await server.get(`/approvals/${found.id}`))
+  full.record.workspace_root ??= found.record.workspace_root
+  return full
 }
 
 const paths: Record<RecordKind, string> = { approval: 'approvals', prompt: 'prompts', wait: 'waits', alert: 'alerts' }
@@ -117,7 +139,10 @@ async function anyRecord(server: Server, id: string): Promise<ShownRecord | null
   if (!isWholeId(id)) return null
   for (const kind of ['approval', 'prompt', 'wait', 'alert'] as const) {
     const answer = await orNotFound(server.get(`/${paths[kind]}/${id}`))
-    if (answer !== null) return readRecord[kind](answer)
+    if (answer === null) continue
+    const found = readRecord[kind](answer)
+    await createFolders(server)([found])
+    return found
   }
   return null
 }
@@ -131,7 +156,7 @@ async function orNotFound(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** The session that is meant: by the first characters of its id, otherwise the only open one. Throws `CliError`. */
+/** The session that is meant: by its short id, otherwise the only open one. Throws `CliError`. */
 export async function findSession(server: Server, given: string | undefined): Promise<ShownSession> {
   const sessions = await allSessions(server)
   const open = sessions.filter(isOpenSession)
@@ -169,14 +194,20 @@ export async function findCheckpoint(server: Server, given: string): Promise<Sho
   if (found.length === 1) return only
   throw ambiguous(
     given,
-    found.map((one) => [one.checkpoint_id, `${one.created_at}  ${one.label ?? ''}`]),
+    found.map((one) => [one.checkpoint_id, `${localTime(one.created_at)}  ${one.label ?? ''}`]),
   )
 }
 
 const ambiguous = (given: string, found: readonly (readonly [string, string])[]): CliError =>
-  new CliError(exitCodes.failed.code, `${quoted(given)} is the start of several ids. Write more of it.`, listed(found))
+  new CliError(
+    exitCodes.failed.code,
+    `${quoted(given)} means several. Write the four characters that stand before the one that you mean.`,
+    listed(found),
+  )
 
-const listed = (found: readonly (readonly [string, string])[]): string[] =>
-  found.slice(0, 20).map(([id, words]) => `${id}  ${terminalLine(words, 80)}`)
+function listed(found: readonly (readonly [string, string])[]): string[] {
+  const short = shortIds(found.map(([id]) => id))
+  return found.slice(0, 20).map(([id, words]) => `${short.get(id) ?? id}  ${terminalLine(words, 80)}`)
+}
 
 const quoted = (text: string): string => JSON.stringify(terminalLine(text, 64))

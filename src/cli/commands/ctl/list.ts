@@ -1,11 +1,12 @@
 import { shortIds } from '../../../domain/id-prefix.ts'
+import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 import { allSessions, allWaiting, findCheckpoint, findRecord, findSession, NothingFound } from './find-by-prefix.ts'
 import { isOpenSession, type ShownRecord, type ShownSession } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
+import { agentOf, folderOf, kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
 
 const TITLE_WIDTH = 70
 
@@ -38,10 +39,12 @@ function waitingTable(items: readonly ShownRecord[]): string {
     ids.get(item.id) ?? '',
     kindOf(item),
     riskOf(item),
-    terminalLine(item.record.created_at.slice(11, 19), 8),
+    localTime(item.record.created_at).slice(11),
+    agentOf(item),
+    terminalLine(folderOf(item), 120),
     terminalLine(titleOf(item), TITLE_WIDTH),
   ])
-  return textTable(['WAITS', 'KIND', 'RISK', 'SINCE', 'WHAT'], rows).trimEnd()
+  return textTable(['WAITS', 'KIND', 'RISK', `SINCE (${localZone()})`, 'AGENT', 'FOLDER', 'WHAT'], rows).trimEnd()
 }
 
 /** A record, a session or a checkpoint, whole. */
@@ -58,7 +61,7 @@ export async function show(id: string, context: CtlContext): Promise<void> {
   await findRecord(server, id)
 }
 
-/** Null if there is none of this kind. An id that is the start of several is an error of its own. */
+/** Null if there is none of this kind. An id that means several is an error of its own. */
 async function orNone<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()

@@ -9,6 +9,7 @@ import { approve, findApproval } from './decide.ts'
 import { allWaiting } from './find-by-prefix.ts'
 import { readRecord, type ShownApproval } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
+import { titleOf } from './show-record.ts'
 
 /** The policy files that wait for an operator's yes, with what each would allow. With an id: only that one. */
 export async function policy(
@@ -41,8 +42,9 @@ async function findPolicy(id: string, context: CtlContext): Promise<ShownApprova
 const withText = async (server: CtlContext['server'], id: string): Promise<ShownApproval> =>
   readRecord.approval(await server.get(`/approvals/${id}?include=content`)).record
 
-function policyLines({ approval_id, title, content }: ShownApproval, { io }: CtlContext): string[] {
-  const head = [`policy  ${approval_id}`, terminalLine(title, 300)]
+function policyLines(approval: ShownApproval, { io }: CtlContext): string[] {
+  const { approval_id, content } = approval
+  const head = [`policy  ${approval_id}`, titleOf({ kind: 'approval', id: approval_id, record: approval })]
   if (typeof content !== 'string') return head
   const read = readPolicy(content)
   if (read.policy === null) return [...head, '  It has mistakes, so it allows nothing.']

@@ -34,6 +34,7 @@ const ApprovalSchema = z.looseObject({
   agent: text.default(''),
   owner: maybe,
   host: maybe,
+  workspace_root: maybe,
   digest: text,
   created_at: text,
   expires_at: maybe,
@@ -52,7 +53,8 @@ const ApprovalSchema = z.looseObject({
 export type ShownApproval = z.infer<typeof ApprovalSchema>
 
 const ProgressSchema = z.array(z.looseObject({ label: text, status: text })).nullish()
-const record = { session_id: text, owner: maybe, host: maybe, created_at: text, status: text }
+/** The server says the folder of a session, not of a record: `allWaiting` puts it in. */
+const record = { session_id: text, owner: maybe, host: maybe, workspace_root: maybe, created_at: text, status: text }
 
 const PromptSchema = z.looseObject({
   prompt_id: text,

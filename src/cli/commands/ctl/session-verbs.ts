@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { operationalModes } from '../../../domain/supervision.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
-import { confirm, hasTerminal } from './confirm.ts'
 import { findSession } from './find-by-prefix.ts'
 import { understood } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
@@ -56,7 +56,8 @@ export async function terminate(
   const { session_id: id, host, title, workspace_root } = await findSession(context.server, session)
   if (yes !== true && hasTerminal(context.io) && !context.json) {
     const what = terminalLine([host, title ?? '', workspace_root].filter((word) => word !== '').join('  '), 120)
-    await confirm(`End the session ${id} (${what})? Type yes:`, 'yes', context.io)
+    context.io.stdout.write(`Session ${id} (${what}).\n`)
+    await confirm('End it?', context.io)
   }
   const answer = await context.server.post(`/sessions/${id}/terminate`, reason === undefined ? {} : { reason })
   context.say(answer, 'Terminated. What was pending is interrupted.')

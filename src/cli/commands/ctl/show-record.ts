@@ -1,12 +1,13 @@
-// Records as lines for a terminal. Everything that an agent wrote passes `terminalText` or `visibleText`, so that it cannot move the
+// Records as lines for a terminal. Everything that an agent wrote passes `exactText` or `exactValue`, so that it cannot move the
 // cursor, fake a line or hide a character.
 
 import { shownPath } from '../../../domain/lookalike.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import { visibleText } from '../../../domain/visible-text.ts'
+import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
+import { localTime, localZone } from '../../terminal/local-time.ts'
 import type { Style } from '../../terminal/style.ts'
-import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
+import { exactText, exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import type { ShownApproval, ShownRecord } from './records.ts'
 
 const LONGEST_LINE = 1_000
@@ -15,8 +16,10 @@ const LONGEST_LINE = 1_000
 export function titleOf(item: ShownRecord): string {
   switch (item.kind) {
     case 'approval': {
-      const { change, title } = item.record
-      return terminalLine(change ? `${shownPath(change.file_path)}: ${title}` : title, LONGEST_LINE)
+      const { change, title, arguments: input } = item.record
+      const call =
+        Object.keys(input).length === 0 ? title : `${title} (${shownArguments(input).replaceAll('\n', ', ')})`
+      return terminalLine(change ? `${shownPath(change.file_path)}: ${title}` : call, LONGEST_LINE)
     }
     case 'prompt':
       return terminalLine(item.record.prompt_text, LONGEST_LINE)
@@ -31,6 +34,12 @@ export function titleOf(item: ShownRecord): string {
       return unreachable(item)
   }
 }
+
+/** Who asks: an agent of the server by its name, one elsewhere by the program that it runs in. */
+export const agentOf = ({ record }: ShownRecord): string =>
+  terminalLine(record.host || ('agent' in record && typeof record.agent === 'string' ? record.agent : ''), 40)
+
+export const folderOf = ({ record }: ShownRecord): string => exactValue(record.workspace_root ?? '')
 
 /** What is asked, in a word. */
 export function kindOf(item: ShownRecord): string {
@@ -47,8 +56,9 @@ export function recordLines(item: ShownRecord, style: Style): string[] {
   const head = [
     `${style.bold(kindOf(item))}  ${item.id}`,
     fact('session', item.record.session_id),
-    fact('host', item.record.host),
-    fact('asked', item.record.created_at),
+    fact('agent', agentOf(item)),
+    fact('folder', folderOf(item)),
+    fact('asked', `${localTime(item.record.created_at)} (${localZone()})`),
   ]
   return [...head, ...bodyOf(item, style)].filter((line) => line !== null)
 }
@@ -100,10 +110,13 @@ function approvalLines(approval: ShownApproval, style: Style): (string | null)[]
   const painted = risk === 'low' ? risk : style.red(risk)
   return [
     `${'risk'.padEnd(11)}${painted}`,
-    fact('status', decided_by ? `${status} by ${decided_by} at ${decided_at ?? 'an unknown time'}` : status),
+    fact(
+      'status',
+      decided_by ? `${status} by ${decided_by} at ${decided_at ? localTime(decided_at) : 'an unknown time'}` : status,
+    ),
     fact('yeses', yesesOf(approval)),
     fact('reason', reason),
-    fact('expires', approval.expires_at),
+    fact('expires', approval.expires_at ? localTime(approval.expires_at) : null),
     fact('digest', approval.digest),
     approval.edited ? style.yellow('An operator has edited this.') : null,
     '',
@@ -119,7 +132,7 @@ function approvalLines(approval: ShownApproval, style: Style): (string | null)[]
 /** Null: one yes is enough. */
 export function yesesOf({ quorum, decisions }: Pick<ShownApproval, 'quorum' | 'decisions'>): string | null {
   if (quorum < 2) return null
-  const names = decisions.map(({ by }) => visibleText(by)).join(', ')
+  const names = decisions.map(({ by }) => exactValue(by)).join(', ')
   return `${decisions.length} of ${quorum}${names === '' ? '' : ` (${names})`}`
 }
 
@@ -127,7 +140,7 @@ function changeLines(change: NonNullable<ShownApproval['change']>, style: Style)
   const what = change.kind === 'delete' ? style.red('deletes') : change.kind === 'create' ? 'creates' : 'changes'
   const { added_lines, removed_lines, warnings, protected_because, has_hidden_text } = change
   return [
-    `It ${what} ${shownPath(change.file_path)} (+${added_lines} -${removed_lines})`,
+    `It ${what} ${exactText(shownPath(change.file_path))} (+${added_lines} -${removed_lines})`,
     ...(protected_because ? [style.red(`Protected: ${terminalLine(protected_because, LONGEST_LINE)}`)] : []),
     ...(has_hidden_text ? [style.red('It hides characters. They are written out below, as <U+202E>.')] : []),
     ...warnings.map((warning) => style.yellow(`Warning: ${terminalLine(warning, LONGEST_LINE)}`)),
@@ -139,11 +152,11 @@ const callLines = ({ approval_id, kind, tool, arguments: input, action, preview 
   if (kind === 'question') return [`To answer: quarterdeck ctl answer ${terminalLine(approval_id, 64)}`]
   const rows = Object.entries(input).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return `  ${visibleText(name)}: ${visibleText(text)}`
+    return `  ${exactValue(name)}: ${exactValue(text)}`
   })
   // The server has made them visible.
   const more = [action, preview].flatMap((text) => (text ? ['', ...prose(text)] : []))
-  return [`It calls ${visibleText(tool)}`, ...rows, ...more]
+  return [`It calls ${exactValue(tool)}`, ...rows, ...more]
 }
 
 /** The whole diff, with every hidden character written out. */
@@ -154,7 +167,7 @@ function diffLines({ change, diff }: ShownApproval, style: Style): string[] {
 }
 
 export function paintDiff(line: string, style: Style): string {
-  const safe = terminalText(line)
+  const safe = exactText(line)
   if (safe.startsWith('+')) return style.green(safe)
   if (safe.startsWith('-')) return style.red(safe)
   return safe.startsWith('@@') ? style.cyan(safe) : safe
@@ -165,4 +178,4 @@ const fact = (name: string, value: string | null | undefined): string | null =>
     ? null
     : `${name.padEnd(11)}${terminalLine(value, LONGEST_LINE)}`
 
-const prose = (text: string): string[] => terminalText(text).split('\n')
+const prose = (text: string): string[] => exactText(text).split('\n')

@@ -30,20 +30,20 @@ test('no alias of the settings can have the name of a verb', () => {
 })
 
 describe('looking', () => {
-  test('list shows the sessions and what waits, with ids that are as short as they can be', async () => {
+  test('list shows the sessions and what waits, with the agent, the folder and the arguments of each', async () => {
     const server = await openSocketServer(usual)
     expect(await server.run('list')).toEqual({
       code: 0,
       err: '',
-      out: `SESSION   STATUS  HOST         OWNER  TITLE  WORKSPACE
-0192f3a1  active  claude-code  ada    Shop   /home/ada/shop
+      out: `SESSION  STATUS  HOST         OWNER  TITLE  WORKSPACE
+00aa     active  claude-code  ada    Shop   /home/ada/shop
 
-WAITS       KIND        RISK  SINCE     WHAT
-0192f3b1-1  diff        low   09:04:10  src/a.ts: Faster search
-0192f3b1-2  permission  high  09:04:10  Bash
-0192f3b2    prompt            09:04:10  Shall I go on?
-0192f3b3    wait              09:04:10  What next?
-0192f3b4    alert             09:04:10  silent for 301 s after heartbeat
+WAITS  KIND        RISK  SINCE (UTC)  AGENT        FOLDER          WHAT
+0001   diff        low   09:04:10     claude-code  /home/ada/shop  src/a.ts: Faster search
+0002   permission  high  09:04:10     claude-code  /home/ada/shop  Bash (command: rm -rf build)
+0003   prompt            09:04:10     claude-code  /home/ada/shop  Shall I go on?
+0004   wait              09:04:10     claude-code  /home/ada/shop  What next?
+0005   alert             09:04:10     claude-code  /home/ada/shop  silent for 301 s after heartbeat
 `,
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
@@ -126,7 +126,7 @@ WAITS       KIND        RISK  SINCE     WHAT
   })
 
   test.each([
-    [['approve', '0192f3b1'], '"0192f3b1" is the start of several ids. Write more of it.'],
+    [['approve', '0192f3b1'], '"0192f3b1" means several. Write the four characters'],
     [['approve', 'nope'], 'Nothing waits under the id "nope".'],
     [['approve', '0192f3b2'], 'This is not an approval but a prompt. The verb for it: answer.'],
     [['dismiss', '0192f3b2'], 'Only alerts about silent agents are dismissed; this is a prompt.'],
@@ -238,7 +238,7 @@ describe('commands for a session', () => {
     expect(JSON.parse((await server.run(...args, '--json', '--session', '0192f3a1')).out)).toEqual(ok)
   })
 
-  test('with several open sessions it lists them, and takes the start of an id', async () => {
+  test('with several open sessions it lists them, and takes their short ids or the start of one', async () => {
     const other = { ...supervision, session_id: ids.other, host: 'codex', title: 'Other\x1b[2J' }
     const ended = { ...supervision, session_id: '0192f3ff-0000-7def-8abc-0000000000cc', status: 'terminated' }
     const sessions = [supervision, other, ended].map((one) => ({ session_id: one.session_id, supervision: one }))
@@ -251,12 +251,14 @@ describe('commands for a session', () => {
     expect([code, err]).toEqual([
       1,
       `quarterdeck: Several sessions are open. Say which one: --session <id>.
-  ${ids.session}  claude-code Shop /home/ada/shop
-  ${ids.other}  codex Other<U+001B>[2J /home/ada/shop
+  00aa  claude-code Shop /home/ada/shop
+  00bb  codex Other<U+001B>[2J /home/ada/shop
 `,
     ])
-    expect(await server.run('pause', '--session', '0192F3A2')).toMatchObject({ code: 0 })
-    expect((await server.run('pause', '--session', '0192f3a')).err).toContain('is the start of several ids')
+    for (const id of ['0192F3A2', '00bb']) {
+      expect(await server.run('pause', '--session', id)).toMatchObject({ code: 0 })
+    }
+    expect((await server.run('pause', '--session', '0192f3a')).err).toContain('means several')
   })
 
   test('mode alone says which one it is', async () => {
@@ -374,7 +376,7 @@ describe('answers', () => {
       const stdin = new PassThrough()
       const io = server.io({ terminal: true, stdin })
       const done = main(['ctl', 'approve', '0192f3b1-2'], io)
-      await io.until('Type yes:')
+      await io.until('[y/N]')
       expect(io.printed()).toContain('rm -rf build')
       expect(server.sent()).toEqual([])
       stdin.write(`${typed}\n`)
@@ -564,7 +566,7 @@ describe('checkpoints', () => {
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin, env: { NO_COLOR: '1' } })
     const done = main(['ctl', 'restore', '0192f3c1'], io)
-    await io.until('Type restore to go on:')
+    await io.until('Restore these files? [y/N]')
     expect(io.printed()).toContain(`1 changed: they get their old contents back:
   M a.ts
 7 new: they are removed:
@@ -573,7 +575,7 @@ describe('checkpoints', () => {
 1 deleted: they come back:
   + b.ts
 `)
-    stdin.write('restore\n')
+    stdin.write('y\n')
     expect([await done, server.sent().map(({ body }) => body)]).toEqual([0, [{}, { confirm: 'loss-1' }]])
   })
 
@@ -599,7 +601,7 @@ describe('checkpoints', () => {
       { label: 'before lunch', contents: true },
       { contents: false },
     ])
-    expect((await server.run('checkpoints')).out).toContain('0192f3c1  2026-11-15 09:04:10  before  /home/ada/shop')
+    expect((await server.run('checkpoints')).out).toContain('0006  2026-11-15 09:04:10  before  /home/ada/shop')
   })
 })
 
@@ -640,7 +642,7 @@ describe('edit', () => {
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin, env: { EDITOR: editor(server.cwd), NO_COLOR: '1' } })
     const done = main(['ctl', 'edit', '0192f3b1-1'], io)
-    await io.until('Type yes:')
+    await io.until('[y/N]')
     expect(io.printed()).toContain('From the agent’s text to yours\n@@ -1,2 +1,2 @@\n one\n-three\n+four\n')
     stdin.write('yes\n')
     expect(await done).toBe(0)
@@ -655,7 +657,7 @@ describe('edit', () => {
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin, env: { EDITOR: editor(server.cwd), NO_COLOR: '1' } })
     const done = main(['ctl', 'edit', '0192f3b1-1'], io)
-    await io.until('Type yes:')
+    await io.until('[y/N]')
     stdin.write('no\n')
     expect(await done).toBe(1)
     expect(io.complained()).toContain('Not approved. It still waits, with your text in place of the agent’s')
@@ -687,6 +689,7 @@ test('policy says what a file would allow', async () => {
     change: null,
   }
   const server = await openSocketServer({
+    ...usual,
     'GET /inbox': {
       cursor: 'f.1',
       items: [{ id: ids.diff, kind: 'approval', created_at: diffApproval.created_at, approval: policy }],

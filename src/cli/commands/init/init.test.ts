@@ -115,8 +115,8 @@ describe('quarterdeck init', () => {
     const io = createTestIo({ cwd, stdin, terminal: true, env: { NO_COLOR: '1' } })
 
     const made = main(['init', '.', '--name', 'parrot', '--provider', 'demo'], io)
-    await io.until('agent.yaml is already there. Overwrite?')
-    stdin.write('n')
+    await io.until('Overwrite? [y/N]')
+    stdin.write('n\n')
 
     expect([await made, await readdir(cwd), await readFile(join(cwd, 'agent.yaml'), 'utf8')]).toEqual([
       1,

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
 
@@ -106,7 +107,6 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
 
 /** Asks whether these files may be overwritten. */
 export async function askToOverwrite(names: readonly string[], io: Io): Promise<boolean> {
-  const { confirm } = await import('@clack/prompts')
-  const message = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} already there. Overwrite?`
-  return (await confirm({ message, initialValue: false, input: io.stdin, output: io.stdout })) === true
+  io.stdout.write(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} already there.\n`)
+  return await saysYes('Overwrite?', io)
 }

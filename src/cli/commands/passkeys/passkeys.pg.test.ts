@@ -38,7 +38,7 @@ test('a lost passkey is removed in the database that the servers share', async (
     return { code: await main(['passkeys', ...args], io), out: io.printed(), err: io.complained() }
   }
   const stdin = new PassThrough()
-  stdin.write('remove\n')
+  stdin.write('y\n')
 
   expect(JSON.parse((await run(['list', '--json'])).out)).toMatchObject({ passkey_id: 'k1', user: 'ada' })
   expect((await run(['remove', 'k1'])).err).toContain('only at a terminal')

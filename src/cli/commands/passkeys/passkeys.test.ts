@@ -42,7 +42,7 @@ describe('quarterdeck passkeys', () => {
     const { run, open } = await setUp()
 
     expect((await run(['list'])).out).toBe(
-      `ID                                    USER  HOST       CREATED (UTC)     LAST USED (UTC)  NAME\n${id}  ada   localhost  2026-11-15 09:00  never            Laptop\n`,
+      `ID                                    USER  HOST       CREATED (UTC)     LAST USED  NAME\n${id}  ada   localhost  2026-11-15 09:00  never      Laptop\n`,
     )
     expect(JSON.parse((await run(['list', '--json'])).out)).toEqual({
       ...{ passkey_id: id, user: 'ada', label: 'Laptop', host: 'localhost' },
@@ -52,12 +52,12 @@ describe('quarterdeck passkeys', () => {
     expect(await run(['list'])).toMatchObject({ code: 0, out: '', err: expect.stringContaining('no passkeys') })
   })
 
-  test('removes a lost one after the word is typed, and puts it on record', async () => {
+  test('removes a lost one after a yes, and puts it on record', async () => {
     const { run, typing, open, dataDir } = await setUp()
 
-    expect(await run(['remove', id], typing('yes\n'))).toMatchObject({ code: 1 })
+    expect(await run(['remove', id], typing('n\n'))).toMatchObject({ code: 1 })
     expect(await open().list()).toHaveLength(1)
-    const done = await run(['remove', id], typing('remove\n'))
+    const done = await run(['remove', id], typing('y\n'))
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('It is the last one')])
     expect(await open().list()).toEqual([])
     const store = openStore({ dataDir, fatal })
@@ -72,9 +72,9 @@ describe('quarterdeck passkeys', () => {
     const { run, typing, open, dataDir } = await setUp()
 
     expect((await run(['remove', id])).err).toContain('only at a terminal')
-    expect((await run(['remove', 'x'], typing('remove\n'))).err).toContain('There is no passkey "x"')
+    expect((await run(['remove', 'x'], typing('y\n'))).err).toContain('There is no passkey "x"')
     const lock = lockDataDir(dataDir)
-    expect((await run(['remove', id], typing('remove\n'))).err).toContain('Stop it, then run this command again.')
+    expect((await run(['remove', id], typing('y\n'))).err).toContain('Stop it, then run this command again.')
     lock.release()
     expect(await open().list()).toHaveLength(1)
   })

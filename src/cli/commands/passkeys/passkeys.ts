@@ -13,10 +13,11 @@ import { CliError } from '../../cli-error.ts'
 import { noData, withStore } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { storePlace, withSharedReads } from '../../store-place.ts'
+import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import { localMinute, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { confirm, hasTerminal } from '../ctl/confirm.ts'
 import { ctlPlace } from '../ctl/ctl-place.ts'
 
 interface Shared {
@@ -98,16 +99,15 @@ function list(passkeys: readonly Passkey[], json: boolean, io: Io): void {
     for (const one of shown) io.stdout.write(`${JSON.stringify(one)}\n`)
     return
   }
-  const minutes = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? 'never'
   const rows = shown.map((one) => [
     terminalLine(one.passkey_id, 64),
     terminalLine(one.user, 64),
     terminalLine(one.host, 64),
-    minutes(one.created_at),
-    minutes(one.last_used_at),
+    localMinute(one.created_at),
+    one.last_used_at === null ? 'never' : localMinute(one.last_used_at),
     terminalLine(one.label, 64),
   ])
-  io.stdout.write(textTable(['ID', 'USER', 'HOST', 'CREATED (UTC)', 'LAST USED (UTC)', 'NAME'], rows))
+  io.stdout.write(textTable(['ID', 'USER', 'HOST', `CREATED (${localZone()})`, 'LAST USED', 'NAME'], rows))
 }
 
 async function removeInDatabase(id: string, url: string, io: Io): Promise<void> {
@@ -142,7 +142,7 @@ async function remove(id: string, store: Pick<Store, 'commit'>, passkeys: Passke
   io.stdout.write(
     `${terminalLine(found.label || 'A passkey', 64)} of ${terminalLine(found.user, 64)} for ${terminalLine(found.rpId, 64)}.${last}\n`,
   )
-  await confirm('Remove it? Type remove:', 'remove', io)
+  await confirm('Remove it?', io)
   // First, so that no passkey goes that is not in the trail.
   const about = { session: null, run: null, agent: '', tool: '', call: null }
   const details = { passkey: found.id, user: found.user, channel: 'command line' }

@@ -259,7 +259,7 @@ describe('quarterdeck policy try', () => {
 1         asked    send_mail     The policy does not list the tool send_mail.
 1         allowed  ask_approval  file_pattern:write:src/**
 
-9 requests since 2026-11-08 00:00 UTC: 4 allowed, 1 asked, 4 refused.
+9 requests since 2026-11-08 00:00 (UTC): 4 allowed, 1 asked, 4 refused.
 Refused means that no policy may allow it: a person is always asked.
 `,
       err: '',
@@ -307,7 +307,7 @@ Refused means that no policy may allow it: a person is always asked.
     )
     await store.close()
     const { out } = await run(cwd, 'try', 'p.json')
-    expect(out).toContain('250 requests since 2026-11-08 00:00 UTC: 250 allowed, 0 asked, 0 refused.\n')
+    expect(out).toContain('250 requests since 2026-11-08 00:00 (UTC): 250 allowed, 0 asked, 0 refused.\n')
     expect(out).toContain('\nLook at these: a person said no, and the policy would have let them pass.\n')
     expect(out.match(/ {2}2026-11-14 23:59 {2}\w{26} {2}send_mail {2}\(tool:send_mail\)\n/g)).toHaveLength(10)
     expect(out).toContain('  2 older ones are not shown. --json has all.\n')
@@ -333,7 +333,7 @@ Refused means that no policy may allow it: a person is always asked.
     const store = openStore({ dataDir: join(cwd, '.quarterdeck'), fatal() {} })
     expect(await run(cwd, 'try', 'p.json')).toEqual({
       exitCode: 0,
-      out: '0 requests since 2026-11-08 00:00 UTC: 0 allowed, 0 asked, 0 refused.\n',
+      out: '0 requests since 2026-11-08 00:00 (UTC): 0 allowed, 0 asked, 0 refused.\n',
       err: '',
     })
     await store.close()

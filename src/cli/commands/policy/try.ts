@@ -9,6 +9,7 @@ import { type ReplayedRequest, replayPolicy } from '../../../supervision/workspa
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { localMinute, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
@@ -98,7 +99,7 @@ function report(found: readonly ReplayedRequest[], { since }: PastRequestsQuery,
   const count = (verdict: ReplayedRequest['verdict']): number => found.filter((one) => one.verdict === verdict).length
   if (found.length > 0) io.stdout.write(`${table(found)}\n`)
   io.stdout.write(
-    `${requests(found.length)} since ${isoTime(since).slice(0, 16).replace('T', ' ')} UTC: ${count('allowed')} allowed, ` +
+    `${requests(found.length)} since ${localMinute(since)} (${localZone()}): ${count('allowed')} allowed, ` +
       `${count('asked')} asked, ${count('refused')} refused.\n`,
   )
   if (count('refused') > 0) io.stdout.write('Refused means that no policy may allow it: a person is always asked.\n')
@@ -110,7 +111,7 @@ function report(found: readonly ReplayedRequest[], { since }: PastRequestsQuery,
     const { at, session, toolName, filePath, command } = request
     const what = terminalLine([toolName, command ?? filePath ?? ''].join(' '), 100)
     io.stdout.write(
-      `  ${isoTime(at).slice(0, 16).replace('T', ' ')}  ${session === null ? '' : ulidOf(session)}  ${what}  (${terminalLine(rule ?? '', 80)})\n`,
+      `  ${localMinute(at)}  ${session === null ? '' : ulidOf(session)}  ${what}  (${terminalLine(rule ?? '', 80)})\n`,
     )
   }
   if (surprising.length > MAX_NAMED)

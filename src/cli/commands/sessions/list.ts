@@ -5,6 +5,7 @@ import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { localMinute, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 
@@ -70,11 +71,11 @@ function summary(session: SessionRecord) {
 export function sessionTable(sessions: readonly SessionRecord[], { owner }: SessionChoice): string {
   const ownerOf = (text: string): string[] => (owner === undefined ? [terminalLine(text, 40)] : [])
   return textTable(
-    ['SESSION', ...ownerOf('OWNER'), 'LAST USED (UTC)', 'MESSAGES', 'AGENT', 'NAME'],
+    ['SESSION', ...ownerOf('OWNER'), `LAST USED (${localZone()})`, 'MESSAGES', 'AGENT', 'NAME'],
     sessions.map((session) => [
       ulidOf(session.id),
       ...ownerOf(session.owner),
-      new Date(session.lastActivity).toISOString().slice(0, 16).replace('T', ' '),
+      localMinute(session.lastActivity),
       String(session.messageCount),
       session.agent,
       terminalLine(session.alias ?? '', 40),

@@ -172,7 +172,7 @@ describe('quarterdeck tokens while no server runs', () => {
     await tokens('create', '--role', 'user', '--user', 'corp:ada@example.com', '--expires', '90d')
     const listed = await tokens('list')
 
-    expect(listed.out).toMatch(/NAME +ENDS \(UTC\) +ONLY\n.* read talk agent:crow\n.*corp:ada@example.com/)
+    expect(listed.out).toMatch(/NAME +ENDS +ONLY\n.* read talk agent:crow\n.*corp:ada@example.com/)
     expect(listed.err).toMatch(/^Token \S+ of local_user ends in 2 d\. To replace it: quarterdeck tokens create\n$/)
     for (const wrong of [
       ['--scopes', 'fly'],

@@ -8,6 +8,7 @@ import { type TokenRole, tokenRoles } from '../../../http/auth/tokens/token.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import { localMinute, localTime, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 import { listTokens, type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
@@ -169,7 +170,7 @@ async function create(store: TokenStore, options: CreateOptions, io: Io): Promis
     return exitCodes.ok.code
   }
   const bound = made.workspace === undefined ? '' : ` for ${terminalLine(made.workspace, 500)}`
-  const ends = made.expires_at === undefined ? '' : `, until ${shownTime(made.expires_at)} UTC`
+  const ends = made.expires_at === undefined ? '' : `, until ${localMinute(made.expires_at)} (${localZone()})`
   io.stderr.write(
     `Token ${made.id} of ${made.user}, ${made.role}${bound}${limitsOf(made)}${ends}, at ${store.where}. It is shown only this time:\n`,
   )
@@ -199,8 +200,6 @@ function warnOfEnds(tokens: readonly ShownToken[], io: Io): void {
   }
 }
 
-const shownTime = (iso: string): string => terminalLine(iso.slice(0, 16).replace('T', ' '), 16)
-
 function limitsOf({ scopes: own, agent }: ShownToken): string {
   const only = own === undefined ? '' : `, only ${own.join(', ')}`
   return agent === undefined ? only : `${only}, only with the agent ${terminalLine(agent, 128)}`
@@ -211,8 +210,8 @@ function table(tokens: readonly ShownToken[]): string {
   const hasLimits = tokens.some((one) => one.scopes !== undefined || one.agent !== undefined)
   const hasEnds = tokens.some(({ expires_at }) => expires_at !== undefined)
   const head = [
-    ...['ID', 'ROLE', 'USER', 'CREATED (UTC)', 'NAME'],
-    ...(hasEnds ? ['ENDS (UTC)'] : []),
+    ...['ID', 'ROLE', 'USER', `CREATED (${localZone()})`, 'NAME'],
+    ...(hasEnds ? ['ENDS'] : []),
     ...(hasLimits ? ['ONLY'] : []),
     ...(hasAgents ? ['WORKSPACE'] : []),
   ]
@@ -220,9 +219,9 @@ function table(tokens: readonly ShownToken[]): string {
     terminalLine(id, 64),
     role,
     terminalLine(user, 64),
-    terminalLine(created_at.slice(0, 19).replace('T', ' '), 19),
+    localTime(created_at),
     terminalLine(name, 64),
-    ...(hasEnds ? [expires_at === undefined ? '' : shownTime(expires_at)] : []),
+    ...(hasEnds ? [expires_at === undefined ? '' : localMinute(expires_at)] : []),
     ...(hasLimits
       ? [[...(own ?? []), ...(agent === undefined ? [] : [`agent:${terminalLine(agent, 128)}`])].join(' ')]
       : []),

@@ -12,7 +12,7 @@ export interface FullScreen {
   restore(): void
 }
 
-// Without wrapping at the edge, a line that is wider than we think cannot move the others.
+// Without wrapping at the edge, a line that is wider than we think cannot cover the others.
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l'
 const LEAVE = '\x1b[?7h\x1b[?25h\x1b[?1049l'
 
@@ -57,7 +57,8 @@ export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents)
   enter()
   return {
     draw(lines) {
-      if (isOpen) stdout.write(`\x1b[H${lines.map((line) => `${line}\x1b[K`).join('\r\n')}\x1b[J`)
+      // Each row is erased before it is written: behind a row that is full, the cursor may still stand on its last character.
+      if (isOpen) stdout.write(lines.map((line, row) => `\x1b[${row + 1};1H\x1b[2K${line}`).join(''))
     },
     bell: () => void stdout.write('\x07'),
     size: () => ({ columns: stdout.columns || 80, rows: rowsOf(stdout) }),

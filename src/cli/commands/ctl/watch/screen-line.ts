@@ -1,4 +1,6 @@
+import { hiddenMark } from '../../../../domain/visible-text.ts'
 import type { Style } from '../../../terminal/style.ts'
+import { drawn } from '../../../terminal/terminal-text.ts'
 
 /** A line that fits the width of the screen. */
 export interface ScreenLine {
@@ -9,26 +11,46 @@ export interface ScreenLine {
 const TAB_WIDTH = 8
 
 /**
- * Terminals disagree about the width of letters beyond Latin, Greek and their neighbours. Too wide a guess breaks a line early; too narrow
- * a guess would hide its end.
+ * Terminals disagree about the width of everything but ASCII: those of East Asia draw `é` and `я` in two cells. None uses more than two
+ * for a character. Too wide a guess breaks a line early; too narrow a guess would hide its end.
  */
-const widthOf = (char: string): number => (char === '\t' ? TAB_WIDTH : (char.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2)
+const widthOf = (text: string): number => {
+  let width = 0
+  for (const char of text) width += char < '\x80' ? 1 : 2
+  return width
+}
+
+/** What is drawn together stays together: a mark at the start of a line would be lost. */
+const letters = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/**
+ * The cells of a row that can be used. A character in the last one leaves the cursor on it in some terminals and behind it in others, so
+ * what is done next would hit it or not.
+ */
+const usable = (columns: number): number => Math.max(1, columns - 1)
 
 /** Breaks a line so that all of it can be seen. */
 export function breakLine(line: string, columns: number): ScreenLine[] {
   const tone = toneOf(line)
+  const room = usable(columns)
   const pieces: ScreenLine[] = []
   let piece = ''
   let width = 0
-  for (const char of line) {
-    const next = widthOf(char)
-    if (width + next > columns && piece !== '') {
+  const add = (letter: string, next: number): void => {
+    if (width + next > room && piece !== '') {
       pieces.push({ text: piece, tone })
       piece = ''
       width = 0
     }
-    piece += char
+    piece += letter
     width += next
+  }
+  for (const { segment } of letters.segment(drawn(line))) {
+    // The stops of tabs can be set, and there are none near the edge.
+    if (segment === '\t') for (let n = TAB_WIDTH - (width % TAB_WIDTH); n > 0; n -= 1) add(' ', 1)
+    else if (widthOf(segment) <= room) add(segment, widthOf(segment))
+    // Too wide even for a row of its own.
+    else for (const char of Array.from(segment, hiddenMark).join('')) add(char, widthOf(char))
   }
   return [...pieces, { text: piece, tone }]
 }
@@ -47,8 +69,8 @@ export function paintLine({ text, tone }: ScreenLine, style: Style): string {
 
 /** The start of a text that fits, for lists, where the rest can be opened. */
 export function fitting(text: string, columns: number): string {
-  const [first] = breakLine(text, Math.max(1, columns))
-  if (first === undefined || first.text.length === text.length) return text
-  const [shorter] = breakLine(text, Math.max(1, columns - widthOf('…')))
+  const [first, ...rest] = breakLine(text, columns)
+  if (rest.length === 0) return first?.text ?? ''
+  const [shorter] = breakLine(text, columns - widthOf('…'))
   return `${shorter?.text ?? ''}…`
 }

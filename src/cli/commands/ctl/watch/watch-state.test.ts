@@ -144,7 +144,7 @@ describe('the screen', () => {
       expect(lines.length).toBe(Math.max(room.rows, 1))
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
       expect(lines.join('')).not.toMatch(/[\x00-\x1f\x7f]/)
-      if (state.view.type === 'list' && room.columns > 10) {
+      if (room.columns > 10) {
         for (const line of lines) expect(breakLine(line, room.columns).length).toBe(1)
       }
     }
@@ -152,11 +152,14 @@ describe('the screen', () => {
 
   test('shows what waits and which keys there are', () => {
     expect(screenLines(watching(low, high), plainStyle)).toEqual([
-      'Quarterdeck  2 wait',
-      '> 0192f3b1-1  diff       low      09:04  src/a.ts: Faster …',
-      '  0192f3b1-2  permission high     09:04  Bash',
-      ...Array.from({ length: 8 }, () => ''),
-      'a approve  r reject  e edit  d whole diff  s steer  ? help…',
+      'Quarterdeck  2 wait  (times in UTC)',
+      '> 0001 09:04 low      diff  claude-code  src/a.ts: Faster…',
+      '  0002 09:04 high     permission  claude-code  Bash (comm…',
+      '',
+      'claude-code',
+      'src/a.ts: Faster search',
+      ...Array.from({ length: 5 }, () => ''),
+      '? help  a approve  r reject  d whole text  e edit  s stee…',
     ])
   })
 })

@@ -38,7 +38,7 @@ interface RecordView {
 
 type Input =
   | { type: 'text'; label: string; text: string; effect: (text: string) => Effect }
-  | { type: 'yes'; label: string; effect: Effect }
+  | { type: 'yes'; question: string; effect: Effect }
 
 export type Effect =
   | { type: 'quit'; interrupted: boolean }
@@ -206,14 +206,14 @@ function act(state: WatchState, key: Key): Turn {
     case 'prompt':
     case 'wait':
       if (key.text === 'c')
-        return confirmed(state, `Let the agent continue? (y/n) `, {
+        return confirmed(state, 'Let the agent continue?', {
           type: 'answer',
           item,
           decision: 'continue',
           text: '',
         })
       if (key.text === 'x')
-        return confirmed(state, `Tell the agent to stop? (y/n) `, { type: 'answer', item, decision: 'stop', text: '' })
+        return confirmed(state, 'Tell the agent to stop?', { type: 'answer', item, decision: 'stop', text: '' })
       if (key.text === 'f')
         return ask('What to do instead: ', (text) => ({ type: 'answer', item, decision: 'refine', text }))
       return unknownKey(state, key, 'c continue, f what to do instead, x stop')
@@ -234,7 +234,7 @@ function actOnApproval(state: WatchState, item: Extract<ShownRecord, { kind: 'ap
         if (state.view.type === 'record') return note(state, notice)
         return { state: { ...state, notice }, effect: { type: 'open', item } }
       }
-      return confirmed(state, `Approve ${titleOf(item)}? (y/n) `, { type: 'approve', item })
+      return confirmed(state, `Approve ${titleOf(item)}?`, { type: 'approve', item })
     case 'r':
       return stay({
         ...state,
@@ -257,8 +257,8 @@ function actOnApproval(state: WatchState, item: Extract<ShownRecord, { kind: 'ap
 const unknownKey = (state: WatchState, key: Key, help: string): Turn =>
   key.text === '' ? stay(state) : note(state, `Keys: ${help}, ? help`)
 
-const confirmed = (state: WatchState, label: string, effect: Effect): Turn =>
-  stay({ ...state, input: { type: 'yes', label, effect } })
+const confirmed = (state: WatchState, question: string, effect: Effect): Turn =>
+  stay({ ...state, input: { type: 'yes', question, effect } })
 
 /** Back to the list: what is answered has nothing left to read. */
 const carryOut = (state: WatchState, effect: Effect): Turn => ({

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import { main } from '../../../main.ts'
 import { createTestIo } from '../../../testing/test-io.ts'
-import { callApproval, diffApproval, ids, openSocketServer, Refusal } from '../testing/socket-server.ts'
+import { callApproval, diffApproval, ids, openSocketServer, Refusal, supervision } from '../testing/socket-server.ts'
 import { openFullScreen } from './full-screen.ts'
 
 const at = diffApproval.created_at
@@ -23,6 +23,7 @@ async function openWatch(env: Record<string, string> = {}) {
   const connected = Promise.withResolvers<void>()
   const server = await openSocketServer({
     'GET /inbox': () => ({ items, cursor: 'f.1' }),
+    'GET /sessions': [{ session_id: ids.session, supervision }],
     'GET /inbox/events': (_: unknown, response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('id: f.1\ndata: {"type":"cursor"}\n\n')
@@ -51,7 +52,7 @@ describe('quarterdeck ctl watch', () => {
   test('shows what waits, decides with a key, and gives the terminal back', async () => {
     const { server, stdin, io, code } = await openWatch({ NO_COLOR: '1' })
     stdin.write('a')
-    await io.until('Approve src/a.ts: Faster search? (y/n)')
+    await io.until('Approve src/a.ts: Faster search? [y/N]')
     stdin.write('y')
     await io.until('Nothing waits')
     stdin.write('q')
@@ -104,7 +105,7 @@ describe('quarterdeck ctl watch', () => {
       [`POST /approvals/${ids.diff}`]: new Refusal(409, { code: 'approval_decided', detail: 'Grace has rejected it.' }),
     })
     stdin.write('a')
-    await io.until('(y/n)')
+    await io.until('[y/N]')
     stdin.write('y')
     await io.until('Grace has rejected it.')
     stdin.write('q')
