@@ -35,7 +35,7 @@ export function dataDirWithoutAgent({ cwd }: Pick<Io, 'cwd'>, configDir: string 
 /** For a server without an agent file. */
 export const userDataDir = (configDir: string): string => join(configDir, 'data')
 
-function configDirOrNull({ env }: Io): string | null {
+export function configDirOrNull({ env }: Io): string | null {
   try {
     return findConfigDir(env, process.platform)
   } catch {

@@ -29,7 +29,7 @@ export function fetchProblem(error: unknown): string {
 }
 
 /** A server answers, but nobody says that it is the right one. */
-const isNotTrusted = (problem: string): boolean =>
+export const isNotTrusted = (problem: string): boolean =>
   /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_|ERR_TLS_CERT)/.test(problem)
 
 export function noServerAt(base: string, error: unknown, advice = ['Start one: quarterdeck serve']): CliError {

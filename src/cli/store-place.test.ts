@@ -14,18 +14,18 @@ function open(files: Record<string, string>, env: Record<string, string> = {}) {
 
 const yaml = { 'quarterdeck.yaml': 'store: postgres://deck@yaml/deck\n' }
 
-test('a command works on the store that a server in this folder would use', () => {
-  expect(storePlace({}, open(yaml))).toEqual({ url: 'postgres://deck@yaml/deck' })
+test('a command works on the store that a server in this folder would use', async () => {
+  expect(await storePlace({}, open(yaml))).toEqual({ url: 'postgres://deck@yaml/deck' })
   const env = { QUARTERDECK_STORE: 'postgres://deck@env/deck' }
-  expect(storePlace({}, open(yaml, env))).toEqual({ url: 'postgres://deck@env/deck' })
-  expect(storePlace({}, open({ '.env': 'QUARTERDECK_STORE=postgres://deck@file/deck\n' }))).toEqual({
+  expect(await storePlace({}, open(yaml, env))).toEqual({ url: 'postgres://deck@env/deck' })
+  expect(await storePlace({}, open({ '.env': 'QUARTERDECK_STORE=postgres://deck@file/deck\n' }))).toEqual({
     url: 'postgres://deck@file/deck',
   })
 })
 
-test('a flag counts more than all of them', () => {
+test('a flag counts more than all of them', async () => {
   const io = open(yaml)
-  expect(storePlace({ store: 'postgres://deck@flag/deck' }, io)).toEqual({ url: 'postgres://deck@flag/deck' })
-  expect(storePlace({ store: 'sqlite' }, io)).toEqual({ dataDir: join(io.cwd, '.quarterdeck') })
-  expect(storePlace({ dataDir: 'here' }, io)).toEqual({ dataDir: join(io.cwd, 'here') })
+  expect(await storePlace({ store: 'postgres://deck@flag/deck' }, io)).toEqual({ url: 'postgres://deck@flag/deck' })
+  expect(await storePlace({ store: 'sqlite' }, io)).toEqual({ dataDir: join(io.cwd, '.quarterdeck') })
+  expect(await storePlace({ dataDir: 'here' }, io)).toEqual({ dataDir: join(io.cwd, 'here') })
 })

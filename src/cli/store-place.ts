@@ -17,8 +17,9 @@ import { openSharedReads, openSharedStore } from '../open-store.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
 import { CliError } from './cli-error.ts'
-import { dataDirectory, withStore, withStoredData } from './data-directory.ts'
+import { withStore, withStoredData } from './data-directory.ts'
 import { exitCodes } from './exit-codes.ts'
+import { chosenDataDir } from './running-server.ts'
 import type { Io } from './terminal/io.ts'
 
 export type StorePlace = { dataDir: string } | { url: string }
@@ -27,9 +28,9 @@ export type StorePlace = { dataDir: string } | { url: string }
  * A flag counts more than the environment, so that one store can be named by each: the source and the target of a move. Then counts what
  * a server in this folder would read: `.env` and quarterdeck.yaml.
  */
-export function storePlace(flags: { store?: string; dataDir?: string }, io: Io): StorePlace {
+export async function storePlace(flags: { store?: string; dataDir?: string }, io: Io): Promise<StorePlace> {
   const named = flags.store ?? (flags.dataDir === undefined ? configuredStore(io) : undefined)
-  if (named === undefined || named === 'sqlite') return { dataDir: dataDirectory(flags.dataDir, io) }
+  if (named === undefined || named === 'sqlite') return { dataDir: await chosenDataDir(flags.dataDir, io) }
   if (!/^postgres(ql)?:\/\/\S+$/.test(named)) {
     throw new CliError(exitCodes.usage.code, `The store ${JSON.stringify(shownStore(named))} cannot be opened.`, [
       'Write sqlite, or postgres://user@host/database.',

@@ -41,7 +41,7 @@ Examples:
     .option('--json', 'one JSON object per line')
     .action(async (options: Shared & { limit: string; json?: boolean }) =>
       settle(
-        await withStoredIn(storePlace(options, io), io, (stored) =>
+        await withStoredIn(await storePlace(options, io), io, (stored) =>
           stored.read((store) => listAudit(store.audit, options, io)),
         ),
       ),
@@ -50,7 +50,7 @@ Examples:
   add('export', 'Writes all chains of the trail as JSON Lines, so that they can be verified elsewhere.')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
     .action(async (options: Shared & { output?: string }) =>
-      settle(await withStoredIn(storePlace(options, io), io, (stored) => exportAudit(stored, options, io))),
+      settle(await withStoredIn(await storePlace(options, io), io, (stored) => exportAudit(stored, options, io))),
     )
 
   add(
@@ -71,7 +71,7 @@ pass it to --expect or --contains the next time.`,
     )
     .action(async ({ file, ...options }: Shared & { expect?: string; contains?: string; file?: string }) => {
       if (file === undefined) {
-        const place = storePlace(options, io)
+        const place = await storePlace(options, io)
         settle(
           await withStoredIn(place, io, (stored) =>
             stored.read((store) => verifyAudit(storedTrail(store.audit), options, io)),

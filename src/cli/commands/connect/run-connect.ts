@@ -14,6 +14,7 @@ import {
 } from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { findRunningServer, type KnownServer, serverAt } from '../../running-server.ts'
 import { hasTerminal, saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -34,7 +35,6 @@ import {
   type OffSwitch,
   SERVER_NAME,
 } from './host-adapter.ts'
-import { findRunningServer, type KnownServer, serverAt } from './running-server.ts'
 import { showChanges } from './show-changes.ts'
 
 const adapters = { claude, codex, copilot, gemini }

@@ -2,13 +2,30 @@ import { existsSync } from 'node:fs'
 import { ConfigError } from '../../../config/config-error.ts'
 import { dataDirectory } from '../../data-directory.ts'
 import { loadConfig } from '../../load-config.ts'
+import { namesDataDir, onlyRunning } from '../../running-server.ts'
 import type { Io } from '../../terminal/io.ts'
 
-/** The data directory that the person names, otherwise the one that a server started in this folder uses, and the name of its socket. */
-export function ctlPlace(
+interface CtlFolder {
+  dataDir: string
+  ipcName: string | null
+}
+
+/**
+ * The data directory that the person names, otherwise the one that a server started in this folder uses, and the name of its socket. If
+ * `isServed` says no to that one, it is the one of the only server of this user that runs. Throws `CliError` with a list if several run.
+ */
+export async function ctlPlace(
   { dataDir }: { dataDir?: string | undefined },
   io: Io,
-): { dataDir: string; ipcName: string | null } {
+  isServed: (place: CtlFolder) => boolean = (place) => existsSync(place.dataDir),
+): Promise<CtlFolder> {
+  const usual = usualPlace(dataDir, io)
+  if (namesDataDir(dataDir, io) || isServed(usual)) return usual
+  const running = await onlyRunning(io)
+  return running === null ? usual : { dataDir: running, ipcName: null }
+}
+
+function usualPlace(dataDir: string | undefined, io: Io): CtlFolder {
   const named = dataDirectory(dataDir, io)
   try {
     const { settings, dataDir: usual } = loadConfig({ files: [], flags: {} }, io)

@@ -41,11 +41,17 @@ const PASSPHRASE_TRIES = 3
 
 /** Finds the server of the data directory, and the operator's token. Throws `CliError`. */
 export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlServer> {
-  const { dataDir, ipcName } = ctlPlace(options, io)
-  if (!existsSync(dataDir)) throw noServer(dataDir, 'there is no such folder')
   const configDir = findConfigDir(io.env, process.platform)
-  const socketOf = (folder: string): string =>
-    findCtlPlace({ env: io.env, configDir, dataDir: folder, ipcName, platform: process.platform }).path
+  const socketAt = (folder: string, name: string | null): string =>
+    findCtlPlace({ env: io.env, configDir, dataDir: folder, ipcName: name, platform: process.platform }).path
+  const { dataDir, ipcName } = await ctlPlace(
+    options,
+    io,
+    (place) =>
+      existsSync(place.dataDir) && (process.platform === 'win32' || existsSync(socketAt(place.dataDir, place.ipcName))),
+  )
+  if (!existsSync(dataDir)) throw noServer(dataDir, 'there is no such folder')
+  const socketOf = (folder: string): string => socketAt(folder, ipcName)
   const path = socketOf(dataDir)
   // Of several servers on one machine, each has a folder of its own and a passphrase of its own, so the person chooses.
   const others = () => replicaFolders(dataDir).filter((folder) => existsSync(socketOf(folder)))

@@ -172,7 +172,7 @@ function addSessionVerbs(command: Command, on: On): void {
     )
   deciding(add(command, 'start', 'Starts a coding agent in a workspace, with host_cli of the settings.'))
     .argument('<prompt...>', 'what it should do')
-    .option('--workspace <folder>', 'where it works (default: this folder)')
+    .option('--workspace <folder>', 'where it works: a path, or the id of one of workspaces (default: this folder)')
     .option('--host <name>', 'which host (default: the one of host_cli)')
     .option('--title <text>', 'a title for lists')
     .action((words: string[], options: CtlOptions & { workspace?: string; host?: string; title?: string }) =>

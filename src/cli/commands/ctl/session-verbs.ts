@@ -113,6 +113,10 @@ export async function run(alias: string, session: string | undefined, context: C
   throw new CliError(exitCodes.failed.code, `The command ${JSON.stringify(alias)} failed: ${shown}.`)
 }
 
+/** A path counts from this folder; a word is the id of a workspace of the settings, as in Slack. */
+const workspaceAt = (given: string, cwd: string): string =>
+  /[\\/]|^\.{1,2}$/.test(given) ? resolve(cwd, given) : given
+
 export async function start(
   prompt: string,
   { workspace, host, title }: { workspace?: string; host?: string; title?: string },
@@ -120,7 +124,7 @@ export async function start(
 ): Promise<void> {
   const answer = await context.server.post('/sessions', {
     prompt,
-    workspace: resolve(context.io.cwd, workspace ?? '.'),
+    workspace: workspaceAt(workspace ?? '.', context.io.cwd),
     ...(host === undefined ? {} : { host }),
     ...(title === undefined ? {} : { title }),
   })

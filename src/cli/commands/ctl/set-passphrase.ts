@@ -17,7 +17,7 @@ interface Options {
 
 /** Gives the new passphrase back. */
 export async function setPassphrase({ dataDir: flag, passphraseFd, cost }: Options, io: Io): Promise<string> {
-  const { dataDir } = ctlPlace({ dataDir: flag }, io)
+  const { dataDir } = await ctlPlace({ dataDir: flag }, io)
   if (!existsSync(dataDir)) {
     throw new CliError(exitCodes.failed.code, `There is no data of Quarterdeck in ${dataDir}.`, [
       'Start the server once, or name the folder: --data-dir <folder> (a server prints it when it starts).',

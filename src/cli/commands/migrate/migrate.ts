@@ -24,7 +24,7 @@ Examples:
   $ quarterdeck migrate --store postgres://deck@localhost/quarterdeck`,
     )
     .action(async (options: { store?: string; dryRun?: boolean; force?: boolean }) => {
-      const place = storePlace(options, io)
+      const place = await storePlace(options, io)
       if (!('url' in place)) {
         throw new CliError(exitCodes.usage.code, 'Set QUARTERDECK_STORE to the address of the Postgres database.', [
           'If the address has no password, --store postgres://user@host/database does it too.',

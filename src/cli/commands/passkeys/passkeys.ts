@@ -47,11 +47,11 @@ Examples:
     .option('--data-dir <folder>', DATA_DIR)
     .option('--json', 'one JSON object a line')
     .action(async (options: Shared & { json?: boolean }) => {
-      const place = storePlace(options, io)
+      const place = await storePlace(options, io)
       const all =
         'url' in place
           ? await withSharedReads(place, io, ({ shared }) => listSharedPasskeys(shared))
-          : await passkeysIn(placeOf(options, io), io).list()
+          : await passkeysIn(await placeOf(options, io), io).list()
       list(all, options.json === true, io)
       settle(exitCodes.ok.code)
     })
@@ -65,16 +65,16 @@ Examples:
       if (!hasTerminal(io)) {
         throw new CliError(exitCodes.failed.code, 'A passkey is removed only at a terminal, by a person.')
       }
-      const place = storePlace(options, io)
+      const place = await storePlace(options, io)
       if ('url' in place) await removeInDatabase(id, place.url, io)
-      else await removeInFolder(id, placeOf(options, io), io)
+      else await removeInFolder(id, await placeOf(options, io), io)
       settle(exitCodes.ok.code)
     })
   return command
 }
 
-function placeOf(options: Shared, io: Io): string {
-  const { dataDir } = ctlPlace(options, io)
+async function placeOf(options: Shared, io: Io): Promise<string> {
+  const { dataDir } = await ctlPlace(options, io)
   if (existsSync(dataDir)) return dataDir
   throw noData(dataDir)
 }

@@ -60,7 +60,7 @@ Examples:
     .action(async (options: Shared & ListOptions) => {
       const { owner, limit, json } = options
       const choice = { limit, ...(owner === undefined ? {} : { owner }), ...(json === undefined ? {} : { json }) }
-      settle(await withStoredIn(storePlace(options, io), io, (stored) => listSessions(stored, choice, io)))
+      settle(await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, choice, io)))
     })
 
   add('export', 'Writes sessions with everything that belongs to them as JSON Lines.')
@@ -70,7 +70,7 @@ Examples:
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
     .action(async (sessions: string[], options: Shared & { owner?: string; output?: string; all?: boolean }) =>
       settle(
-        await withStoredIn(storePlace(options, io), io, (stored, blobs) =>
+        await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
           exportSessions({ stored, blobs }, sessions, options, io),
         ),
       ),
@@ -84,7 +84,7 @@ Examples:
     .option('--all', 'also the grants, allowed policies, tasks, usage and audit trail of an export with --all')
     .action(async (file: string, options: Shared & { all?: boolean }) =>
       settle(
-        await withStoppedServer(storePlace(options, io), { create: true, advice: [] }, io, (store, blobs) =>
+        await withStoppedServer(await storePlace(options, io), { create: true, advice: [] }, io, (store, blobs) =>
           importSessions({ store, blobs, newId: createIds(io.clock.now).uuid }, file, options, io),
         ),
       ),
@@ -94,7 +94,7 @@ Examples:
     .argument('<file>', 'the file, or - for standard input')
     .action(async (file: string, options: Shared) =>
       settle(
-        await withStoredIn(storePlace(options, io), io, (stored, blobs) =>
+        await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
           compareSessions({ stored, blobs }, file, io),
         ),
       ),
@@ -106,7 +106,7 @@ Examples:
     .action(async ({ olderThan, dryRun, ...options }: Shared & PurgeOptions) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
       const before = cutoff(olderThan, io.clock.now())
-      const place = storePlace(options, io)
+      const place = await storePlace(options, io)
       const advice = ['A running server removes old sessions itself, as sessions.retention_days says.']
       settle(
         dryRun
