@@ -89,7 +89,6 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
       excluded: guarded,
       isProtected: (path, root) => (server.because(join(root, path), 'write') ?? protectedPath(path)) !== null,
     }),
-    maxOpen: { perOwner: supervision.maxConcurrentSessions, total: supervision.maxConcurrentSessionsTotal },
   })
   const commands = createSessionCommands({
     ...shared,

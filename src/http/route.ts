@@ -47,6 +47,8 @@ export interface Route {
   describe?: RouteDescription
   /** The route also answers while the server starts and stops, as health and metrics do. */
   anytime?: boolean
+  /** Refuses what `handle` would refuse anyway, before the operator is asked for a passphrase. Changes nothing. */
+  check?(request: Request): Promise<void>
   /** What it throws is answered as a problem. A stream that is still open when it resolves is ended. */
   handle(request: Request, reply: Reply): Promise<void>
 }

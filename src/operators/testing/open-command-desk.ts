@@ -81,7 +81,6 @@ export function openCommandDesk(options: DeskOptions = {}) {
         excluded: [],
         isProtected: (path) => protectedPath(path) !== null,
       }),
-      maxOpen: { perOwner: MOST_OPEN, total: null },
     }),
     commands,
     spawner,

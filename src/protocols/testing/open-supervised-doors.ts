@@ -80,7 +80,6 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
     checkpoints: createSessionCheckpoints({
       ...shared,
       jobs: createCheckpoints({ folder, excluded: [], isProtected: () => false }),
-      maxOpen: { perOwner: settings.maxConcurrentSessions, total: null },
     }),
     commands: createSessionCommands({ ...shared, commands: new Map([['echo', echo]]), environment }),
     spawner: createSpawner({

@@ -28,7 +28,6 @@ async function open() {
       whileWorking: createWhileWorking(desk),
       jobs: { ...jobs, ...change.jobs },
       logger: silentLogger,
-      maxOpen: { perOwner: 3, total: null },
     })
   const session = await desk.sessions.attach(agentIn(root))
   const checkpoint = await start().save(ann, session.id, { label: null, contents: true })
@@ -128,7 +127,6 @@ test('pages show every checkpoint once, also one that took longer than the next'
       },
     },
     logger: silentLogger,
-    maxOpen: { perOwner: 3, total: null },
   })
   const first = checkpoints.save(ann, session.id, { label: 'first', contents: false })
   await desk.clock.advance(1)

@@ -5,8 +5,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
-import { type Checkpoint, openStatuses } from '../../domain/supervision.ts'
+import type { Checkpoint } from '../../domain/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
@@ -35,13 +34,12 @@ type Restored =
 export interface SessionRestoresDeps {
   jobs: Checkpoints
   store: Pick<Store, 'sessions' | 'supervised'>
-  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'list'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'checkRoom'>
   whileWorking: WhileWorking
   operators: Operators
   clock: Pick<Clock, 'now'>
   ids: Ids
   logger: Logger
-  maxOpen: OpenLimits
 }
 
 interface CheckpointRecords {
@@ -51,20 +49,10 @@ interface CheckpointRecords {
   recordUndo(sessionId: string, summary: CheckpointSummary, by: Caller): Promise<Checkpoint>
 }
 
-/** More than a server ever has at one time. */
-const MOST_OPEN = 100_000
-
 export function createSessionRestores(
-  { jobs, store, sessions, whileWorking, operators, clock, ids, logger, maxOpen }: SessionRestoresDeps,
+  { jobs, store, sessions, whileWorking, operators, clock, ids, logger }: SessionRestoresDeps,
   { find, recordUndo }: CheckpointRecords,
 ): SessionRestores {
-  /** Throws `limit` before anything is changed. The old session ends, so it does not count. */
-  async function refuseWithoutRoom(old: SupervisedSession): Promise<void> {
-    const open = await sessions.list({ statuses: openStatuses, limit: MOST_OPEN })
-    const others = open.filter(({ id }) => id !== old.id)
-    refuseOneMore(old.owner, others, maxOpen)
-  }
-
   /** After the files: the checkpoint for an undo, the end of the old session, and the new one. What is done already stays. */
   async function goOn(checkpoint: Checkpoint, { by, sessionId: newId }: RestoreOrigin, { safety }: RestoreResult) {
     const { id, sessionId, workspaceRoot, progressSnapshot } = checkpoint
@@ -104,7 +92,7 @@ export function createSessionRestores(
         )
       }
       if (confirm === null) return { status: 'changed', plan: await jobs.plan({ root, manifest }) }
-      await refuseWithoutRoom(old)
+      await sessions.checkRoom(old.owner, old.id)
       const safety = { checkpointId: ids.uuid(), label: `before restoring ${label ?? id}`, createdAt: clock.now() }
       const restoreId = ids.uuid()
       const origin = { checkpointId: id, sessionId: ids.uuid(), by }

@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { OpenLimits } from '../../domain/open-limits.ts'
+import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
 import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
@@ -52,6 +52,8 @@ const GONE_MS = 60_000
 /** A process that has not looked for this long does not know what was open meanwhile. */
 const LOOKED_MS = 30_000
 const MOST_OPEN = 1_000
+/** More than a server ever has at one time. */
+const MORE_THAN_OPEN = 100_000
 
 export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions {
   const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
@@ -125,6 +127,14 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     async create(by, { id, owner = by.user, title = null, channelId = null, restoredFrom = null, ...values }) {
       if (title !== null) checkText(title, 'title', MOST_TITLE_CHARS)
       return openSession(owner, { ...values, title, channelId, restoredFrom, status: 'created' }, id)
+    },
+    async checkRoom(owner, ending) {
+      const open = await store.supervised.sessions({ statuses: openStatuses, limit: MORE_THAN_OPEN })
+      refuseOneMore(
+        owner,
+        open.filter(({ id }) => id !== ending),
+        maxOpen,
+      )
     },
     get: find,
     async list({ owner, statuses, limit }) {

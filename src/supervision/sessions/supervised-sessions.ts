@@ -31,6 +31,8 @@ export interface SupervisedSessions {
   arrive(sessionId: string): () => void
   /** Creates a session for an agent that we start. It ends by itself if the agent does not connect within 30 s. */
   create(by: Caller, wanted: NewSupervised): Promise<SupervisedSession>
+  /** Throws `limit` if this owner can open no further session, also when the one with the id `ending` has ended. */
+  checkRoom(owner: string, ending?: string): Promise<void>
   get(sessionId: string): Promise<SupervisedSession>
   list(query: { owner?: string; statuses?: readonly SupervisedStatus[]; limit: number }): Promise<SupervisedSession[]>
   /** Refuses the agent's calls until `resume`. Its process goes on. */

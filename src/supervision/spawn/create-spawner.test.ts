@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
-import { ann, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, openDesk } from '../testing/open-desk.ts'
 import { createSpawner, type SpawnerDeps } from './create-spawner.ts'
 import { spawnPlaces } from './testing/spawn-places.ts'
 
 const wanted = { owner: 'ann', prompt: 'Do it.', workspace: 'shop' }
 
-function openSpawner(script: string, more: Partial<SpawnerDeps> = {}) {
+function openSpawner(script: string, more: Partial<SpawnerDeps> = {}, limits: { maxOpen?: number } = {}) {
   const places = spawnPlaces(script)
-  const desk = openDesk()
+  const desk = openDesk(limits)
   const revoked: string[] = []
   const told: [sessionId: string, text: string][] = []
   const { clock: _, log: __, onOutput: ___, onStart: ____, onRespawn: _____, ...machine } = places.deps
@@ -191,9 +192,26 @@ test('what cannot be started is refused, and nothing is left of it', async () =>
   await expect(spawner.start(ann, { ...wanted, host: 'codex' })).rejects.toMatchObject({ code: 'invalid_request' })
   await expect(spawner.start(ann, { ...wanted, owner: 'mallory' })).rejects.toMatchObject({ code: 'forbidden' })
 
-  expect(revoked).toEqual(['minted'])
-  const left = await store.supervised.sessions({ limit: 10 })
-  expect(left.map(({ supervision }) => supervision?.status)).toEqual(['terminated'])
+  expect(revoked).toEqual([])
+  expect(await store.supervised.sessions({ limit: 10 })).toEqual([])
+  await spawner.close()
+})
+
+test('a check refuses what a start would refuse, and starts nothing', async () => {
+  const { spawner, store, deps, sessions } = openSpawner('exit 0', {}, { maxOpen: 1 })
+  const refuse = (code: 'forbidden' | 'config_invalid') => () => {
+    throw new ServerError(code, 'No.')
+  }
+  const broken = (more: Partial<SpawnerDeps>) => createSpawner({ ...deps, ...more }).check(wanted)
+
+  await spawner.check(wanted)
+  expect(await store.supervised.sessions({ limit: 10 })).toEqual([])
+  await expect(spawner.check({ ...wanted, host: 'codex' })).rejects.toMatchObject({ code: 'invalid_request' })
+  await expect(broken({ findWorkspace: refuse('forbidden') })).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(broken({ host: refuse('config_invalid') })).rejects.toMatchObject({ code: 'conflict' })
+  await expect(broken({ extraArgs: [] })).rejects.toMatchObject({ code: 'conflict' })
+  await sessions.attach(agentIn('/srv/other'))
+  await expect(spawner.check(wanted)).rejects.toMatchObject({ code: 'limit' })
   await spawner.close()
 })
 

@@ -18,6 +18,8 @@ import { createWatchedHosts, type Farewell, type WatchedHosts, type WatchedHosts
 export interface Spawner extends Pick<WatchedHosts, 'recover' | 'close'> {
   /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace, or one of another channel) and `limit`. */
   start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
+  /** Throws what `start` would refuse. Starts nothing. */
+  check(wanted: SpawnRequest): Promise<void>
 }
 
 export interface SpawnRequest {
@@ -34,7 +36,7 @@ export interface SpawnRequest {
 }
 
 export interface SpawnerDeps extends WatchedHostsDeps {
-  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'interrupt' | 'list'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'checkRoom' | 'interrupt' | 'list'>
   operators: Operators
   /** The host of the settings. Throws `config_invalid` if there is none. */
   host: () => Pick<HostRequest, 'adapter' | 'program'>
@@ -101,8 +103,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     })
   }
 
-  async function start(by: Caller, wanted: SpawnRequest) {
-    const { owner, prompt, workspace: asked, host: named, title } = wanted
+  /** Where and with what it starts. */
+  async function prepare({ owner, prompt, workspace: asked, host: named, channelId: from }: SpawnRequest) {
     const mcpUrl = deps.mcpUrl()
     if (mcpUrl === null) throw new ServerError('conflict', 'This server has no port that an agent could connect to.')
     refuseUnknownOwner(operators, owner)
@@ -113,11 +115,21 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         `This server starts ${adapter.name}, not ${JSON.stringify(named)}. host_cli in quarterdeck.yaml says which.`,
       )
     }
+    // Only whether this host can be started at all: nothing is written.
+    const trial = { prompt, mcpUrl, agentToken: '', extraArgs: deps.extraArgs, file: (name: string) => name }
+    asRefusal('conflict', () => adapter.launch(trial))
     const workspace = deps.findWorkspace(asked)
-    const channelId = workspace.channelId ?? wanted.channelId
-    if (wanted.channelId !== undefined && channelId !== wanted.channelId) {
+    const channelId = workspace.channelId ?? from
+    if (from !== undefined && channelId !== from) {
       throw new ServerError('forbidden', 'This workspace belongs to another channel. Start the agent there.')
     }
+    await sessions.checkRoom(owner)
+    return { mcpUrl, adapter, program, workspace, channelId }
+  }
+
+  async function start(by: Caller, wanted: SpawnRequest) {
+    const { owner, prompt, title } = wanted
+    const { mcpUrl, adapter, program, workspace, channelId } = await prepare(wanted)
     const shownTitle = title ?? workspace.label
     const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
     try {
@@ -178,7 +190,14 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     ).session
   }
 
-  return { start, recover: hosts.recover, close: hosts.close }
+  return {
+    start,
+    async check(wanted) {
+      await prepare(wanted)
+    },
+    recover: hosts.recover,
+    close: hosts.close,
+  }
 }
 
 const spawnedAs = (pid: number, startedAt: number) => ({ spawned: { pid, startedAt } })

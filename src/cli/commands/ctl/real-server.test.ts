@@ -11,12 +11,12 @@ const TOKEN = 'operator-token-of-this-test'
 const env = { QUARTERDECK_OPERATOR_TOKEN: TOKEN }
 
 /** A real server, and an agent that is connected to it. */
-async function openServer() {
+async function openServer(settings: (root: string) => string = () => '') {
   const root = await tempFolder()
   const [cwd, workspace] = [join(root, 'server'), join(root, 'shop')]
   for (const folder of [cwd, workspace]) mkdirSync(folder)
   writeFileSync(join(workspace, 'a.txt'), 'one\ntwo\n')
-  writeFileSync(join(cwd, 'quarterdeck.yaml'), `workspaces:\n  - path: ${workspace}\n`)
+  writeFileSync(join(cwd, 'quarterdeck.yaml'), `workspaces:\n  - path: ${workspace}\n    id: shop\n${settings(root)}`)
   const serving = createTestIo({ cwd, clock: createSystemClock(), env })
   const stopped = main(['serve', '--port', '0', '--log-level', 'silent'], serving)
   const stop = async () => {
@@ -47,6 +47,7 @@ async function openServer() {
   await post('/mcp', made.token, { jsonrpc: '2.0', method: 'notifications/initialized' }, session)
   return {
     cwd,
+    workspace,
     stop,
     /** The text of the agent's whole answer stream. */
     async call(name: string, args: object): Promise<string> {
@@ -102,4 +103,32 @@ test('ctl decides at a real server through its socket, with the passphrase that 
     1,
     expect.stringContaining(`No server runs for ${server.cwd}/.quarterdeck`),
   ])
+})
+
+test('ctl start takes the id of a workspace, and says what is wrong before it asks for the passphrase', async () => {
+  const server = await openServer((root) => {
+    writeFileSync(join(root, 'agent'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 })
+    return `host_cli: ${join(root, 'agent')}\nhost_cli_args: ["{mcp_config}"]\nmax_concurrent_sessions: 1\n`
+  })
+  const fd = descriptor(server.cwd, 'correct horse battery')
+  expect(await server.ctl('passphrase', '--passphrase-fd', fd)).toMatchObject({ code: 0 })
+  // Without a terminal, a passphrase that is asked for is a failure of its own.
+  const start = async (...args: string[]) => (await server.ctl('start', 'Fix it', ...args)).err
+
+  expect(await start('--workspace', 'shop')).toContain('has to be typed at a terminal')
+  expect(await start('--workspace', 'nowhere')).toContain('nowhere cannot be a workspace')
+  expect(await start('--workspace', '/usr')).toContain('is not a workspace of this server')
+  expect(await start('--workspace', 'shop', '--host', 'codex')).toContain('This server starts custom, not "codex"')
+  const started = await server.ctl(
+    ...['start', 'Fix it', '--workspace', 'shop', '--json', '--passphrase-fd'],
+    descriptor(server.cwd, 'correct horse battery'),
+  )
+  expect(JSON.parse(started.out)).toMatchObject({ workspace_root: server.workspace, status: 'created' })
+  expect(await start('--workspace', 'shop')).toContain('max_concurrent_sessions allows 1')
+})
+
+test('ctl start says that the program of the agent is missing before it asks for the passphrase', async () => {
+  const server = await openServer((root) => `host_cli: ${join(root, 'agent')}\n`)
+
+  expect((await server.ctl('start', 'Fix it', '--workspace', 'shop')).err).toContain('there is no program')
 })

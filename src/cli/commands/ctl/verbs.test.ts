@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { reservedVerbs } from '../../../operators/commands/verbs.ts'
@@ -271,6 +271,16 @@ describe('commands for a session', () => {
     expect(server.sent().map(({ body }) => body)).toEqual([{ prompt: 'Fix it', workspace: server.cwd, title: 'Fix' }])
     expect(out).toContain(`Started: session ${ids.other}.`)
   })
+
+  test.each(['shop', './shop', '..', '/srv/shop'])(
+    'start --workspace %s: a word is an id, as in Slack',
+    async (given) => {
+      const server = await openSocketServer({ ...usual, 'POST /sessions': { session_id: ids.other } })
+      expect(await server.run('start', 'Fix it', '--workspace', given)).toMatchObject({ code: 0 })
+      const workspace = given === 'shop' ? 'shop' : resolve(server.cwd, given)
+      expect(server.sent().map(({ body }) => body)).toEqual([{ prompt: 'Fix it', workspace }])
+    },
+  )
 
   test('run prints the output without what could touch the terminal, and fails as the command does', async () => {
     const path = `POST /sessions/${ids.session}/run`

@@ -27,3 +27,23 @@ test.each<[Route['method'], string, Route['role'], boolean]>([
 
   expect(seen).toEqual(asks ? ['asked', 'handled'] : ['handled'])
 })
+
+test('what would be refused anyway is refused before the passphrase is asked for', async () => {
+  const seen: string[] = []
+  let isRefused = true
+  const route: Route = {
+    ...{ method: 'POST', path: '/sessions', role: 'operator', door: null, body: 'control', summary: '' },
+    async check() {
+      seen.push('checked')
+      if (isRefused) throw new Error('There is no such workspace.')
+    },
+    handle: async () => void seen.push('handled'),
+  }
+  const [guarded] = guardDecisions([route], async () => void seen.push('asked'))
+
+  await expect(guarded?.handle(request, reply)).rejects.toThrow('no such workspace')
+  expect(seen.splice(0)).toEqual(['checked'])
+  isRefused = false
+  await guarded?.handle(request, reply)
+  expect(seen).toEqual(['checked', 'asked', 'handled'])
+})

@@ -29,6 +29,7 @@ export const guardDecisions = (routes: readonly Route[], requirePassphrase: Requ
     return {
       ...route,
       async handle(request, reply) {
+        await route.check?.(request)
         await requirePassphrase(request)
         await route.handle(request, reply)
       },

@@ -8,7 +8,7 @@ import type { SessionCheckpoints } from '../../../supervision/checkpoints/sessio
 import type { SessionCommands } from '../../../supervision/commands/session-commands.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { PurgeSupervised } from '../../../supervision/sessions/purge-supervised.ts'
-import type { Spawner } from '../../../supervision/spawn/create-spawner.ts'
+import type { Spawner, SpawnRequest } from '../../../supervision/spawn/create-spawner.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
@@ -31,7 +31,7 @@ import { NewCheckpointSchema, PurgeSchema, RestoreSchema, RunCommandSchema, Spaw
 export interface WorkRoutesDeps {
   checkpoints: SessionCheckpoints
   commands: Pick<SessionCommands, 'run'>
-  spawner: Pick<Spawner, 'start'>
+  spawner: Pick<Spawner, 'start' | 'check'>
   purge: PurgeSupervised
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
@@ -122,14 +122,18 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     reply.json(200, { alias, ended, ...facts, output, problem })
   }
 
-  async function spawn(request: Request, reply: Reply): Promise<void> {
+  async function wantedIn(request: Request): Promise<SpawnRequest> {
     const { prompt, workspace, host, title } = await decodeBody(request, SpawnSchema)
-    const session = await spawner.start(byOf(request), {
+    return {
       owner: request.principal.owner,
       ...{ prompt, workspace },
       ...(host === undefined ? {} : { host }),
       ...(title === undefined ? {} : { title }),
-    })
+    }
+  }
+
+  async function spawn(request: Request, reply: Reply): Promise<void> {
+    const session = await spawner.start(byOf(request), await wantedIn(request))
     reply.note({ session_id: session.id })
     reply.json(201, supervisionView(session), { Location: `/sessions/${session.id}` })
   }
@@ -178,7 +182,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       describe: describeRunCommand,
       handle: run,
     },
-    { ...command, path: '/sessions', summary: 'Start an agent in a workspace', describe: describeSpawn, handle: spawn },
+    {
+      ...command,
+      path: '/sessions',
+      summary: 'Start an agent in a workspace',
+      describe: describeSpawn,
+      check: async (request) => spawner.check(await wantedIn(request)),
+      handle: spawn,
+    },
     {
       ...command,
       path: '/sessions/purge',
