@@ -8,7 +8,8 @@ import { isOpenSession, type ShownRecord, type ShownSession } from './records.ts
 import type { CtlContext } from './run-ctl.ts'
 import { agentOf, folderOf, kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
 
-const TITLE_WIDTH = 70
+/** Room for the arguments: by them people tell two calls of one tool apart. */
+const TITLE_WIDTH = 200
 
 /** The open sessions, and what waits for a person. */
 export async function list({ all }: { all?: boolean }, context: CtlContext): Promise<void> {
@@ -72,10 +73,10 @@ async function orNone<T>(work: () => Promise<T>): Promise<T | null> {
 }
 
 const factLines = (facts: Record<string, unknown>): string =>
-  Object.entries(facts)
+  Object.entries({ ...facts, time_zone: localZone() })
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      const text = typeof value !== 'string' ? JSON.stringify(value) : name.endsWith('_at') ? localTime(value) : value
       return `${terminalLine(name, 30).padEnd(20)}${terminalLine(text, 1_000)}`
     })
     .join('\n')

@@ -7,9 +7,9 @@ import { terminalLine } from '../../terminal/terminal-text.ts'
 import { readAllowlist } from '../policy/read-policy-argument.ts'
 import { approve, findApproval } from './decide.ts'
 import { allWaiting } from './find-by-prefix.ts'
-import { readRecord, type ShownApproval } from './records.ts'
+import { readRecord, type ShownApproval, type ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { titleOf } from './show-record.ts'
+import { agentOf, titleOf } from './show-record.ts'
 
 /** The policy files that wait for an operator's yes, with what each would allow. With an id: only that one. */
 export async function policy(
@@ -44,7 +44,8 @@ const withText = async (server: CtlContext['server'], id: string): Promise<Shown
 
 function policyLines(approval: ShownApproval, { io }: CtlContext): string[] {
   const { approval_id, content } = approval
-  const head = [`policy  ${approval_id}`, titleOf({ kind: 'approval', id: approval_id, record: approval })]
+  const item: ShownRecord = { kind: 'approval', id: approval_id, record: approval }
+  const head = [`policy  ${approval_id}  ${agentOf(item)}`, titleOf(item)]
   if (typeof content !== 'string') return head
   const read = readPolicy(content)
   if (read.policy === null) return [...head, '  It has mistakes, so it allows nothing.']

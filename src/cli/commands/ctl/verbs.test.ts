@@ -10,6 +10,7 @@ import { createTestIo } from '../../testing/test-io.ts'
 import { createCtlCommand } from './ctl.ts'
 import { setPassphrase } from './set-passphrase.ts'
 import {
+  callApproval,
   descriptor,
   diffApproval,
   ids,
@@ -48,6 +49,57 @@ WAITS  KIND        RISK  SINCE (UTC)  AGENT        FOLDER          WHAT
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
     expect([json.sessions.length, json.waiting.length]).toEqual([1, 5])
+  })
+
+  test('three refunds and three policies are told apart by agent, folder and arguments, in lists and on cards', async () => {
+    const session = (n: number) => `0192f3a${n}-0000-7def-8abc-00000000000a`
+    const id = (n: number) => `0192f3b1-1111-7def-8abc-00000000000${n}`
+    const ask = (n: number, agent: number, more: object) => {
+      const record = {
+        ...callApproval,
+        approval_id: id(n),
+        session_id: session(agent),
+        host: `agent-${agent}`,
+        ...more,
+      }
+      return { id: id(n), kind: 'approval', created_at: record.created_at, approval: record }
+    }
+    const refund = (n: number, agent: number, order: number, amount: number) =>
+      ask(n, agent, { kind: 'tool_call', title: 'Refund', tool: 'refund', arguments: { order, amount } })
+    const policy = (n: number, agent: number, file = 'policy.json') => {
+      const workspace = `/srv/shop-${agent}`
+      return ask(n, agent, { kind: 'policy', title: `Accept the policy ${file}`, arguments: { file, workspace } })
+    }
+    const items = [refund(1, 1, 7, 100), refund(2, 1, 7, 1000), refund(3, 2, 7, 100)]
+    items.push(policy(4, 1), policy(5, 2), policy(6, 2, 'other.json'))
+    const server = await openSocketServer({
+      'GET /inbox': { cursor: 'f.1', items },
+      'GET /sessions': [1, 2].map((n) => ({
+        session_id: session(n),
+        supervision: { ...supervision, session_id: session(n), workspace_root: `/srv/shop-${n}` },
+      })),
+      ...Object.fromEntries(items.map((one) => [`GET /approvals/${one.id}`, one.approval])),
+    })
+
+    expect((await server.run('list')).out).toContain(`
+0001   tool_call  high  09:04:10     agent-1  /srv/shop-1  Refund (order: 7, amount: 100)
+0002   tool_call  high  09:04:10     agent-1  /srv/shop-1  Refund (order: 7, amount: 1000)
+0003   tool_call  high  09:04:10     agent-2  /srv/shop-2  Refund (order: 7, amount: 100)
+0004   policy     high  09:04:10     agent-1  /srv/shop-1  Accept the policy policy.json (file: policy.json, workspace: /srv/shop-1)
+0005   policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
+0006   policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy other.json (file: other.json, workspace: /srv/shop-2)
+`)
+    expect((await server.run('policy')).out).toContain(`
+policy  ${id(5)}  agent-2
+Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
+`)
+    // Without what differs anyway.
+    const cards = await Promise.all(items.map(async (one) => (await server.run('show', one.id)).out))
+    const told = cards.map((card) => card.replace(/^.*0192f3.*$/gm, ''))
+    expect(new Set(told).size).toBe(6)
+    expect(told[1]).toMatch(/\nagent {6}agent-1\nfolder {5}\/srv\/shop-1\n/)
+    expect(told[1]).toContain('\n  order: 7\n  amount: 1000\n')
+    expect(told[4]).toMatch(/\nagent {6}agent-2\nfolder {5}\/srv\/shop-2\n/)
   })
 
   test('looks at every page, also behind items that this version does not know', async () => {
@@ -120,7 +172,18 @@ WAITS  KIND        RISK  SINCE (UTC)  AGENT        FOLDER          WHAT
 
   test('show finds sessions and checkpoints too', async () => {
     const server = await openSocketServer(usual)
-    expect((await server.run('show', '0192f3a1')).out).toContain('workspace_root      /home/ada/shop')
+    expect((await server.run('show', '0192f3a1')).out).toBe(`session_id          ${ids.session}
+owner_user_id       ada
+workspace_root      /home/ada/shop
+status              active
+host                claude-code
+mode                remote
+title               Shop
+updated_at          2026-11-15 09:04:10
+time_zone           UTC
+`)
+    expect((await server.run('show', '0192f3c1')).out).toContain('created_at          2026-11-15 09:04:10\n')
+    expect(JSON.parse((await server.run('show', '0192f3a1', '--json')).out)).toEqual(supervision)
     expect(JSON.parse((await server.run('show', '0192f3c1', '--json')).out)).toMatchObject({ label: 'before' })
     expect(await server.run('show', 'ffff')).toMatchObject({ code: 1, out: '' })
   })
