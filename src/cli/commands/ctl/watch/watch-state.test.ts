@@ -150,6 +150,34 @@ describe('the screen', () => {
     }
   })
 
+  test('tells three refunds and three policies apart by agent, folder and arguments', () => {
+    const ask = (n: number, agent: number, more: object) =>
+      readRecord.approval({
+        ...callApproval,
+        approval_id: `0192f3b1-1111-7def-8abc-00000000000${n}`,
+        ...{ host: `agent-${agent}`, workspace_root: `/srv/shop-${agent}` },
+        ...more,
+      })
+    const refund = (n: number, agent: number, amount: number) =>
+      ask(n, agent, { kind: 'tool_call', title: 'Refund', arguments: { order: 7, amount } })
+    const policy = (n: number, agent: number) =>
+      ask(n, agent, { kind: 'policy', title: 'Accept the policy', arguments: { file: 'policy.json' } })
+    const items = [refund(1, 1, 100), refund(2, 1, 1000), refund(3, 2, 100), policy(4, 1), policy(5, 2), policy(6, 3)]
+    const state = takeItems(firstState({ columns: 81, rows: 14 }), items).state
+
+    expect(screenLines(state, plainStyle).slice(1, 10)).toEqual([
+      '> 0001 09:04 high     tool_call  agent-1 shop-1  Refund (order: 7, amount: 100)',
+      '  0002 09:04 high     tool_call  agent-1 shop-1  Refund (order: 7, amount: 1000)',
+      '  0003 09:04 high     tool_call  agent-2 shop-2  Refund (order: 7, amount: 100)',
+      '  0004 09:04 high     policy  agent-1 shop-1  Accept the policy (file: policy.…',
+      '  0005 09:04 high     policy  agent-2 shop-2  Accept the policy (file: policy.…',
+      '  0006 09:04 high     policy  agent-3 shop-3  Accept the policy (file: policy.…',
+      '',
+      'agent-1  /srv/shop-1',
+      'Refund (order: 7, amount: 100)',
+    ])
+  })
+
   test('shows what waits and which keys there are', () => {
     expect(screenLines(watching(low, high), plainStyle)).toEqual([
       'Quarterdeck  2 wait  (times in UTC)',
