@@ -95,6 +95,7 @@ describe('the workspaces of the settings', () => {
     const rules = { defaultWorkspaceRoot: null, workspaces: [listed] }
     const found = { ...listed, path: at('home/ada/projects/shop') }
     expect(['shop', at('p/shop'), found.path].map((asked) => find(asked, rules, own))).toEqual([found, found, found])
+    expect(() => find('shoe', rules, own)).toThrow('"shoe" is not the id of a workspace. Write an id of workspaces in')
   })
 
   test('include what lies below the root, but not the root and not what a link leads out to', () => {

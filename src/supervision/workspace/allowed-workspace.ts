@@ -153,6 +153,13 @@ function atStart(key: string, check: () => unknown): void {
 function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }: WorkspaceRules, own: OwnFolders) {
   const realPath = createRealPath()
   const named = workspaces.find(({ id }) => id !== null && id === asked)
+  if (named === undefined && !isAbsolute(asked)) {
+    throw new ServerError(
+      'invalid_request',
+      `${JSON.stringify(asked)} is not the id of a workspace. Write an id of workspaces in quarterdeck.yaml, or an absolute path.`,
+      { details: { path: asked } },
+    )
+  }
   const path = checkWorkspace(named?.path ?? asked, own)
   const listed = named ?? workspaces.find((one) => isSame(one.path, path, realPath))
   if (listed !== undefined) return { ...listed, path }

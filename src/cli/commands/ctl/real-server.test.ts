@@ -116,7 +116,7 @@ test('ctl start takes the id of a workspace, and says what is wrong before it as
   const start = async (...args: string[]) => (await server.ctl('start', 'Fix it', ...args)).err
 
   expect(await start('--workspace', 'shop')).toContain('has to be typed at a terminal')
-  expect(await start('--workspace', 'nowhere')).toContain('nowhere cannot be a workspace')
+  expect(await start('--workspace', 'nowhere')).toContain('"nowhere" is not the id of a workspace')
   expect(await start('--workspace', '/usr')).toContain('is not a workspace of this server')
   expect(await start('--workspace', 'shop', '--host', 'codex')).toContain('This server starts custom, not "codex"')
   const started = await server.ctl(
