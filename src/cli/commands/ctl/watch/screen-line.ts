@@ -67,10 +67,13 @@ export function paintLine({ text, tone }: ScreenLine, style: Style): string {
   return tone === 'place' ? style.cyan(text) : text
 }
 
+/** Not every font has `…`, and without a mark the start of a number reads as the whole of it. */
+const CUT = '...'
+
 /** The start of a text that fits, for lists, where the rest can be opened. */
 export function fitting(text: string, columns: number): string {
   const [first, ...rest] = breakLine(text, columns)
   if (rest.length === 0) return first?.text ?? ''
-  const [shorter] = breakLine(text, columns - widthOf('…'))
-  return `${shorter?.text ?? ''}…`
+  const [shorter] = breakLine(text, columns - CUT.length)
+  return `${shorter?.text ?? ''}${CUT}`
 }

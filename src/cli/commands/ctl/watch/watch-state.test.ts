@@ -169,9 +169,9 @@ describe('the screen', () => {
       '> 0001 09:04 high     tool_call  agent-1 shop-1  Refund (order: 7, amount: 100)',
       '  0002 09:04 high     tool_call  agent-1 shop-1  Refund (order: 7, amount: 1000)',
       '  0003 09:04 high     tool_call  agent-2 shop-2  Refund (order: 7, amount: 100)',
-      '  0004 09:04 high     policy  agent-1 shop-1  Accept the policy (file: policy.…',
-      '  0005 09:04 high     policy  agent-2 shop-2  Accept the policy (file: policy.…',
-      '  0006 09:04 high     policy  agent-3 shop-3  Accept the policy (file: policy.…',
+      '  0004 09:04 high     policy  agent-1 shop-1  Accept the policy (file: policy...',
+      '  0005 09:04 high     policy  agent-2 shop-2  Accept the policy (file: policy...',
+      '  0006 09:04 high     policy  agent-3 shop-3  Accept the policy (file: policy...',
       '',
       'agent-1  /srv/shop-1',
       'Refund (order: 7, amount: 100)',
@@ -181,13 +181,13 @@ describe('the screen', () => {
   test('shows what waits and which keys there are', () => {
     expect(screenLines(watching(low, high), plainStyle)).toEqual([
       'Quarterdeck  2 wait  (times in UTC)',
-      '> 0001 09:04 low      diff  claude-code  src/a.ts: Faster…',
-      '  0002 09:04 high     permission  claude-code  Bash (comm…',
+      '> 0001 09:04 low      diff  claude-code  src/a.ts: Faste...',
+      '  0002 09:04 high     permission  claude-code  Bash (com...',
       '',
       'claude-code',
       'src/a.ts: Faster search',
       ...Array.from({ length: 5 }, () => ''),
-      '? help  a approve  r reject  d whole text  e edit  s stee…',
+      '? help  a approve  r reject  d whole text  e edit  s ste...',
     ])
   })
 })
