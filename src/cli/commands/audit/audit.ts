@@ -33,7 +33,10 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+      .option(
+        '--data-dir <folder>',
+        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
+      )
       .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
 
   add('list', 'Lists the newest entries, oldest first.')

@@ -17,7 +17,10 @@ export function createConsoleCommand(io: Io, settle: Settle): Command {
         'a new device needs one too: then sign in at the console itself, or make a code on a device that is signed in.',
     )
     .option('--user <name>', 'who signs in with the link (default: the user of the token)')
-    .option('--data-dir <folder>', 'the data directory of the server (default: the one that serve uses here)')
+    .option(
+      '--data-dir <folder>',
+      'the data directory of the server (default: the one that serve uses here, or the only one that runs)',
+    )
     .option('--passphrase-fd <number>', 'read the passphrase from this file descriptor')
     .option('--json', 'the server’s answer as JSON')
     .addHelpText(

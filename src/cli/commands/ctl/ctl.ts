@@ -68,7 +68,10 @@ function add(parent: Command, name: string, summary: string): Command {
   return parent
     .command(name)
     .description(summary)
-    .option('--data-dir <folder>', 'the data directory of the server (default: the one that serve uses here)')
+    .option(
+      '--data-dir <folder>',
+      'the data directory of the server (default: the one that serve uses here, or the only one that runs)',
+    )
     .option('--json', 'the server’s answer as JSON')
 }
 
@@ -232,7 +235,10 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
   command
     .command('passphrase')
     .description('Sets the passphrase for decisions at this machine, or changes it. A change needs the old one.')
-    .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+    .option(
+      '--data-dir <folder>',
+      'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
+    )
     .option(
       '--passphrase-fd <number>',
       'read it from this file descriptor, one line each: the old one if there is one, the new one',

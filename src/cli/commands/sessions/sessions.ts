@@ -49,7 +49,10 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+      .option(
+        '--data-dir <folder>',
+        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
+      )
       .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
   const OWNER = ['--owner <name>', 'only sessions of this user, as named by a token (default: of all users)'] as const
 

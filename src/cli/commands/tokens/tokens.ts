@@ -59,7 +59,10 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+      .option(
+        '--data-dir <folder>',
+        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
+      )
       .option('--url <address>', 'the running server to ask (default: the server of this data directory, if it runs)')
 
   add('create', 'Creates a token and prints it, only this time.')
