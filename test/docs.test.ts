@@ -467,6 +467,8 @@ describe('names', () => {
       'POSTGRES_PASSWORD',
       'QUARTERDECK_REQUIRE_DEPLOY',
       'HAND_BACK',
+      'QUARTERDECK_CHILD',
+      'RESTART_SECONDS',
       'CUT_BY_LENGTH',
       'RESPONSE_ALREADY_SENT',
       'KEY_VARIABLES',

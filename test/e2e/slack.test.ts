@@ -243,7 +243,7 @@ describe('a card in a whole server', { timeout: BUSY_MS }, () => {
       if (kind === 'policy') await closed(house, card)
       if (kind === 'alert') await until(async () => (await house.read(`${path}/${recordOf(card)}`)).status === 'nudged')
       expect(await heard()).toMatchObject(row.heard ?? {})
-      expect(await closed(house, card)).toMatch(kind === 'alert' ? /Recovered by itself/ : /ann/)
+      expect(await closed(house, card)).toMatch(kind === 'alert' ? /Recovered after a nudge/ : /ann/)
       expect(await house.read(`${path}/${recordOf(card)}`)).toMatchObject(row.taken)
       expect(house.slack.ephemerals(room, MAL)).toEqual([])
       expect(house.cards(room).filter((one) => recordOf(one) === recordOf(card)).length).toBe(1)

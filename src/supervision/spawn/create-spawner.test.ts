@@ -70,7 +70,7 @@ test('the chat room is told of each new start of an agent that crashed', async (
   await until(() => told.length === 1)
   await spawner.close()
 
-  expect(told).toEqual([[id, 'The agent has crashed (exit code 3). It starts again in 1 s (new start 1).']])
+  expect(told).toEqual([[id, 'The agent has crashed: exit code 3\nIt starts again in 1 s (new start 1).']])
 })
 
 test('a host ends with its session, and with the server', async () => {

@@ -180,6 +180,7 @@ host                claude-code
 mode                remote
 title               Shop
 updated_at          2026-11-15 09:04:10
+stalls_enabled      true
 time_zone           UTC
 `)
     expect((await server.run('show', '0192f3c1')).out).toContain('created_at          2026-11-15 09:04:10\n')

@@ -49,10 +49,12 @@ test('every route needs the scope that this table says', async () => {
     'POST /sessions/:id/pause',
     'POST /sessions/:id/resume',
     'POST /sessions/:id/run',
+    'POST /sessions/:id/stalls',
     'POST /sessions/:id/steer',
     'POST /sessions/:id/task',
     'POST /sessions/:id/terminate',
     'POST /waits/:id',
+    'POST /workspaces/:id/tasks',
   ])
   expect(lines('manage')).toEqual([
     'DELETE /push/subscriptions/:id',

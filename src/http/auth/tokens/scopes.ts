@@ -11,7 +11,7 @@ export const scopes = ['read', 'talk', 'decide', 'manage'] as const
 export type Scope = (typeof scopes)[number]
 
 const decisions =
-  /^(?:POST \/(?:approvals|prompts|waits|alerts|checkpoints)\/:id(?:\/\w+)?|POST \/sessions(?:\/:id\/(?!handover)\w+)?|DELETE \/grants\/:id)$/
+  /^(?:POST \/(?:approvals|prompts|waits|alerts|checkpoints|workspaces)\/:id(?:\/\w+)?|POST \/sessions(?:\/:id\/(?!handover)\w+)?|DELETE \/grants\/:id)$/
 
 /** They change nothing, or no more than a message does. */
 const others: Readonly<Record<string, Scope>> = {
