@@ -173,6 +173,7 @@ export const supervision = {
   mode: 'remote',
   title: 'Shop',
   updated_at: at,
+  stalls_enabled: true,
 }
 
 const item = (kind: string, id: string, record: object) => ({ id, kind, owner: 'ada', created_at: at, [kind]: record })
