@@ -45,6 +45,24 @@ describe('the log at a terminal', () => {
     ])
   })
 
+  test('tells of agents elsewhere, and where to answer what they ask', () => {
+    const { log: base, lines } = setUp()
+    const log = base.with({ agent: 'claude-code', folder: '/srv/shop' })
+    log.info('agent session', { outcome: 'opened', by: 'ada' })
+    log.info('waiting for a person', { tool: 'Bash', approval_id: 'a', kind: 'permission' })
+    log.info('decision', { tool: 'Bash', outcome: 'approved', by: 'ada', channel: 'ctl', approval_id: 'a' })
+    log.info('tool call', { tool: 'approve_tool', host_tool: 'Bash', outcome: 'allow', latency_ms: 5 })
+    log.warn('stall alert', { outcome: 'pending', last_tool: 'Bash', idle_seconds: 300, nudge_count: 0 })
+    log.info('nudge', { outcome: 'stream', by: 'quarterdeck', nudge_count: 1 })
+    expect(lines).toEqual([
+      'TIME  claude-code in /srv/shop: agent session opened by ada\n',
+      'TIME  claude-code in /srv/shop asks: Bash → http://127.0.0.1:8000/#thread=s\n',
+      'TIME  claude-code in /srv/shop: decision Bash approved by ada\n',
+      'TIME  claude-code in /srv/shop: stall alert pending\n',
+      'TIME  claude-code in /srv/shop: nudge stream by quarterdeck\n',
+    ])
+  })
+
   test('reports a failure once, with its reason', () => {
     const { log, lines } = setUp()
     const why = { code: 'model_auth_failed', reason: 'The key a-secret-key was refused. Check OPENAI_API_KEY.' }

@@ -74,9 +74,16 @@ function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']):
       return { text: `${modelOf(record)} is asked again in ${seconds(record.wait_ms)}: ${record.reason}`, tone: 'warn' }
     case 'model is replaced by its fallback':
       return { text: `${modelOf(record)} is replaced by ${record.fallback}: ${record.reason}`, tone: 'warn' }
+    case 'waiting for a person':
+      // The run's line already says it.
+      return record.folder === undefined ? null : elsewhereWaits(record, answerUrl)
+    case 'agent session':
+    case 'decision':
+    case 'stall alert':
+    case 'nudge':
+      return elsewhereWords(record)
     // The run's line, or the banner, already says it.
     case 'model call':
-    case 'waiting for a person':
     case 'waiting for the client':
     case 'ready':
       return null
@@ -112,6 +119,21 @@ function runWords(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl'])
       return { text: `${agent} ${outcome === 'failed' ? 'failed' : 'was interrupted'}: ${reason}`, tone: 'error' }
   }
 }
+
+/** An agent elsewhere has no run of ours that would say it. */
+function elsewhereWaits(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']): Said {
+  const url = answerUrl(String(record.session_id))
+  return { text: `${whoElsewhere(record)} asks: ${record.tool}${url === null ? '' : ` → ${url}`}`, tone: 'waits' }
+}
+
+function elsewhereWords(record: LogRecord): Said {
+  const { message, outcome, tool, by, level } = record
+  const words = [message, tool, outcome].filter((word) => typeof word === 'string' && word !== '').join(' ')
+  const who = typeof by === 'string' ? ` by ${by}` : ''
+  return { text: `${whoElsewhere(record)}: ${words}${who}`, tone: level === 'warn' ? 'warn' : 'plain' }
+}
+
+const whoElsewhere = ({ agent, folder }: LogRecord): string => `${agent} in ${folder}`
 
 function figures({ tools, input_tokens, output_tokens, cost, latency_ms }: LogRecord): string[] {
   const calls = Object.entries(Object(tools)).map(([name, count]) => (count === 1 ? name : `${name} ×${count}`))

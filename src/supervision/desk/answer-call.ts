@@ -11,6 +11,7 @@ import type { SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
+import { agentLogger } from '../sessions/step-log.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall, DeskAnswer, ResumableCall, ToolName } from './agent-desk.ts'
@@ -33,6 +34,14 @@ export interface OpenCall extends AgentCall {
   reader: 'model' | 'host'
 }
 
+type CalledTool = Pick<OpenCall, 'callId' | 'agent' | 'signal'> & {
+  /** Null: it found none. */
+  session: SupervisedSession | null
+  tool: ToolName
+  shown: Record<string, unknown>
+  startedAt: number
+}
+
 type BegunCall = Pick<OpenCall, 'callId' | 'reader' | 'resumable'> & { tool: ToolName; shown: object }
 
 /**
@@ -50,6 +59,7 @@ export type AnswerCall = (
 ) => Promise<DeskAnswer>
 
 const MOST_SHOWN = 100
+const MOST_NAME = 200
 /** The whole diff of an edited change may be longer. */
 const MOST_KEPT_CHARS = 1_000_000
 
@@ -130,24 +140,48 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
     return { isError, answer }
   }
 
+  /** One line for each call. */
+  function logged(answered: DeskAnswer, call: CalledTool): DeskAnswer {
+    const { session, callId: call_id, tool, shown, agent, signal, startedAt } = call
+    const log =
+      session === null ? logger.with({ agent: agent.host, folder: agent.workspaceRoot }) : agentLogger(logger, session)
+    const hostTool = typeof shown.tool_name === 'string' ? { host_tool: shown.tool_name.slice(0, MOST_NAME) } : {}
+    const outcome = signal.aborted ? { outcome: 'caller_gone' } : outcomeOf(answered)
+    const latency_ms = Math.round(clock.mono() - startedAt)
+    log.info('tool call', { tool, ...hostTool, call_id, ...outcome, latency_ms })
+    return answered
+  }
+
   return async (call, tool, shown, work, reader = 'model', attach = sessions.attach) => {
     let open: OpenCall | null = null
+    let attached: SupervisedSession | null = null
     let leave = () => {}
+    const callId = ids.uuid()
+    const startedAt = clock.mono()
+    const answered = (answer: DeskAnswer) =>
+      logged(answer, { ...call, session: attached, callId, tool, shown, startedAt })
     try {
-      const callId = ids.uuid()
-      const attached = await attach(call.agent)
-      leave = sessions.arrive(attached.id)
-      const session = await begin(attached, { ...call, tool, callId, shown, reader })
+      const found = await attach(call.agent)
+      attached = found
+      leave = sessions.arrive(found.id)
+      const session = await begin(found, { ...call, tool, callId, shown, reader })
       open = { ...call, session, callId, reader }
-      return await finish(open, await work(open), false)
+      return answered(await finish(open, await work(open), false))
     } catch (error) {
       const answer = errorAnswer(error, logger, tool, clock)
-      if (open === null) return { isError: true, answer }
-      return await finish(open, answer, true).catch(() => ({ isError: true, answer }))
+      if (open === null) return answered({ isError: true, answer })
+      return answered(await finish(open, answer, true).catch(() => ({ isError: true, answer })))
     } finally {
       leave()
     }
   }
+}
+
+/** The answer in one word. */
+function outcomeOf({ isError, answer }: DeskAnswer): { outcome: string; code?: string } {
+  if (isError) return { outcome: 'failed', code: String(answer.error_code) }
+  const word = answer.status ?? answer.behavior ?? answer.decision
+  return { outcome: typeof word === 'string' ? word : 'completed' }
 }
 
 /** The client's connection belongs to the session from its first call on. */

@@ -64,7 +64,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   let goneSince = new Map<string, number>()
   let lookedAt = clock.mono()
   const place = together === undefined ? {} : { place: together.place }
-  const openSession = createOpenSession({ log, clock, ids, maxOpen, ...place })
+  const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, ...place })
 
   const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place: together?.place ?? null })
 

@@ -1,14 +1,17 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
 import type { OpenLimits } from '../../domain/open-limits.ts'
 import type { Supervision } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import { logStep } from './step-log.ts'
 import { about, isSupervisedSession, type SupervisedSession } from './take-step.ts'
 
 interface OpenDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   ids: Ids
+  logger: Logger
   maxOpen: OpenLimits
   /** See `Supervision.place`. */
   place?: string
@@ -24,7 +27,7 @@ export type OpenSession = (
   how?: { unlisted: boolean },
 ) => Promise<SupervisedSession>
 
-export function createOpenSession({ log, clock, ids, maxOpen, place }: OpenDeps): OpenSession {
+export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: OpenDeps): OpenSession {
   return async (owner, values, id = ids.uuid(), { unlisted } = { unlisted: false }) => {
     const at = clock.now()
     const supervision: Supervision = {
@@ -59,7 +62,9 @@ export function createOpenSession({ log, clock, ids, maxOpen, place }: OpenDeps)
       maxOpen,
       audit,
     })
-    return done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
+    const opened = done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
+    logStep(logger, null, opened, { audit })
+    return opened
   }
 }
 

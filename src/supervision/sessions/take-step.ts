@@ -6,6 +6,7 @@ import { type Fact, factText } from '../../domain/entry.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
 import type { OpenLimits } from '../../domain/open-limits.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Supervision } from '../../domain/supervision.ts'
@@ -14,6 +15,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
 import { showStep } from './session-run.ts'
+import { logStep } from './step-log.ts'
 import { createTurns } from './turns.ts'
 
 export type SupervisedSession = SessionRecord & { supervision: Supervision }
@@ -54,6 +56,7 @@ interface StepDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Pick<Clock, 'now'>
   ids: Ids
+  logger: Logger
   maxOpen: OpenLimits
 }
 
@@ -62,7 +65,7 @@ const MOST_WAITING = 64
 /** Somebody else was faster each time. It never happens with people and agents, so it is a bug. */
 const MOST_TRIES = 100
 
-export function createTakeStep({ store, log, clock, ids, maxOpen }: StepDeps): TakeStep {
+export function createTakeStep({ store, log, clock, ids, logger, maxOpen }: StepDeps): TakeStep {
   const turns = createTurns()
 
   async function look(sessionId: string): Promise<SessionNow> {
@@ -97,6 +100,7 @@ export function createTakeStep({ store, log, clock, ids, maxOpen }: StepDeps): T
     })
     const next = done.session
     if (next === undefined || !isSupervisedSession(next)) throw new Error('The store gave no supervised session.')
+    logStep(logger, { session, waiting }, next, changes)
     return next
   }
 

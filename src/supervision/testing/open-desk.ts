@@ -99,7 +99,7 @@ export function openDesk(options: DeskOptions = {}) {
   const log = createSessionLog({ store, clock: real, wake })
   const feed = createFeed({ store: store.feed, wake })
   const changes = createRecordChanges({ feed, clock, logger })
-  const takeStep = createTakeStep({ store, log, clock, ids, maxOpen })
+  const takeStep = createTakeStep({ store, log, clock, ids, logger, maxOpen })
   const sessions = createSupervisedSessions({
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,

@@ -1,0 +1,71 @@
+// What the server's log tells of agents elsewhere: who did what in which folder, and what came of it. Never what anybody said.
+
+import type { AuditRecord } from '../../domain/audit.ts'
+import type { LogFields, Logger } from '../../domain/logger.ts'
+import type { Alert, SupervisedWait } from '../../domain/wait.ts'
+import type { Step, SupervisedSession } from './take-step.ts'
+
+/** Adds the session, the agent's program and its folder to every line. */
+export const agentLogger = (logger: Logger, { id, agent, supervision }: SupervisedSession): Logger =>
+  logger.with({ session_id: id, agent, folder: supervision.workspaceRoot })
+
+type Taken = Pick<Step<unknown>, 'ask' | 'settle' | 'audit'>
+
+/** One line for each session, question, decision, alert and nudge of a step that the store has taken. `before`: null for a new session. */
+export function logStep(
+  logger: Logger,
+  before: { session: SupervisedSession; waiting: readonly SupervisedWait[] } | null,
+  session: SupervisedSession,
+  { ask = [], settle = [], audit = [] }: Taken,
+): void {
+  const log = agentLogger(logger, session)
+  for (const record of ask) {
+    if (record.wait === 'alert') logAlert(log, record)
+    else logAsked(log, record)
+  }
+  for (const { id, patch } of settle) {
+    const alert = before?.waiting.find((one) => one.id === id)
+    if (alert?.wait === 'alert' && patch.status !== undefined) logAlert(log, { ...alert, ...patch } as Alert)
+  }
+  for (const record of audit) logAudited(log, record)
+  const { status } = session.supervision
+  const isTold = audit.some(({ kind, details: { what } }) => kind === 'supervised' && what !== 'nudge')
+  if (status !== before?.session.supervision.status && !isTold) log.info('agent session', { outcome: status })
+}
+
+function logAsked(log: Logger, record: Exclude<SupervisedWait, Alert>): void {
+  const { id, tool, callId: call_id } = record
+  const approval = record.wait === 'approval' ? { approval_id: id, kind: record.kind, risk: record.risk } : null
+  log.info('waiting for a person', { tool, call_id, ...(approval ?? { record_id: id, kind: record.wait }) })
+}
+
+function logAlert(log: Logger, { id, status, lastTool, idleSeconds, nudgeCount, decidedBy }: Alert): void {
+  const by = decidedBy === null ? {} : { by: decidedBy }
+  const silence = { last_tool: lastTool, idle_seconds: idleSeconds, nudge_count: nudgeCount }
+  log.warn('stall alert', { alert_id: id, outcome: status, ...silence, ...by })
+}
+
+function logAudited(log: Logger, { kind, by, tool, details }: AuditRecord): void {
+  const { what, decision, approval, record, channel, way, count, rule } = details
+  if (kind === 'decision') {
+    const subject = approval === undefined ? { record_id: record } : { approval_id: approval }
+    log.info('decision', {
+      tool,
+      outcome: decision,
+      by,
+      ...kept({ channel }),
+      ...subject,
+      ...kept({ kind: details.kind }),
+    })
+  } else if (kind === 'auto_approved') {
+    log.info('decision', { tool, outcome: 'approved', by, rule })
+  } else if (what === 'nudge') {
+    log.info('nudge', { outcome: way, by, nudge_count: count })
+  } else if (kind === 'supervised' && !String(what).startsWith('stall_')) {
+    log.info('agent session', { outcome: what, by, ...kept({ channel, from: details.from, to: details.to }) })
+  }
+}
+
+/** Without what is not there. */
+const kept = (fields: LogFields): LogFields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
