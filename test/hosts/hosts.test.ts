@@ -50,7 +50,7 @@ function tests(host: Host): void {
     expect(yard.read('out.txt')).toBeNull()
   })
 
-  test('does what the person changed it to', async () => {
+  test('does what the person changed it to, and the model is told so', async () => {
     await using yard = await openYard(host)
 
     const running = await yard.start(writes)
@@ -58,9 +58,10 @@ function tests(host: Host): void {
       decision: 'approve',
       arguments: host.changed(asked.arguments, 'echo edited > out.txt'),
     }))
-    await running.ended
+    const { lastRequest } = await running.ended
 
     expect(yard.read('out.txt')).toBe('edited\n')
+    expect(lastRequest).toMatch(/A person changed the arguments of this call.*echo edited > out\.txt/)
   })
 
   test('asks for a change with our tools, and the server writes it after a yes', async () => {

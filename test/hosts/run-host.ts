@@ -43,6 +43,8 @@ export interface Ended {
   /** What the host told the model about its calls. */
   results: readonly string[]
   tools: readonly string[]
+  /** The last request with tools that the model got, as JSON. */
+  lastRequest: string
 }
 
 export interface Running {
@@ -160,7 +162,7 @@ async function ended(child: ChildProcess, model: ScriptedModel): Promise<Ended> 
   }
   const [code] = await once(child, 'exit')
   await model.close()
-  return { code, output, results: model.results, tools: model.tools }
+  return { code, output, results: model.results, tools: model.tools, lastRequest: model.lastRequest() }
 }
 
 /** A host starts children of its own: hooks, shells, MCP servers. */

@@ -16,6 +16,8 @@ export interface ScriptedModel {
   url: string
   /** What the host sent as results of the calls, in order, each once. */
   results: string[]
+  /** The last request with tools, as JSON: all that the model was told. */
+  lastRequest(): string
   /** Names of the tools that the host offered, from its last request that had any. */
   tools: string[]
   close(): Promise<void>
@@ -32,10 +34,12 @@ export async function startScriptedModel(
   const results: string[] = []
   const tools: string[] = []
   let turns = 0
+  let lastRequest = ''
 
   async function next(body: Body): Promise<Step> {
     const offered = toolNames(body)
     if (offered.length === 0) return { text: 'ok' }
+    lastRequest = JSON.stringify(body)
     tools.splice(0, tools.length, ...offered)
     const given = resultTexts(body)
     results.push(...given.slice(results.length))
@@ -64,6 +68,7 @@ export async function startScriptedModel(
     url: `http://127.0.0.1:${port}`,
     results,
     tools,
+    lastRequest: () => lastRequest,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

@@ -10,6 +10,10 @@ const given = { command: 'ls', description: 'list' }
 const updatedInput = { command: 'ls -l', description: 'list' }
 const shorter = { command: 'ls -l' }
 
+const told = (input: object) => ({
+  additionalContext: `A person changed the arguments of this call before it ran, to: ${JSON.stringify(input)}`,
+})
+
 describe('a verdict in the words of the host', () => {
   test.each<[HookHost, string, HookVerdict, Record<string, unknown>]>([
     ['claude', 'PreToolUse', { behavior: 'allow' }, pre({ permissionDecision: 'allow' })],
@@ -17,13 +21,23 @@ describe('a verdict in the words of the host', () => {
       'claude',
       'PreToolUse',
       { behavior: 'allow', updatedInput: shorter },
-      pre({ permissionDecision: 'allow', updatedInput: shorter }),
+      pre({ permissionDecision: 'allow', updatedInput: shorter, ...told(shorter) }),
     ],
     ['claude', 'PermissionRequest', { behavior: 'allow', updatedInput }, asked({ behavior: 'allow', updatedInput })],
     ['codex', 'PreToolUse', { behavior: 'allow' }, {}],
-    ['codex', 'PreToolUse', { behavior: 'allow', updatedInput }, pre({ permissionDecision: 'allow', updatedInput })],
+    [
+      'codex',
+      'PreToolUse',
+      { behavior: 'allow', updatedInput },
+      pre({ permissionDecision: 'allow', updatedInput, ...told(updatedInput) }),
+    ],
     ['codex', 'PermissionRequest', { behavior: 'allow' }, asked({ behavior: 'allow' })],
-    ['copilot', 'PreToolUse', { behavior: 'allow', updatedInput }, pre({ permissionDecision: 'allow', updatedInput })],
+    [
+      'copilot',
+      'PreToolUse',
+      { behavior: 'allow', updatedInput },
+      pre({ permissionDecision: 'allow', updatedInput, ...told(updatedInput) }),
+    ],
     ['gemini', 'BeforeTool', { behavior: 'allow' }, { decision: 'allow' }],
     [
       'gemini',

@@ -23,6 +23,7 @@ export function encodeVerdict(host: HookHost, wireEvent: string, verdict: HookVe
     )
   }
   const changed = updatedInput === undefined ? {} : { updatedInput }
+  // Gemini CLI itself tells the model which arguments were changed.
   if (host === 'gemini') {
     return {
       decision: 'allow',
@@ -34,7 +35,15 @@ export function encodeVerdict(host: HookHost, wireEvent: string, verdict: HookVe
   if (wireEvent === 'PermissionRequest') return specific(wireEvent, { decision: { behavior: 'allow', ...changed } })
   // Codex knows an `allow` only together with a changed input. Without an opinion it goes on.
   if (host === 'codex' && updatedInput === undefined) return {}
-  return specific(wireEvent, { permissionDecision: 'allow', ...changed })
+  // The model must know that the arguments were not the ones it wrote.
+  const told = updatedInput === undefined ? {} : { additionalContext: editNote(updatedInput) }
+  return specific(wireEvent, { permissionDecision: 'allow', ...changed, ...told })
+}
+
+const editNote = (input: Readonly<Words>): string => {
+  const text = JSON.stringify(input)
+  const shown = text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE)}… (${text.length} characters)`
+  return `A person changed the arguments of this call before it ran, to: ${shown}`
 }
 
 /** Also what the hook prints when it could not ask us. */

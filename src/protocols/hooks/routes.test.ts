@@ -80,6 +80,7 @@ describe('a hook that asks', () => {
             hookEventName: 'PreToolUse',
             permissionDecision: 'allow',
             updatedInput: { command: 'ls -l' },
+            additionalContext: expect.stringContaining('{"command":"ls -l"}'),
           },
         },
       },

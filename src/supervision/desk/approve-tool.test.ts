@@ -51,7 +51,7 @@ test('a command is shown as it runs, and a yes lets exactly this call through, o
   })
 })
 
-test('edited arguments are what the host runs', async () => {
+test('edited arguments are what the host runs, and the model is told with the next answer', async () => {
   const desk = open()
   const answer = desk.ask()
   const { id, digest } = await desk.asked()
@@ -60,6 +60,10 @@ test('edited arguments are what the host runs', async () => {
 
   expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
   expect((await desk.audit()).at(-1)).toMatchObject({ decision: 'approved', edited_digest: expect.any(String) })
+  const next = await desk.answerCall(callOf(desk.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
+  const text =
+    'A person changed the arguments of your call toolu_1 of Bash before it ran, to: {"command":"npm test -- --bail"}'
+  expect(next.answer.pending_steering).toMatchObject([{ text, source: 'ann via ctl' }])
 })
 
 test('one person cannot edit a harmless call into a critical one where that needs two', async () => {

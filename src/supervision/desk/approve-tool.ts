@@ -13,6 +13,8 @@ import type { SupervisedApproval } from '../../domain/wait.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
 import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'
+import { MOST_INSTRUCTION_CHARS } from '../sessions/check-text.ts'
+import { newInstruction } from '../sessions/instruct-agent.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { accessOf } from '../workspace-policy/judge-request.ts'
@@ -35,6 +37,8 @@ export interface HostCall {
   cwd?: string
   /** The command line that would run, where the host says it in its own way. */
   command?: string
+  /** The host tells its model if a person changes the arguments. Left out: it cannot, so the session's next answer does. */
+  tellsEdits?: boolean
   /** Such a call is left to the host's own rules, unless the policy allows it. Left out: a person is asked about everything. */
   isReading?: boolean
 }
@@ -170,7 +174,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     }
   }
 
-  async function answerOf(open: OpenCall, record: SupervisedApproval, { input }: HostCall): Promise<Permission> {
+  async function answerOf(open: OpenCall, record: SupervisedApproval, call: HostCall): Promise<Permission> {
+    const { input, tellsEdits = false } = call
     const answer = await asked.answered(open, record, 'Waiting for an operator to allow the call.')
     if (answer.status === 'pending') return deny(notYet(answer))
     const isFirst = await asked.handOut(open, answer)
@@ -180,8 +185,22 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
         'The operator allowed this call once, and that was used. Make the call again to ask for it once more.',
       )
     const { editedArguments } = answer
-    const updatedInput = editedArguments === null ? input : JSON.parse(editedArguments)
-    return { behavior: 'allow', updatedInput, isEdited: editedArguments !== null }
+    if (editedArguments === null) return { behavior: 'allow', updatedInput: input, isEdited: false }
+    // The call is allowed whether or not the model can be told of it.
+    if (!tellsEdits) await tellModel(open, answer, editedArguments).catch(() => {})
+    return { behavior: 'allow', updatedInput: JSON.parse(editedArguments), isEdited: true }
+  }
+
+  /** The model must know that the arguments were not the ones it wrote. It comes with the next answer, as steering does. */
+  function tellModel({ session }: OpenCall, record: SupervisedApproval, edited: string): Promise<unknown> {
+    const { tool, callId, decidedBy, decidedVia } = record
+    const note = `A person changed the arguments of your call ${callId} of ${tool} before it ran, to: ${edited}`
+    const text = note.slice(0, MOST_INSTRUCTION_CHARS)
+    const source = `${decidedBy} via ${decidedVia}`
+    return takeStep(session.id, (now) => ({
+      result: null,
+      instructions: [newInstruction(now, ids.uuid(), { kind: 'steering', text, source })],
+    }))
   }
 
   return async (call, hostCall) => {

@@ -158,6 +158,7 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
           ...(call.cwd === '' ? {} : { cwd: call.cwd }),
           ...(command === undefined ? {} : { command }),
           isReading: effect === 'read',
+          tellsEdits: true,
         },
       )
       if (verdict.behavior !== 'allow') return verdict

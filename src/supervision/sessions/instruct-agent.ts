@@ -4,7 +4,7 @@ import { type Instruction, isOpen } from '../../domain/supervision.ts'
 import { checkText } from './check-text.ts'
 import { channelOf, type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
-import { about, type TakeStep } from './take-step.ts'
+import { about, type SessionNow, type TakeStep } from './take-step.ts'
 
 interface InstructDeps {
   takeStep: TakeStep
@@ -18,19 +18,9 @@ export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) 
     checkText(text)
     const { result } = await takeStep(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
-      const { workspaceRoot } = session.supervision
       if (kind === 'steering') refuseEnded(session)
-      const instruction: Instruction = {
-        id: ids.uuid(),
-        kind,
-        sessionId: kind === 'steering' ? session.id : null,
-        owner: session.owner,
-        workspaceRoot,
-        text,
-        source: `${by.user} via ${channelOf(by)}`,
-        createdAt: at,
-        deliveredAt: null,
-      }
+      const source = `${by.user} via ${channelOf(by)}`
+      const instruction = newInstruction({ session, at }, ids.uuid(), { kind, text, source })
       return {
         result: instruction,
         instructions: [instruction],
@@ -43,3 +33,19 @@ export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) 
     return result
   }
 }
+
+export const newInstruction = (
+  { session, at }: Pick<SessionNow, 'session' | 'at'>,
+  id: string,
+  { kind, text, source }: Pick<Instruction, 'kind' | 'text' | 'source'>,
+): Instruction => ({
+  id,
+  kind,
+  sessionId: kind === 'steering' ? session.id : null,
+  owner: session.owner,
+  workspaceRoot: session.supervision.workspaceRoot,
+  text,
+  source,
+  createdAt: at,
+  deliveredAt: null,
+})
