@@ -2,9 +2,10 @@
 // operator's tokens, outside of every workspace, so that neither a host's config nor a process list shows the token.
 
 import { realpathSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isWithin } from '../domain/is-within.ts'
 import { createConfigFile } from '../http/auth/config-folder/config-file.ts'
+import { readPrivateFile } from '../http/auth/config-folder/read-private-file.ts'
 import { createServerAddress } from '../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../store/make-folder.ts'
 
@@ -57,6 +58,19 @@ export function createAgentConnections(configDir: string, host: string): AgentCo
     },
     remove: (workspace) => fileOf(workspace).remove(),
   }
+}
+
+/** The file that lists the folders in which a host's hooks ask. The hooks' command line names it. */
+export const connectedFoldersFile = (configDir: string, host: string): string => join(configDir, `folders-${host}.json`)
+
+/** Null if there is no such file. Throws if it cannot be understood, or other users could have changed it. */
+export function readConnectedFolders(path: string): string[] | null {
+  const refuse = (why: string, cause?: unknown) => new Error(`${path}: ${why}`, { cause })
+  const text = readPrivateFile(path, { maxBytes: 1_000_000, refuse })
+  if (text === null) return null
+  const folders: unknown = JSON.parse(text)
+  if (Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return folders
+  throw refuse('it is not a list of folders; run quarterdeck connect again')
 }
 
 /** Where the server of a connection is now, as far as we know. */

@@ -211,7 +211,7 @@ function tests(host: Host): void {
     const { approval_id } = await yard.supervisor.question()
     running.kill()
     await running.ended
-    await expect.poll(() => processesOf(yard.workspace), { timeout: 60_000 }).toEqual([])
+    await expect.poll(() => processesOf(yard), { timeout: 60_000 }).toEqual([])
 
     expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'pending' }])
     await yard.supervisor.decide({ decision: 'approve' })

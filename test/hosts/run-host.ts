@@ -175,8 +175,8 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Command lines of what runs for a workspace: its hosts are gone only when their hooks and bridges are. */
-export const processesOf = (workspace: string): string[] =>
+/** Command lines of what runs for a yard: its hosts are gone only when their hooks and bridges are. */
+export const processesOf = ({ home, workspace }: Pick<Yard, 'home' | 'workspace'>): string[] =>
   execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes(workspace))
+    .filter((line) => line.includes(workspace) || (line.includes(' hook ') && line.includes(home)))

@@ -16,7 +16,8 @@ const program = { node: '/usr/bin/node', launcher: '/opt/quarterdeck/bin/quarter
 const setupFor = (host: Host, workspace: string | null, more: Partial<HostSetup> = {}): HostSetup => ({
   workspace,
   server: { type: 'stdio', command: program.node, args: [program.launcher, 'mcp', '--connection', host], env: {} },
-  hook: (event, isQuestion) => hookCommand(host, program, { event, isQuestion, workspace }),
+  hook: (event, isQuestion) =>
+    hookCommand(host, program, { event, isQuestion, folders: workspace === null ? null : '/c/folders.json' }),
   ...more,
 })
 const http: HostSetup['server'] = { type: 'http', url: 'http://127.0.0.1:8000/mcp', token: 'secret' }
@@ -125,12 +126,25 @@ describe.each(Object.keys(adapters) as Host[])('connect %s', (host) => {
     expect(over.join('')).toContain('Bearer secret')
   })
 
-  test('a second folder does not disturb the first', () => {
+  test('a second folder does not disturb the first, and adds no hook', () => {
     const first = applied(adapter, before[host], setup)
     const both = applied(adapter, first, setupFor(host, '/home/ada/two'))
 
-    expect(adapter.connected(both)).toEqual([setup.workspace, '/home/ada/two'])
+    expect(both.at(-1)).toBe(first.at(-1))
     expect(removed(adapter, both, '/home/ada/two', false)).toEqual(first)
+  })
+
+  test('replaces the hooks of each folder that an earlier version wrote', () => {
+    const old = (folder: string) =>
+      setupFor(host, folder, {
+        hook: (event) => `'/n' '/q/bin/quarterdeck.js' hook ${host} ${event} --workspace '${folder}' --limit 3600`,
+      })
+    const [one, two] = [applied(adapter, before[host], old('/one')), applied(adapter, before[host], old('/two'))]
+
+    expect([adapter.connected(one), adapter.connected(two)]).toEqual([['/one'], ['/two']])
+    expect(applied(adapter, one, setup).at(-1)).toBe(applied(adapter, before[host], setup).at(-1))
+    expect(removed(adapter, one, '/two', false).at(-1)).toBe(one.at(-1))
+    expect(adapter.connected(removed(adapter, one, '/one', false).map((text) => text ?? ''))).toEqual([])
   })
 
   test('for all folders', () => {
@@ -150,10 +164,10 @@ describe.each(Object.keys(adapters) as Host[])('connect %s', (host) => {
 })
 
 const ask = (event: string, host: Host) =>
-  `'/usr/bin/node' '/opt/quarterdeck/bin/quarterdeck.js' hook ${host} ${event} --workspace '/w' --limit 3600 ` +
+  `'/usr/bin/node' '/opt/quarterdeck/bin/quarterdeck.js' hook ${host} ${event} --folders '/c/folders.json' --limit 3600 ` +
   `|| sh -c 'echo "Quarterdeck could not be asked, so this call is refused." >&2; exit 2'`
 const tell = (event: string, host: Host) =>
-  `'/usr/bin/node' '/opt/quarterdeck/bin/quarterdeck.js' hook ${host} ${event} --workspace '/w' --limit 3600`
+  `'/usr/bin/node' '/opt/quarterdeck/bin/quarterdeck.js' hook ${host} ${event} --folders '/c/folders.json' --limit 3600`
 
 describe('what is written', () => {
   test('for Claude Code', () => {
@@ -184,7 +198,16 @@ describe('what is written', () => {
         PreToolUse: [
           {
             matcher: '*',
-            hooks: [{ type: 'command', command: ask('PreToolUse', 'claude'), timeout: 3_660, onFailure: 'block' }],
+            hooks: [
+              {
+                type: 'command',
+                command: ask('PreToolUse', 'claude'),
+                timeout: 3_660,
+                onFailure: 'block',
+                statusMessage:
+                  'Asking Quarterdeck. If it waits for you, answer with: quarterdeck ctl watch, or quarterdeck console',
+              },
+            ],
           },
         ],
         SessionStart: notice('SessionStart'),

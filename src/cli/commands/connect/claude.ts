@@ -32,8 +32,18 @@ function hookEntries({ hook }: HostSetup): Record<string, unknown> {
   return {
     PreToolUse: {
       matcher: '*',
-      // Without `onFailure`, a hook that is killed or too late lets the call through.
-      hooks: [{ type: 'command', command: hook('PreToolUse', true), timeout: HOST_LIMIT_SECONDS, onFailure: 'block' }],
+      hooks: [
+        {
+          type: 'command',
+          command: hook('PreToolUse', true),
+          timeout: HOST_LIMIT_SECONDS,
+          // Without it, a hook that is killed or too late lets the call through.
+          onFailure: 'block',
+          // Shown at the terminal while the hook waits.
+          statusMessage:
+            'Asking Quarterdeck. If it waits for you, answer with: quarterdeck ctl watch, or quarterdeck console',
+        },
+      ],
     },
     SessionStart: tell('SessionStart'),
     SessionEnd: tell('SessionEnd'),
@@ -59,8 +69,8 @@ export const claude: HostAdapter = {
       {
         path: settings,
         what: 'hooks',
-        apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
-        remove: (text, { workspace }) => trimJson(text, settings, (json) => dropHooks(json, workspace)),
+        apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, hookEntries(setup))),
+        remove: (text, target) => trimJson(text, settings, (json) => dropHooks(json, target)),
       },
     ]
   },

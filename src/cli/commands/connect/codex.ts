@@ -54,8 +54,8 @@ export const codex: HostAdapter = {
       {
         path: hooks,
         what: 'hooks',
-        apply: (text, setup) => editJson(text, hooks, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
-        remove: (text, { workspace }) => trimJson(text, hooks, (json) => dropHooks(json, workspace)),
+        apply: (text, setup) => editJson(text, hooks, (json) => setHooks(json, hookEntries(setup))),
+        remove: (text, target) => trimJson(text, hooks, (json) => dropHooks(json, target)),
       },
     ]
   },

@@ -59,7 +59,8 @@ export function changeConfigFile({ path, before, after }: FileChange): void {
   }
 }
 
-function replaceFile(path: string, text: string): void {
+/** A crash leaves the old file or the new one. */
+export function replaceFile(path: string, text: string): void {
   makeFolder(dirname(path), 0o700)
   const target = realOrSame(path)
   const mode = statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600

@@ -153,6 +153,38 @@ describe('quarterdeck connect', () => {
     expect(readdirSync(workspace)).toEqual([])
   })
 
+  test('several folders have one hook, and --remove of one keeps the others', async () => {
+    const { home, folder, workspace, configDir, connect, run } = await setUp()
+    const two = join(folder, 'two')
+    mkdirSync(two)
+    const settings = () => readFileSync(join(home, '.claude', 'settings.json'), 'utf8')
+    const folders = () => JSON.parse(readFileSync(join(configDir, 'folders-claude.json'), 'utf8'))
+    await connect('claude', '--yes')
+    const one = settings()
+
+    expect((await connect('claude', '--yes', '--workspace', two)).code).toBe(0)
+    expect([settings(), folders()]).toEqual([one, [workspace, two]])
+    expect(JSON.parse(one).hooks.PreToolUse).toHaveLength(1)
+
+    expect((await run(['connect', 'claude', '--remove', '--yes'])).code).toBe(0)
+    expect([settings(), folders()]).toEqual([one, [two]])
+    expect((await run(['connect', 'claude', '--remove', '--yes', '--workspace', two])).code).toBe(0)
+    expect([existsSync(join(home, '.claude', 'settings.json')), readdirSync(configDir)]).toEqual([false, []])
+  })
+
+  test('takes over the folders of the hooks that an earlier version wrote', async () => {
+    const { home, workspace, configDir, connect } = await setUp()
+    const old = `'/n' '/q/bin/quarterdeck.js' hook claude PreToolUse --workspace '/old' --limit 3600`
+    mkdirSync(join(home, '.claude'))
+    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: old }] }] }
+    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify({ hooks }))
+
+    expect((await connect('claude', '--yes')).code).toBe(0)
+
+    expect(JSON.parse(readFileSync(join(configDir, 'folders-claude.json'), 'utf8'))).toEqual(['/old', workspace])
+    expect(readFileSync(join(home, '.claude', 'settings.json'), 'utf8')).not.toContain('/old')
+  })
+
   test('--remove without a server says which token was not revoked', async () => {
     const { server, connect, run, connections, workspace } = await setUp()
     await connect('claude', '--yes')

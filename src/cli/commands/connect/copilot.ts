@@ -49,8 +49,8 @@ export const copilot: HostAdapter = {
       {
         path: settings,
         what: 'hooks',
-        apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, setup.workspace, hookEntries(setup))),
-        remove: (text, { workspace }) => trimJson(text, settings, (json) => dropHooks(json, workspace)),
+        apply: (text, setup) => editJson(text, settings, (json) => setHooks(json, hookEntries(setup))),
+        remove: (text, target) => trimJson(text, settings, (json) => dropHooks(json, target)),
       },
     ]
   },

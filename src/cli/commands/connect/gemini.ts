@@ -45,12 +45,12 @@ export const gemini: HostAdapter = {
         apply: (text, setup) =>
           editJson(text, settings, (json) => {
             json.set(PLACE, serverEntry(setup))
-            setHooks(json, setup.workspace, hookEntries(setup))
+            setHooks(json, hookEntries(setup))
           }),
-        remove: (text, { workspace, isLast }) =>
+        remove: (text, target) =>
           trimJson(text, settings, (json) => {
-            dropHooks(json, workspace)
-            if (isLast) json.remove(PLACE)
+            dropHooks(json, target)
+            if (target.isLast) json.remove(PLACE)
           }),
       },
     ]

@@ -6,41 +6,46 @@ import { editJson, type JsonEditor } from './edit-json.ts'
 import { shellText } from './hook-command.ts'
 
 const OURS = new RegExp(`quarterdeck(?:\\.js)?["']? hook (${hookHosts.join('|')}) `)
+/** Earlier versions wrote an entry for each folder. */
 const WORKSPACE = / --workspace ('(?:[^']|'\\'')*'|"[^"]*") /
 
-/** Adds an entry for each event, in place of the one that is there for the same folder. */
-export function setHooks(json: JsonEditor, workspace: string | null, entries: Readonly<Record<string, unknown>>): void {
-  dropHooks(json, workspace)
+/** Adds an entry for each event, in place of all that are ours. */
+export function setHooks(json: JsonEditor, entries: Readonly<Record<string, unknown>>): void {
+  dropHooks(json, { workspace: null, isLast: true })
   for (const [event, entry] of Object.entries(entries)) json.append(['hooks', event], entry)
 }
 
-/** Removes our entries for this folder. Null: those for all folders. */
-export function dropHooks(json: JsonEditor, workspace: string | null): void {
+/** Removes our entries if no other folder is connected. Otherwise only one that is for this folder alone. */
+export function dropHooks(
+  json: JsonEditor,
+  { workspace, isLast }: { workspace: string | null; isLast: boolean },
+): void {
+  const goes = (command: string) => OURS.test(command) && (isLast || folderOf(command) === workspace)
   const hooks = json.get(['hooks'])
   for (const event of Object.keys(Object(hooks))) {
     const groups = json.get(['hooks', event])
     if (!Array.isArray(groups)) continue
     for (let at = groups.length - 1; at >= 0; at--) {
       const commands = commandsOf(groups[at])
-      if (commands.length > 0 && commands.every((one) => isOurs(one, workspace))) json.remove(['hooks', event, at])
+      if (commands.length > 0 && commands.every(goes)) json.remove(['hooks', event, at])
     }
   }
 }
 
-/** The folders that our entries are for. Null: all folders. */
+/** The folders that our entries name. Null: all folders. An entry that names the file with the connected folders is not among them. */
 export function hookedFolders(text: string): (string | null)[] {
   const found = new Set<string | null>()
   editJson(text, 'The host’s config', (json) => {
     for (const groups of Object.values(Object(json.get(['hooks'])))) {
       if (!Array.isArray(groups)) continue
-      for (const command of groups.flatMap(commandsOf)) if (OURS.test(command)) found.add(folderOf(command))
+      const ours = groups
+        .flatMap(commandsOf)
+        .filter((command) => OURS.test(command) && !command.includes(' --folders '))
+      for (const command of ours) found.add(folderOf(command))
     }
   })
   return [...found]
 }
-
-const isOurs = (command: string, workspace: string | null): boolean =>
-  OURS.test(command) && folderOf(command) === workspace
 
 function folderOf(command: string): string | null {
   const quoted = WORKSPACE.exec(command)?.[1]

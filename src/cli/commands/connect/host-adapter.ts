@@ -47,7 +47,7 @@ export interface HostAdapter {
   /** As people call it. */
   title: string
   edits(at: { home: string; env: Environment }): ConfigEdit[]
-  /** The folders whose hooks are in the config, by the texts of its files. Null: all folders. */
+  /** The folders that hooks in the config are for, by the texts of its files. Null: all folders. One hook for the list of folders names none. */
   connected(texts: readonly string[]): (string | null)[]
   /** Settings that switch off all hooks of the host. */
   offSwitches(at: { home: string; env: Environment; workspace: string }): OffSwitch[]

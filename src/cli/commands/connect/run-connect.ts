@@ -1,6 +1,6 @@
 // Sets up a host: shows what will change in its config, asks, makes a token for the agent, and writes.
 
-import { realpathSync, statSync } from 'node:fs'
+import { realpathSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,8 +9,10 @@ import { variable } from '../../../config/source/env-file.ts'
 import {
   type AgentConnection,
   type AgentConnections,
+  connectedFoldersFile,
   createAgentConnections,
   currentUrl,
+  readConnectedFolders,
 } from '../../agent-connection.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -22,7 +24,7 @@ import { terminalLine } from '../../terminal/terminal-text.ts'
 import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
-import { changeConfigFile, type FileChange, readConfigFile } from './config-file.ts'
+import { changeConfigFile, type FileChange, readConfigFile, replaceFile } from './config-file.ts'
 import { copilot } from './copilot.ts'
 import { editJson } from './edit-json.ts'
 import { gemini } from './gemini.ts'
@@ -59,6 +61,8 @@ interface Job {
   workspace: string
   configDir: string
   connections: AgentConnections
+  /** Lists the folders that are connected with this host. */
+  foldersFile: string
   program: OwnProgram
   io: Io
 }
@@ -68,7 +72,9 @@ export async function runConnect(target: string, options: ConnectOptions, io: Io
   const workspace = realFolder(resolve(io.cwd, options.workspace ?? '.'))
   const configDir = findConfigDir(io.env, process.platform)
   const connections = createAgentConnections(configDir, name === 'print' ? 'other' : name)
-  const job: Job = { target: name, options, workspace, configDir, connections, program: ownProgram(configDir, io), io }
+  const foldersFile = connectedFoldersFile(configDir, name)
+  const program = ownProgram(configDir, io)
+  const job: Job = { target: name, options, workspace, configDir, connections, foldersFile, program, io }
   if (name === 'print') return options.remove ? await forget(job) : await print(job)
   return options.remove ? await disconnect(name, job) : await connect(name, job)
 }
@@ -78,7 +84,8 @@ async function connect(host: KnownHost, job: Job): Promise<number> {
   const adapter: HostAdapter = adapters[host]
   const edits = adapter.edits(placesOf(io))
   const texts = edits.map(({ path }) => readConfigFile(path))
-  refuseMixedScopes(adapter, texts, host, options)
+  const others = otherFolders(adapter, texts, job)
+  refuseMixedScopes(others, host, options)
   const server = await chosenServer(options, configDir)
   const { url } = server
   const changesWith = (token: string): FileChange[] => {
@@ -94,6 +101,7 @@ async function connect(host: KnownHost, job: Job): Promise<number> {
   if (!(await confirmed(shown, job))) return exitCodes.failed.code
   await newConnection(server, job, ({ token }) => {
     for (const change of changesWith(token)) changeConfigFile(change)
+    if (!options.user) writeFolders(job, [...others, workspace])
   })
   io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
   for (const { path, key } of switchedOff(adapter, job)) {
@@ -109,7 +117,7 @@ async function disconnect(host: KnownHost, job: Job): Promise<number> {
   const edits = adapter.edits(placesOf(io))
   const texts = edits.map(({ path }) => readConfigFile(path))
   const workspace = options.user ? null : job.workspace
-  const others = adapter.connected(texts.map((text) => text ?? '')).filter((folder) => folder !== workspace)
+  const others = otherFolders(adapter, texts, job)
   const changes = edits.map(({ path, what, remove }: ConfigEdit, i): FileChange => {
     const before = texts[i] ?? null
     return {
@@ -121,7 +129,25 @@ async function disconnect(host: KnownHost, job: Job): Promise<number> {
   })
   if (!(await confirmed(changes.filter(isChange), job))) return exitCodes.failed.code
   for (const change of changes) changeConfigFile(change)
+  writeFolders(job, others)
   return await forget(job)
+}
+
+/** What else is connected with this host: folders, or null for all folders. */
+function otherFolders(
+  adapter: HostAdapter,
+  texts: readonly (string | null)[],
+  { options, workspace, foldersFile }: Job,
+): (string | null)[] {
+  const named = adapter.connected(texts.map((text) => text ?? ''))
+  const all = new Set([...named, ...(readConnectedFolders(foldersFile) ?? [])])
+  all.delete(options.user ? null : workspace)
+  return [...all]
+}
+
+function writeFolders({ foldersFile }: Job, folders: readonly (string | null)[]): void {
+  if (folders.length === 0) rmSync(foldersFile, { force: true })
+  else replaceFile(foldersFile, `${JSON.stringify(folders, null, 2)}\n`)
 }
 
 /** The token is revoked if that is possible now. */
@@ -221,7 +247,10 @@ function setupFor(host: KnownHost | 'print', url: string, token: string, job: Jo
           args: [program.launcher, 'mcp', ...connection, ...place, '--limit', String(HOST_LIMIT_SECONDS)],
           env: program.env,
         },
-    hook: (event, isQuestion) => (host === 'print' ? '' : hookCommand(host, program, { event, isQuestion, workspace })),
+    hook: (event, isQuestion) => {
+      if (host === 'print') return ''
+      return hookCommand(host, program, { event, isQuestion, folders: options.user ? null : job.foldersFile })
+    },
   }
 }
 
@@ -260,17 +289,15 @@ const isChange = ({ before, after }: FileChange): boolean => before !== after
 
 /** A hook for one folder and one for all folders would both ask about the same call. */
 function refuseMixedScopes(
-  adapter: HostAdapter,
-  texts: readonly (string | null)[],
+  others: readonly (string | null)[],
   host: KnownHost,
   { user = false }: ConnectOptions,
 ): void {
-  const connected = adapter.connected(texts.map((text) => text ?? ''))
-  const other = connected.find((folder) => (folder === null) !== user)
+  const other = others.find((folder) => (folder === null) !== user)
   if (other === undefined) return
   throw new CliError(
     exitCodes.usage.code,
-    `${adapter.title} is already connected for ${other === null ? 'all folders' : other}.`,
+    `${adapters[host].title} is already connected for ${other === null ? 'all folders' : other}.`,
     [
       `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--user' : `--workspace ${other}`}`,
     ],

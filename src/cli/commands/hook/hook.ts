@@ -22,14 +22,16 @@ Examples:
     .addArgument(new Argument('<host>', 'the host that runs it').choices([...hookHosts]))
     .argument('[event]', 'the event that the host runs it for, such as PreToolUse')
     .option('--workspace <folder>', 'only for agents in this folder; others are left alone')
+    .option('--folders <file>', 'only for agents in the folders that this file lists; others are left alone')
     .option('--limit <seconds>', 'answer within this time', String(USUAL_LIMIT_SECONDS))
-    .action(async (host: string, event: string | undefined, { workspace, limit }: Record<string, string>) => {
+    .action(async (host: string, event: string | undefined, { workspace, folders, limit }: Record<string, string>) => {
       const args = [host, ...(event === undefined ? [] : [event])]
       const options = readHookOptions([
         ...args,
         '--limit',
         String(limit),
         ...(workspace ? ['--workspace', workspace] : []),
+        ...(folders ? ['--folders', folders] : []),
       ])
       const result = await runHook(options, { stdin: io.stdin, env: io.env, cwd: io.cwd, clock: io.clock })
       io.stderr.write(result.stderr)

@@ -17,7 +17,7 @@ export function readHookOptions(args: readonly string[]): HookOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { workspace: { type: 'string' }, limit: { type: 'string' } },
+    options: { workspace: { type: 'string' }, folders: { type: 'string' }, limit: { type: 'string' } },
   })
   const [name = '', event = null, ...more] = positionals
   const host = hookHosts.find((one) => one === name)
@@ -26,7 +26,8 @@ export function readHookOptions(args: readonly string[]): HookOptions {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 86_400) {
     throw new Error(`--limit ${values.limit}: expected a number of seconds from 1 to 86400`)
   }
-  return { host, event, workspace: values.workspace ?? null, limitMs: seconds * 1_000 }
+  const { workspace = null, folders = null } = values
+  return { host, event, workspace, folders, limitMs: seconds * 1_000 }
 }
 
 export async function hookProcess(process: NodeJS.Process): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -108,6 +108,24 @@ describe('quarterdeck hook', () => {
     const env = { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), CLAUDE_PROJECT_DIR: workspace }
     expect(await run(question('/'), here, { env })).toEqual(refused(expect.any(String)))
   })
+})
+
+test('quarterdeck hook asks in the listed folders, leaves others alone, and refuses without the list', async () => {
+  const { folder, workspace, configDir, run } = await setUp('http://127.0.0.1:1')
+  const [lost, other, list] = [join(folder, 'lost'), join(folder, 'other'), join(configDir, 'folders-claude.json')]
+  for (const one of [lost, other]) mkdirSync(one)
+  const args = ['claude', 'PreToolUse', '--folders', list]
+  const silent = { stdout: '', stderr: '', exitCode: 0 }
+
+  expect(await run(question(other), args)).toEqual(because(`${list} is missing`))
+  writeFileSync(list, JSON.stringify([workspace, lost]), { mode: 0o600 })
+
+  expect(await run(question(other), args)).toEqual(silent)
+  expect(await run(question(join(workspace, 'src')), args)).toEqual(because('no server answers'))
+  // Its connection is gone, but nobody has taken the folder off the list.
+  expect(await run(question(lost), args)).toEqual(because('this folder is not connected'))
+  writeFileSync(list, '{}')
+  expect(await run(question(other), args)).toEqual(because(`${list}: it is not a list of folders`))
 })
 
 describe('a call is refused', () => {

@@ -10,15 +10,17 @@ import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
 import { encodeDenial } from '../../../protocols/hooks/encode.ts'
 import { readHookAnswer } from '../../../protocols/hooks/hook-answer.ts'
 import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
-import { createAgentConnections, currentUrl } from '../../agent-connection.ts'
+import { createAgentConnections, currentUrl, readConnectedFolders } from '../../agent-connection.ts'
 import { askServer, type HookQuestion } from './ask-server.ts'
 
 export interface HookOptions {
   host: HookHost
   /** The event that the host's config calls us for. It says what to do if the host's input cannot be read. */
   event: string | null
-  /** Only agents in this folder are supervised. Null: all. */
+  /** Only agents in this folder are supervised. Null: all. Earlier versions of `connect` wrote it. */
   workspace: string | null
+  /** The file that lists the folders in which agents are supervised. Null: all. */
+  folders: string | null
   limitMs: number
 }
 
@@ -53,6 +55,7 @@ export async function runHook(options: HookOptions, io: HookSurroundings): Promi
     const spawned = connectionInEnvironment(io.env)
     if (spawned === null && options.workspace !== null && !isInside(folder, options.workspace)) return silent
     const connection = spawned ?? connectionOf(options.host, folder, io.env)
+    if (connection === null && options.folders !== null && !isListed(folder, options.folders)) return silent
     if (connection === null) {
       throw new Error(`this folder is not connected. Run: quarterdeck connect ${options.host} --workspace ${folder}`)
     }
@@ -127,6 +130,13 @@ function connectionOf(host: HookHost, folder: string, env: Environment): Connect
   const configDir = findConfigDir(env, process.platform)
   const connection = createAgentConnections(configDir, host).find(folder)
   return connection === null ? null : { token: connection.token, url: () => currentUrl(connection, configDir) }
+}
+
+/** Throws if there is no list: then nobody knows where agents may go unasked. */
+function isListed(folder: string, path: string): boolean {
+  const folders = readConnectedFolders(path)
+  if (folders === null) throw new Error(`${path} is missing. Run quarterdeck connect again`)
+  return folders.some((one) => isInside(folder, one))
 }
 
 function isInside(folder: string, workspace: string): boolean {
