@@ -66,6 +66,8 @@ export interface Approval {
   consumed_at: string | null
   /** The host of an agent elsewhere, if one asked. */
   host: string | null
+  /** Since when no call of the agent waits for the answer; null: one waits, or the agent was told to ask again. */
+  nobody_waits_since: string | null
   /** With the kind `diff`: what it does to which file. */
   change: Change | null
   /** An operator has changed what the agent proposed. */
@@ -307,6 +309,8 @@ interface SupervisedRecord {
   decided_at: string | null
   decided_by: string | null
   decided_channel: string | null
+  /** Since when no call of the agent waits for the answer; null: one waits, or the agent was told to ask again. */
+  nobody_waits_since: string | null
   message_refs: Record<string, string>
 }
 

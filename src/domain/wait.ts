@@ -121,6 +121,11 @@ interface AskedElsewhere {
   contentKey: string
   /** When the answer was returned to the agent; null: never. */
   returnedAt: number | null
+  /**
+   * Since when nobody waits for the answer: the call was cancelled, or the agent's program has ended. Left out: a call waits, or the
+   * agent was told to ask again.
+   */
+  leftAt?: number
 }
 
 /** What a proposed change does to one file. */
@@ -191,6 +196,18 @@ export const isSupervised = (wait: Wait): wait is SupervisedWait =>
 
 export const isSupervisedApproval = (wait: Wait): wait is SupervisedApproval =>
   wait.wait === 'approval' && wait.supervised !== undefined
+
+/** Since when nobody waits for the answer to a record that is still open; null: somebody does. */
+export const nobodyWaitsSince = ({
+  status,
+  supervised,
+}: Pick<Wait, 'status'> & { supervised?: object }): number | null =>
+  status === 'pending' && supervised !== undefined && 'leftAt' in supervised && typeof supervised.leftAt === 'number'
+    ? supervised.leftAt
+    : null
+
+export const NOBODY_WAITS =
+  'Nobody waits for this answer now: the call was cancelled, or the agent’s program has ended. Your answer is kept in case it asks again.'
 
 /** Whether the record still wants something of a person. */
 export const isWaiting = (wait: Wait): boolean =>

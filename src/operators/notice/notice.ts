@@ -5,7 +5,7 @@ import type { FeedItem, PersonWait } from '../../domain/feed.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleText } from '../../domain/visible-text.ts'
-import { type Alert, type Approval, isSupervised, isWaiting, type Prompt } from '../../domain/wait.ts'
+import { type Alert, type Approval, isSupervised, isWaiting, nobodyWaitsSince, type Prompt } from '../../domain/wait.ts'
 import type { ConsoleLink } from '../console-link.ts'
 
 export interface Notice {
@@ -30,13 +30,14 @@ const MOST_BODY_BYTES = 1_500
 /** `reader` is told whose agent it is if it is not theirs. */
 export function noticeOf(wait: PersonWait, { reader, link }: { reader: string; link: ConsoleLink }): Notice {
   const isOpen = isWaiting(wait)
+  const isLeft = nobodyWaitsSince(wait) !== null
   const owner = isSupervised(wait) && wait.owner !== reader ? ` of ${nameOf(wait.owner)}` : ''
   return {
     key: wait.id,
     title: `${nameOf(wait.agent)}${owner} ${verbOf(wait)}`,
-    body: isOpen ? openText(wait) : outcomeText(wait),
+    body: isOpen ? `${openText(wait)}${isLeft ? ' Nobody waits for the answer now.' : ''}` : outcomeText(wait),
     risk: wait.wait === 'approval' ? wait.risk : null,
-    isNews: isNews(wait),
+    isNews: isNews(wait) && !isLeft,
     link: link(wait.id),
   }
 }

@@ -5,10 +5,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
-import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
+import { type ResumableCall, SERVER_STOPS } from '../../supervision/desk/agent-desk.ts'
 import { inputProblems, validate } from '../shared/request/validate.ts'
 import { callLimitMs } from './host-limits.ts'
-import { type McpAgent, type McpTool, type McpToolAnswer, SERVER_STOPS } from './tool-table.ts'
+import type { McpAgent, McpTool, McpToolAnswer } from './tool-table.ts'
 
 export interface ServedCall {
   agent: McpAgent

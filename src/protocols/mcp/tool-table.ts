@@ -84,5 +84,3 @@ export interface McpCallContext extends McpReadContext {
   /** For tools that write their answer down before it is sent, so that the client gets it after a restart too. Null: it cannot ask for it. */
   resumable: ResumableCall<McpToolAnswer> | null
 }
-
-export const SERVER_STOPS = 'the server stops'

@@ -3,7 +3,7 @@
 import type { NewFeedItem } from '../../domain/feed.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
+import { nobodyWaitsSince, type Wait } from '../../domain/wait.ts'
 import type { Command } from '../ports/command.ts'
 import type { Change, PurgedSession } from './rows.ts'
 
@@ -69,11 +69,11 @@ const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord
 })
 
 /**
- * Whether people who were shown the wait need not be shown it again. Another text of a change, one more yes, what became of the file, and
- * one more nudge are news to them.
+ * Whether people who were shown the wait need not be shown it again. Another text of a change, one more yes, what became of the file, one
+ * more nudge, and that nobody waits for the answer any more are news to them.
  */
 function looksTheSame(before: Wait, now: Wait): boolean {
-  if (before.status !== now.status) return false
+  if (before.status !== now.status || nobodyWaitsSince(before) !== nobodyWaitsSince(now)) return false
   // Of an alert that is escalated already, the whole room knows.
   if (before.wait === 'alert' && now.wait === 'alert')
     return now.status !== 'nudged' || before.nudgeCount === now.nudgeCount

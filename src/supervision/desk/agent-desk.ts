@@ -68,3 +68,6 @@ export type ToolName = keyof ToolInputs
  * rejects: what goes wrong is an answer that the model understands.
  */
 export type AgentDesk = { [Tool in ToolName]: (call: AgentCall, input: ToolInputs[Tool]) => Promise<DeskAnswer> }
+
+/** The reason of a call's signal when the server stops: the caller has not gone, and will ask again. */
+export const SERVER_STOPS = 'the server stops'

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Approval } from '../../domain/wait.ts'
+import { type Approval, nobodyWaitsSince } from '../../domain/wait.ts'
 import { agentIn, ann, callOf, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
+import { SERVER_STOPS } from './agent-desk.ts'
 
 const bash = { tool_name: 'Bash', input: { command: 'npm test', description: 'Run the tests' }, tool_use_id: 'toolu_1' }
 
@@ -171,6 +172,40 @@ test('a host that has gone uses nothing up', async () => {
   await desk.approvals.decide(ann, id, { decision: 'approve' })
 
   expect((await desk.ask()).answer.behavior).toBe('allow')
+})
+
+test('a record says that nobody waits when its last caller has gone, until one comes back', async () => {
+  const desk = open()
+  const callers = [new AbortController(), new AbortController()]
+  const since = async (id: string) => {
+    const wait = await desk.store.waits.get(id)
+    return wait === null ? undefined : nobodyWaitsSince(wait)
+  }
+  const [first, second] = callers.map(({ signal }) => desk.ask(bash, { signal }))
+  const { id } = await desk.asked()
+  while (desk.clock.pending < 4) await new Promise(setImmediate)
+  callers[0]?.abort()
+  await first
+  expect(await since(id)).toBeNull()
+  callers[1]?.abort()
+  await second
+  expect(await since(id)).toBe(desk.clock.now())
+
+  const back = desk.ask()
+  while ((await since(id)) !== null) await new Promise(setImmediate)
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+  expect((await back).answer.behavior).toBe('allow')
+})
+
+test('a server that stops leaves no record without a caller', async () => {
+  const desk = open()
+  const stop = new AbortController()
+  const asking = desk.ask(bash, { signal: stop.signal })
+  const { id } = await desk.asked()
+  stop.abort(SERVER_STOPS)
+  await asking
+
+  expect(await desk.store.waits.get(id)).not.toHaveProperty('supervised.leftAt')
 })
 
 test('a yes to a call of a paused agent counts when the agent goes on', async () => {

@@ -54,7 +54,8 @@ test('a caller who leaves decides nothing, and an answer that came meanwhile is 
   const { id } = await nextWaiting()
   gone.abort()
   await first
-  expect(await store.waits.get(id)).toMatchObject({ status: 'pending' })
+  const left = { status: 'pending', supervised: { leftAt: expect.any(Number) } }
+  expect(await store.waits.get(id)).toMatchObject(left)
   await prompts.decide(ann, id, { decision: 'continue' })
 
   expect((await desk.forward_prompt(call(), { prompt_text: 'Go on?' })).answer).toMatchObject({

@@ -30,7 +30,7 @@ const KEPT_OPEN = 100
 
 export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_prompt' | 'wait_for_instruction'> {
   const { answerCall, takeStep, waitFor, store, prompts, clock, ids, timeouts } = deps
-  const answered = createWaitForAnswer({ waitFor, store, clock, expire: prompts.expire })
+  const answered = createWaitForAnswer({ waitFor, takeStep, store, clock, expire: prompts.expire })
 
   /** By id the same record always; by the same content one that waits, or whose answer was never returned. */
   async function find<Kind extends 'prompt' | 'instruction'>(

@@ -81,7 +81,7 @@ interface AskedDeps {
 const RECENT = 200
 
 export function createAskedApprovals({ store, takeStep, waitFor, approvals, clock }: AskedDeps): AskedApprovals {
-  const waitForAnswer = createWaitForAnswer({ waitFor, store, clock, expire: approvals.expire })
+  const waitForAnswer = createWaitForAnswer({ waitFor, takeStep, store, clock, expire: approvals.expire })
   const get = async (id: string) => asSupervised(await store.waits.get(parseUuid(id) ?? ''))
 
   return {

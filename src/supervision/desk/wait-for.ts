@@ -1,10 +1,10 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { SupervisedWait } from '../../domain/wait.ts'
+import { nobodyWaitsSince, type SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
-import type { SupervisedSession } from '../sessions/take-step.ts'
-import type { AgentCall } from './agent-desk.ts'
+import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { type AgentCall, SERVER_STOPS } from './agent-desk.ts'
 
 /** `pending`: the host's limit comes first. `gone`: the caller has left. Neither decides anything. */
 export type Waited<T> = { type: 'answered'; value: T } | { type: 'pending' } | { type: 'gone' }
@@ -87,6 +87,7 @@ function unreachableOperator(
 
 interface AnswerDeps {
   waitFor: WaitFor
+  takeStep: TakeStep
   store: Pick<Store, 'waits'>
   clock: Clock
   /** Ends a record whose time is over. */
@@ -97,9 +98,29 @@ interface AnswerDeps {
  * Waits until the record is answered or its time is over, at most as long as the host allows. Gives the record as it is then. Still
  * pending: nobody has answered, or the caller has gone.
  */
-export const createWaitForAnswer =
-  ({ waitFor, store, clock, expire }: AnswerDeps) =>
-  async <T extends SupervisedWait>(
+export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }: AnswerDeps) {
+  /** Calls of this process that wait, by record. */
+  const callers = new Map<string, number>()
+  const count = (id: string, change: 1 | -1): number => {
+    const left = (callers.get(id) ?? 0) + change
+    if (left === 0) callers.delete(id)
+    else callers.set(id, left)
+    return left
+  }
+
+  /** Puts on record whether anybody waits for the answer. It decides nothing, so it must not fail a call either. */
+  async function note({ id, sessionId }: SupervisedWait, isWaitedFor: boolean): Promise<void> {
+    await takeStep(sessionId, ({ waiting, at }) => {
+      const record = waiting.find((one) => one.id === id)
+      if (record === undefined || record.wait === 'alert') return { result: null }
+      const { leftAt, ...supervised } = record.supervised
+      if ((leftAt === undefined) === isWaitedFor) return { result: null }
+      const patch = { supervised: isWaitedFor ? supervised : { ...supervised, leftAt: at } } as Partial<SupervisedWait>
+      return { result: null, settle: [{ id, patch }] }
+    }).catch(() => {})
+  }
+
+  return async <T extends SupervisedWait>(
     call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress'>,
     record: T,
     message: string,
@@ -112,17 +133,25 @@ export const createWaitForAnswer =
       record.status !== 'pending' || leftMs > call.limitMs
         ? () => {}
         : clock.after(leftMs, () => void expire(record).catch(() => {}))
+    count(recordId, 1)
+    let hasGone = false
     try {
       const ids = { recordId, sessionId, ...(retryWith === undefined ? {} : { retryWith }) }
       const waited = await waitFor(call, ids, message, async () => {
         const now = (await store.waits.get(recordId)) as T | null
-        return now === null || now.status === 'pending' ? null : now
+        if (now === null || now.status !== 'pending') return now
+        // This call waits, whatever the end of another one has left on record.
+        if (nobodyWaitsSince(now) !== null && !call.signal.aborted) await note(now, true)
+        return null
       })
+      hasGone = waited.type === 'gone' && call.signal.reason !== SERVER_STOPS
       return waited.type === 'answered' ? waited.value : record
     } finally {
       stopClock()
+      if (count(recordId, -1) === 0 && hasGone) await note(record, false)
     }
   }
+}
 
 /**
  * Whether a record is this agent's own: asked in this session, which keeps what it asked when it is handed over, or in another one of the

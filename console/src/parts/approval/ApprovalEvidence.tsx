@@ -17,6 +17,7 @@ import {
 } from './approval-parts.ts'
 import { CardSection } from './CardFrame.tsx'
 import { Difference } from './Difference.tsx'
+import { NobodyWaits } from './NobodyWaits.tsx'
 import { Notice } from './Notice.tsx'
 import { QuestionForm } from './QuestionForm.tsx'
 import { ShownArguments } from './ShownArguments.tsx'
@@ -45,6 +46,7 @@ export function ApprovalEvidence({ approval, changedFrom, onSeen, onOpenAll, isO
           ))}
         </Notice>
       )}
+      <NobodyWaits since={approval.nobody_waits_since} />
       {(approval.edited || approval.edited_arguments !== null) && (
         <Notice tone="warn">
           {approval.status === 'pending'

@@ -5,6 +5,7 @@ import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
 import { CardFrame } from './CardFrame.tsx'
 import { DecisionBar, OutcomeBar } from './DecisionBar.tsx'
+import { NobodyWaits } from './NobodyWaits.tsx'
 import { Outcome } from './Outcome.tsx'
 import { Problem } from './Problem.tsx'
 import { TextDialog } from './TextDialog.tsx'
@@ -43,6 +44,7 @@ interface RecordCardProps {
     decided_at: string | null
     decided_by: string | null
     decided_channel: string | null
+    nobody_waits_since: string | null
   }
   /** When it was read, in milliseconds. */
   readAt: number
@@ -126,6 +128,7 @@ export function RecordCard(props: RecordCardProps) {
         }
       >
         {isOpen && asking === null && <Problem error={problem} />}
+        <NobodyWaits since={record.nobody_waits_since} />
         {props.children}
       </CardFrame>
       {asking?.asks !== undefined && isOpen && (

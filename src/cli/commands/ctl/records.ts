@@ -47,6 +47,7 @@ const ApprovalSchema = z.looseObject({
   /** The whole text after the change, if it was asked for. */
   content: maybe,
   edited: z.boolean().nullish(),
+  nobody_waits_since: maybe,
   quorum: z.number().default(1),
   decisions: z.array(z.looseObject({ by: text, at: text })).default([]),
 })
@@ -54,7 +55,15 @@ export type ShownApproval = z.infer<typeof ApprovalSchema>
 
 const ProgressSchema = z.array(z.looseObject({ label: text, status: text })).nullish()
 /** The server says the folder of a session, not of a record: `allWaiting` puts it in. */
-const record = { session_id: text, owner: maybe, host: maybe, workspace_root: maybe, created_at: text, status: text }
+const record = {
+  session_id: text,
+  owner: maybe,
+  host: maybe,
+  workspace_root: maybe,
+  created_at: text,
+  status: text,
+  nobody_waits_since: maybe,
+}
 
 const PromptSchema = z.looseObject({
   prompt_id: text,

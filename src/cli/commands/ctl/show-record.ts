@@ -3,6 +3,7 @@
 
 import { shownPath } from '../../../domain/lookalike.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
+import { NOBODY_WAITS } from '../../../domain/wait.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
@@ -59,6 +60,7 @@ export function recordLines(item: ShownRecord, style: Style): string[] {
     fact('agent', agentOf(item)),
     fact('folder', folderOf(item)),
     fact('asked', `${localTime(item.record.created_at)} (${localZone()})`),
+    item.record.nobody_waits_since ? style.yellow(NOBODY_WAITS) : null,
   ]
   return [...head, ...bodyOf(item, style)].filter((line) => line !== null)
 }

@@ -70,7 +70,12 @@ export const supervisionSchema: z.ZodType<Supervision> = whole<Supervision>()({
   crash: z.string().exactOptional(),
 })
 
-const askedElsewhere = { host: z.string(), contentKey: z.string(), returnedAt: time.nullable() }
+const askedElsewhere = {
+  host: z.string(),
+  contentKey: z.string(),
+  returnedAt: time.nullable(),
+  leftAt: time.exactOptional(),
+}
 
 export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervised']>> = whole<
   NonNullable<Approval['supervised']>

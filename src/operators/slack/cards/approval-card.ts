@@ -3,7 +3,7 @@
 import { shownPath } from '../../../domain/lookalike.ts'
 import type { Risk } from '../../../domain/tool-settings.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import { type Approval, type ChangeSummary, isWaiting } from '../../../domain/wait.ts'
+import { type Approval, type ChangeSummary, isWaiting, NOBODY_WAITS, nobodyWaitsSince } from '../../../domain/wait.ts'
 import { argumentsOf, warningsAbout } from '../../../supervision/approvals/shown-call.ts'
 import { evidence } from './approval-evidence.ts'
 import { bold, code, emoji, type Inline, line, type RichPart, rich, type SlackBlock, time } from './blocks.ts'
@@ -106,6 +106,7 @@ export function warnings(wait: Approval): SlackBlock[] {
     ...(change?.hasHiddenText === true ? [warning('It hides characters. ', 'They are written out, as <U+202E>.')] : []),
     ...said.slice(0, MOST_WARNINGS).map((text) => warning('', shownNote(text, MOST_WARNING))),
     ...(left > 0 ? [warning('', `… ${left} more warnings`)] : []),
+    ...(nobodyWaitsSince(wait) === null ? [] : [warning('', NOBODY_WAITS)]),
     ...(supervised?.isEdited === true && status === 'pending'
       ? [warning('Edited: ', 'an operator has changed what the agent asked for. You decide about the edited version.')]
       : []),

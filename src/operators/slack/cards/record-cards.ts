@@ -1,7 +1,7 @@
 // Prompts, waits for instructions and alerts as cards.
 
 import type { Alert, InstructionWait, Prompt, PromptType } from '../../../domain/wait.ts'
-import { isWaiting } from '../../../domain/wait.ts'
+import { isWaiting, NOBODY_WAITS, nobodyWaitsSince } from '../../../domain/wait.ts'
 import { bold, code, line, quote, type RichPart, rich, type ThreadFile, time } from './blocks.ts'
 import {
   button,
@@ -104,7 +104,8 @@ function agentsWords(
   text: string,
   { detail }: CardLook,
 ): Pick<CardBody, 'blocks' | 'files'> {
-  if (text === '') return { blocks: [], files: [] }
+  const left = nobodyWaitsSince(wait) === null ? [] : [line(NOBODY_WAITS)]
+  if (text === '') return { blocks: rich(...left), files: [] }
   const shown = shownProse(text, detail === 'minimal' ? MOST_PROMPT : MOST_WORDS)
   const file: ThreadFile = {
     name: `agents-words-${wait.id.replace(/[^\w-]+/g, '_').slice(-12)}.txt`,
@@ -113,6 +114,7 @@ function agentsWords(
   }
   return {
     blocks: rich(
+      ...left,
       line(bold('In the agent’s words:')),
       quote(shown.text),
       ...(shown.isCut ? [line('All of its words are in the thread.')] : []),

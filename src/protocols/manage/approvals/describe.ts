@@ -47,6 +47,7 @@ export const exampleApproval = {
   decided_at: null,
   decided_by: null,
   decided_channel: null,
+  nobody_waits_since: null,
   reason: null,
   consumed_at: null,
   host: null,

@@ -2,7 +2,7 @@ import type { ArgumentCondition } from '../../../domain/approval-rule.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import type { Grant } from '../../../domain/grant.ts'
 import { maskEntries } from '../../../domain/secret-name.ts'
-import type { Approval } from '../../../domain/wait.ts'
+import { type Approval, nobodyWaitsSince } from '../../../domain/wait.ts'
 import type { EditCheck } from '../../../supervision/approvals/check-edit.ts'
 import type { ShownCall } from '../../../supervision/approvals/shown-call.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
@@ -46,6 +46,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
     reason: approval.reason,
     consumed_at: time(approval.consumedAt),
     host: approval.supervised?.host ?? null,
+    nobody_waits_since: time(nobodyWaitsSince(approval)),
     change: changeView(approval),
     edited: approval.supervised?.isEdited ?? false,
     quorum: approval.quorum ?? 1,

@@ -144,6 +144,7 @@ describe('GET /approvals', () => {
         decided_at: null,
         decided_by: null,
         decided_channel: null,
+        nobody_waits_since: null,
         host: null,
         change: null,
         edited: false,

@@ -161,6 +161,12 @@ const ChangeSchema = z
   })
   .meta({ id: 'Change' })
 
+export const nobodyWaits = time
+  .nullable()
+  .describe(
+    'Since when no call of the agent waits for the answer: it was cancelled, or its program has ended. Null: one waits, or the agent was told to ask again.',
+  )
+
 export const ApprovalSchema = z
   .strictObject({
     approval_id: z.string(),
@@ -217,6 +223,7 @@ export const ApprovalSchema = z
     reason: z.string().nullable(),
     consumed_at: time.nullable(),
     host: z.string().nullable().describe('The host of an agent elsewhere, if one asked.'),
+    nobody_waits_since: nobodyWaits,
     change: ChangeSchema.nullable().describe('With the kind `diff`: what it does to which file.'),
     edited: z.boolean().describe('An operator has changed what the agent proposed.'),
     quorum: z.int().min(1).describe('How many people have to say yes. The first no closes.'),

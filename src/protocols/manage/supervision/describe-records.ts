@@ -27,6 +27,7 @@ const record = {
   decided_at: null,
   decided_by: null,
   decided_channel: null,
+  nobody_waits_since: null,
   message_refs: {},
 }
 const decided = { decided_at: '2026-11-15T09:01:00.000Z', decided_by: 'ada', decided_channel: 'http' }

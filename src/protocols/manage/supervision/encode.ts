@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
-import type { Alert, InstructionWait, Prompt } from '../../../domain/wait.ts'
+import { type Alert, type InstructionWait, nobodyWaitsSince, type Prompt } from '../../../domain/wait.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
 import type { WorkspaceEntry } from '../../../supervision/checkpoints/read-entry.ts'
@@ -25,6 +25,7 @@ const recordView = (record: Prompt | InstructionWait | Alert) => ({
   decided_at: time(record.decidedAt),
   decided_by: record.decidedBy,
   decided_channel: record.decidedVia ?? null,
+  nobody_waits_since: time(nobodyWaitsSince(record)),
   message_refs: record.messageRefs,
 })
 

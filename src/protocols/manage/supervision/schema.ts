@@ -4,6 +4,7 @@ import { promptTypes } from '../../../domain/wait.ts'
 import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { ProgressSchema, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
+import { nobodyWaits } from '../approvals/schema.ts'
 
 /** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
 const TextSchema = z
@@ -171,6 +172,7 @@ const record = {
   decided_at: time.nullable(),
   decided_by: z.string().nullable().describe('A person, or `timeout`.'),
   decided_channel: z.string().nullable().describe('The way the answer came: `http`, `ctl`, …'),
+  nobody_waits_since: nobodyWaits,
   message_refs: z.record(z.string(), z.string()).describe('The messages that announced it, by channel.'),
 }
 
