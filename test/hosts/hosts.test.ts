@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Host, hosts, programOf } from './hosts.ts'
-import { openYard, processesOf, type Yard } from './run-host.ts'
+import { hasTmux, openYard, processesOf, type Yard } from './run-host.ts'
 import { once, type Step } from './scripted-model.ts'
 import type { Decision } from './supervisor.ts'
 
@@ -213,11 +213,30 @@ function tests(host: Host): void {
     await running.ended
     await expect.poll(() => processesOf(yard), { timeout: 60_000 }).toEqual([])
 
-    expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'pending' }])
+    await expect
+      .poll(() => yard.supervisor.approvals(), { timeout: 10_000 })
+      .toMatchObject([{ approval_id, status: 'pending', nobody_waits_since: expect.any(String) }])
     await yard.supervisor.decide({ decision: 'approve' })
     expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id, status: 'approved', consumed_at: null }])
     expect(yard.read('out.txt')).toBeNull()
   })
+
+  test.runIf(host.name === 'claude' && hasTmux)(
+    'says at its terminal where to answer, and Esc leaves a record for which nobody waits',
+    async () => {
+      await using yard = await openYard(host)
+      await using terminal = await yard.terminal(writes)
+      const { approval_id } = await yard.supervisor.question()
+
+      await expect.poll(terminal.screen, { timeout: 60_000 }).toMatch(/answer with: quarterdeck ctl watch/)
+      terminal.press('Escape')
+
+      await expect
+        .poll(() => yard.supervisor.approvals(), { timeout: 60_000 })
+        .toMatchObject([{ approval_id, status: 'pending', nobody_waits_since: expect.any(String) }])
+      expect(yard.read('out.txt')).toBeNull()
+    },
+  )
 
   describe.runIf(host.name === 'claude')('with --permission-prompt-tool and without hooks', () => {
     const args = ['--permission-prompt-tool', host.ownTool('approve_tool')]

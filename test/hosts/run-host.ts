@@ -1,6 +1,6 @@
 // One real host in a workspace of its own, connected to a real server as a person would do it.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,6 +23,8 @@ export interface HostAtWork {
   /** Runs the host until it ends. */
   run(script: Script, options?: RunOptions): Promise<Ended>
   start(script: Script, options?: RunOptions): Promise<Running>
+  /** Claude Code as a person sees it, in a terminal of tmux. It is asked to begin. */
+  terminal(script: Script): Promise<Terminal>
   /** The text of a file in the workspace, or null. */
   read(name: string): string | null
 }
@@ -50,6 +52,12 @@ export interface Ended {
 export interface Running {
   kill(): void
   ended: Promise<Ended>
+}
+
+interface Terminal extends AsyncDisposable {
+  screen(): string
+  /** A key, as tmux calls it. */
+  press(key: string): void
 }
 
 export interface YardOptions {
@@ -116,8 +124,34 @@ export async function connectHost(
     return { kill: () => killGroup(child), ended: ended(child, model) }
   }
 
+  async function terminal(script: Script): Promise<Terminal> {
+    const model = await startScriptedModel(script)
+    const state = join(home, '.claude.json')
+    const known = JSON.parse(readFileSync(state, 'utf8'))
+    // What it would ask a new user first.
+    const answered = { hasCompletedOnboarding: true, theme: 'dark', bypassPermissionsModeAccepted: true }
+    const project = { ...known.projects[workspace], hasTrustDialogAccepted: true }
+    const customApiKeyResponses = { approved: ['none'], rejected: [] }
+    const projects = { ...known.projects, [workspace]: project }
+    writeFileSync(state, JSON.stringify({ ...known, ...answered, customApiKeyResponses, projects }))
+    const { PATH = '' } = process.env
+    const env = { PATH, HOME: home, TERM: 'xterm-256color', ...host.env(model.url) }
+    const tmux = (...args: string[]) =>
+      execFileSync('tmux', ['-S', join(folder, 'tmux'), ...args], { encoding: 'utf8', env })
+    tmux('new-session', '-d', '-x', '160', '-y', '40', '-c', workspace, programOf(host) ?? '', ...host.fearless, 'Go.')
+    return {
+      screen: () => tmux('capture-pane', '-p', '-J'),
+      press: (key) => void tmux('send-keys', key),
+      async [Symbol.asyncDispose]() {
+        tmux('kill-server')
+        await model.close()
+      },
+    }
+  }
+
   return {
     start,
+    terminal,
     run: async (...given) => await (await start(...given)).ended,
     read: (name) => (existsSync(join(workspace, name)) ? readFileSync(join(workspace, name), 'utf8') : null),
     end() {
@@ -164,6 +198,8 @@ async function ended(child: ChildProcess, model: ScriptedModel): Promise<Ended> 
   await model.close()
   return { code, output, results: model.results, tools: model.tools, lastRequest: model.lastRequest() }
 }
+
+export const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
 /** A host starts children of its own: hooks, shells, MCP servers. */
 function killGroup(child: ChildProcess): void {
