@@ -221,6 +221,22 @@ function tests(host: Host): void {
     expect(yard.read('out.txt')).toBeNull()
   })
 
+  test.each([
+    ['through the bridge', []],
+    ['over HTTP', ['--http']],
+  ])('that is killed while our tool waits leaves a record for which nobody waits, %s', async (_, connectArgs) => {
+    await using yard = await openYard(host, { connectArgs })
+
+    const running = await yard.start(proposes(host))
+    const { approval_id } = await yard.supervisor.question()
+    running.kill()
+    await running.ended
+
+    await expect
+      .poll(() => yard.supervisor.approvals(), { timeout: 60_000 })
+      .toMatchObject([{ approval_id, status: 'pending', nobody_waits_since: expect.any(String) }])
+  })
+
   test.runIf(host.name === 'claude' && hasTmux)(
     'says at its terminal where to answer, and Esc leaves a record for which nobody waits',
     async () => {

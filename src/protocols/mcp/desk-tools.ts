@@ -224,13 +224,14 @@ function tool<Input>({
 
 /** `told` is the desk's answer as the client gets it. */
 const callOf = (
-  { agent, signal, limitMs, progress, resumable }: McpCallContext,
+  { agent, signal, limitMs, isRead, progress, resumable }: McpCallContext,
   named: unknown,
   told: (answer: DeskAnswer) => McpToolAnswer,
 ): AgentCall => ({
   agent: agentIdentity(agent, typeof named === 'string' ? named : null),
   signal,
   limitMs,
+  isRead,
   progress,
   ...(resumable === null
     ? {}

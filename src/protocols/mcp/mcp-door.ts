@@ -103,7 +103,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       if (session !== undefined) session.openCalls += 1
       try {
         const { mcpReq } = context
-        const called = { agent, mcpReq, resumable: resumableOf(caller, mcpReq) }
+        const called = { agent, mcpReq, isRead: () => isRead(open), resumable: resumableOf(caller, mcpReq) }
         const { telemetry } = options
         return await serveTool(tool, input, called, { clock, log, telemetry, stopping: stopping.signal })
       } finally {
@@ -113,6 +113,11 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       }
     },
   })
+  /** Streams of calls that their clients came back for, each once for every open answer. */
+  const resumed: string[] = []
+  const isRead = ({ caller, context }: OpenCall): boolean =>
+    context.http?.req?.signal.aborted !== true || resumed.includes(caller.legacy?.post?.streamId ?? '')
+
   const sessions = createLegacySessions({
     clock,
     createServer,
@@ -189,15 +194,17 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     const post = body === undefined ? null : { requestIds: requestIdsIn(body), streamId: null }
     callers.set(web, { principal, ...place, era: 'legacy', connectionId, isLasting: true, legacy: { session, post } })
     const response = await session.handle(web, body, post)
-    const isOwn = response.ok && (await isOwnStream(web, session))
+    const stream = response.ok ? await streamOf(web, session) : null
+    const isOwn = stream === OWN_STREAM
     if (isOwn) {
       session.openStreams += 1
       if (session.opening !== null) session.opening = { ...session.opening, listens: true }
-    }
+    } else if (stream !== null) resumed.push(stream)
     try {
       await sendWebResponse(response, request, reply)
     } finally {
       if (isOwn) session.openStreams -= 1
+      else if (stream !== null) resumed.splice(resumed.indexOf(stream), 1)
     }
   }
 
@@ -276,11 +283,11 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
 /** Its client has not been asked, or something has come from it since. */
 const isAnswering = ({ usedAt, pingedAt }: LegacySession): boolean => usedAt >= pingedAt
 
-/** Whether the answer is the stream of what the server says by itself, opened or resumed. */
-async function isOwnStream({ method, headers }: globalThis.Request, { events }: LegacySession): Promise<boolean> {
-  if (method !== 'GET') return false
+/** The stream that a GET opens or resumes: that of what the server says by itself, or that of a call. Null: it is no GET. */
+async function streamOf({ method, headers }: globalThis.Request, { events }: LegacySession): Promise<string | null> {
+  if (method !== 'GET') return null
   const resumed = headers.get('last-event-id')
-  return resumed === null || (await events.streamOf(resumed)) === OWN_STREAM
+  return resumed === null ? OWN_STREAM : await events.streamOf(resumed)
 }
 
 /** What keeps the answer of a call for a client that comes back. Null: this client can not. */

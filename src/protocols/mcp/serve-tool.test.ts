@@ -29,7 +29,7 @@ test('a call whose client is gone before it begins does not wait', async () => {
   const mcpReq = { signal: AbortSignal.abort() } as ServerContext['mcpReq']
   const services = { clock: createManualClock(), log: silentLogger, stopping: new AbortController().signal }
 
-  expect(await serveTool(tool, {}, { agent, mcpReq, resumable: null }, services)).toMatchObject({
+  expect(await serveTool(tool, {}, { agent, mcpReq, isRead: () => true, resumable: null }, services)).toMatchObject({
     structuredContent: { isGone: true },
   })
 })

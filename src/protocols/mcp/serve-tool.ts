@@ -13,6 +13,7 @@ import type { McpAgent, McpTool, McpToolAnswer } from './tool-table.ts'
 export interface ServedCall {
   agent: McpAgent
   mcpReq: ServerContext['mcpReq']
+  isRead: () => boolean
   resumable: ResumableCall<CallToolResult> | null
 }
 
@@ -30,7 +31,7 @@ const PROGRESS_MS = 15_000
 export async function serveTool(
   tool: McpTool,
   input: unknown,
-  { agent, mcpReq, resumable }: ServedCall,
+  { agent, mcpReq, isRead, resumable }: ServedCall,
   { clock, log, telemetry = noTelemetry, stopping }: ToolServices,
 ): Promise<CallToolResult> {
   const checked = validate(tool.input, input ?? {})
@@ -50,6 +51,7 @@ export async function serveTool(
         agent,
         signal: abort.signal,
         progress: progress.say,
+        isRead,
         limitMs: callLimitMs(agent.client, progress.isAsked, agent.hostLimitMs),
         meta: mcpReq._meta ?? {},
         resumable:

@@ -197,6 +197,24 @@ test('a record says that nobody waits when its last caller has gone, until one c
   expect((await back).answer.behavior).toBe('allow')
 })
 
+test('a call whose stream is cut off has nobody who waits, until its client is back', async () => {
+  const desk = open()
+  let isRead = false
+  const asking = desk.ask(bash, { isRead: () => isRead })
+  const { id } = await desk.asked()
+  const isLeft = async () => {
+    const wait = await desk.store.waits.get(id)
+    return wait !== null && nobodyWaitsSince(wait) !== null
+  }
+  while (!(await isLeft())) await new Promise(setImmediate)
+  isRead = true
+  await desk.passTime(10_000)
+  while (await isLeft()) await new Promise(setImmediate)
+  await desk.approvals.decide(ann, id, { decision: 'approve' })
+
+  expect((await asking).answer.behavior).toBe('allow')
+})
+
 test('a server that stops leaves no record without a caller', async () => {
   const desk = open()
   const stop = new AbortController()

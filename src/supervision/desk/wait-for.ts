@@ -100,13 +100,8 @@ interface AnswerDeps {
  */
 export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }: AnswerDeps) {
   /** Calls of this process that wait, by record. */
-  const callers = new Map<string, number>()
-  const count = (id: string, change: 1 | -1): number => {
-    const left = (callers.get(id) ?? 0) + change
-    if (left === 0) callers.delete(id)
-    else callers.set(id, left)
-    return left
-  }
+  const waiting = new Set<{ recordId: string; isRead: () => boolean }>()
+  const hasReader = (id: string): boolean => [...waiting].some(({ recordId, isRead }) => recordId === id && isRead())
 
   /** Puts on record whether anybody waits for the answer. It decides nothing, so it must not fail a call either. */
   async function note({ id, sessionId }: SupervisedWait, isWaitedFor: boolean): Promise<void> {
@@ -121,7 +116,7 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
   }
 
   return async <T extends SupervisedWait>(
-    call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress'>,
+    call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress' | 'isRead'>,
     record: T,
     message: string,
     retryWith?: Readonly<Record<string, string>>,
@@ -133,7 +128,10 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
       record.status !== 'pending' || leftMs > call.limitMs
         ? () => {}
         : clock.after(leftMs, () => void expire(record).catch(() => {}))
-    count(recordId, 1)
+    const { isRead = () => true } = call
+    const caller = { recordId, isRead: () => !call.signal.aborted && isRead() }
+    waiting.add(caller)
+    let wasRead = true
     let hasGone = false
     try {
       const ids = { recordId, sessionId, ...(retryWith === undefined ? {} : { retryWith }) }
@@ -141,14 +139,18 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
         const now = (await store.waits.get(recordId)) as T | null
         if (now === null || now.status !== 'pending') return now
         // This call waits, whatever the end of another one has left on record.
-        if (nobodyWaitsSince(now) !== null && !call.signal.aborted) await note(now, true)
+        if (caller.isRead() && nobodyWaitsSince(now) !== null) await note(now, true)
+        // Said once: who waits at another server takes it back, and nobody must say it again then.
+        if (wasRead && !isRead() && !hasReader(recordId)) await note(now, false)
+        wasRead = isRead()
         return null
       })
       hasGone = waited.type === 'gone' && call.signal.reason !== SERVER_STOPS
       return waited.type === 'answered' ? waited.value : record
     } finally {
       stopClock()
-      if (count(recordId, -1) === 0 && hasGone) await note(record, false)
+      waiting.delete(caller)
+      if (hasGone && !hasReader(recordId)) await note(record, false)
     }
   }
 }
