@@ -137,7 +137,7 @@ export async function connectHost(
     const { PATH = '' } = process.env
     const env = { PATH, HOME: home, TERM: 'xterm-256color', ...host.env(model.url) }
     const tmux = (...args: string[]) =>
-      execFileSync('tmux', ['-S', join(folder, 'tmux'), ...args], { encoding: 'utf8', env })
+      execFileSync('tmux', ['-S', join(home, 'tmux'), ...args], { encoding: 'utf8', env })
     tmux('new-session', '-d', '-x', '160', '-y', '40', '-c', workspace, programOf(host) ?? '', ...host.fearless, 'Go.')
     return {
       screen: () => tmux('capture-pane', '-p', '-J'),
