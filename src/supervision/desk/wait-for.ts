@@ -131,7 +131,8 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
     const { isRead = () => true } = call
     const caller = { recordId, isRead: () => !call.signal.aborted && isRead() }
     waiting.add(caller)
-    let wasRead = true
+    let unreadSince: number | null = null
+    let isTold = false
     let hasGone = false
     try {
       const ids = { recordId, sessionId, ...(retryWith === undefined ? {} : { retryWith }) }
@@ -140,9 +141,12 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
         if (now === null || now.status !== 'pending') return now
         // This call waits, whatever the end of another one has left on record.
         if (caller.isRead() && nobodyWaitsSince(now) !== null) await note(now, true)
+        unreadSince = isRead() ? null : (unreadSince ?? clock.mono())
+        // Most clients resume a cut stream at once, and nobody needs to hear of that.
+        const isCut = unreadSince !== null && clock.mono() - unreadSince >= CHECK_MS
         // Said once: who waits at another server takes it back, and nobody must say it again then.
-        if (wasRead && !isRead() && !hasReader(recordId)) await note(now, false)
-        wasRead = isRead()
+        if (isCut && !isTold && !hasReader(recordId)) await note(now, false)
+        isTold = isCut
         return null
       })
       hasGone = waited.type === 'gone' && call.signal.reason !== SERVER_STOPS
