@@ -24,7 +24,8 @@ const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
 export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
-  const { room, desk, looks, threads, reply, operators, personOf = (name: string) => name } = deps
+  const { room, desk, looks, threads, reply, operators, outbox, log, clock } = deps
+  const { personOf = (name: string) => name } = deps
   const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
   if (named.every(({ slack }) => slack === null)) return null
   const channel = `${deps.channel}:after-${afterMs / 1_000}`
@@ -51,11 +52,15 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
       const users = named.flatMap(({ name, slack }) => (slack === null || name === personOf(wait.owner) ? [] : [slack]))
       if (users.length === 0) return null
       const key = `call/${afterMs}/${wait.id}`
+      // Later items about the same question tell of an edit, one more yes, or a caller who has gone. They call nobody again.
+      if ((await outbox.note(channel, key)) !== null) return null
       try {
         if ((await earlier.inThread(delivery, session, key)) === null) {
           const message = callMessage(await looks.subject(wait, session), users, afterMs / 1_000, desk.link(wait.id))
           await reply(session, message, key, { urgency: 'delivery', signal })
         }
+        const called = { channel, key, value: 'there', session: session.id, at: clock.now() }
+        await log.commit({ type: 'note_for_channel', ...called })
         earlier.clear(delivery.n)
         return null
       } catch (error) {
