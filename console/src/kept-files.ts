@@ -25,7 +25,10 @@ export async function keepFiles(build: string, urls: readonly string[], signal: 
     const page = new URL(`${consolePath}/`, location.href).href
     await Promise.allSettled(
       [page, ...urls].map(async (url) => {
-        if ((await cache.match(url)) === undefined) await cache.add(new Request(url, { cache: 'no-cache', signal }))
+        if ((await cache.match(url)) !== undefined) return
+        // Not `cache.add`, which complains in the browser's console when a server that stops answers 503.
+        const response = await fetch(url, { cache: 'no-cache', signal })
+        if (response.ok) await cache.put(url, response)
       }),
     )
     const others = (await keptBuilds()).filter((name) => name !== CACHE + build)
