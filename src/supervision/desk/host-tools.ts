@@ -8,7 +8,7 @@ import { decodeFile } from '../diffs/file-text.ts'
 import { type ProposedChange, proposeChange } from '../diffs/propose-change.ts'
 import { confine } from '../workspace/confine.ts'
 import { readWorkspaceFile } from '../workspace/read-workspace-file.ts'
-import { isKnownWriter } from '../workspace-policy/judge-request.ts'
+import { isKnownShell, isKnownWriter } from '../workspace-policy/judge-request.ts'
 import { COMMANDS as COMMAND_ARGUMENTS, FOLDERS } from '../workspace-policy/request-of-call.ts'
 
 /** How a tool names what it writes. */
@@ -42,10 +42,6 @@ const TEXTS: ReadonlySet<string> = new Set([
   'new_source',
 ])
 
-const COMMANDS: ReadonlySet<string> = new Set([
-  ...['bash', 'shell', 'exec', 'exec_command', 'local_shell', 'run_shell_command', 'powershell', 'terminal'],
-])
-
 /** Tools that change files in ways that we cannot foresee. */
 const OTHER_WRITES: ReadonlySet<string> = new Set([
   'multiedit',
@@ -59,7 +55,7 @@ export type ToolKind = 'command' | 'write' | 'other'
 
 export function kindOfTool(toolName: string): ToolKind {
   const name = toolName.toLowerCase()
-  if (COMMANDS.has(name)) return 'command'
+  if (isKnownShell(name)) return 'command'
   return OTHER_WRITES.has(name) || WRITES.some(({ tools }) => tools.includes(name)) ? 'write' : 'other'
 }
 

@@ -126,7 +126,7 @@ test('a yes for a command counts in the folder that the person saw', async () =>
 })
 
 test('the policy covers no command in another folder, however the host names it', async () => {
-  const desk = open({ enabled: true, commands: ['npm test'] })
+  const desk = open({ enabled: true, commands: ['npm test'], tools: ['run_it'] })
   const first = desk.ask()
   for (const _what of ['the policy file', 'the call']) {
     await desk.approvals.decide(ann, (await desk.nextWaiting()).id, { decision: 'approve' })

@@ -14,6 +14,7 @@ import type { OpenSession } from './open-session.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
 import { isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
 import { createTurns } from './turns.ts'
+import { isWorkspaceSession } from './workspace-session.ts'
 
 interface AttachDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
@@ -176,13 +177,14 @@ function takesOver(supervision: Supervision, connectionId: string | null): boole
   return isAsleep(supervision) || before === null || isOfHook(before)
 }
 
-/** An agent may name the sessions of its token and of its owner, in its own folder. */
+/** An agent may name the sessions of its token and of its owner, in its own folder. What stands for the folder itself has no agent. */
 export const isOfAgent = (
   { owner, tokenId, workspaceRoot }: AgentIdentity,
   session: SessionRecord | null,
 ): session is SupervisedSession =>
   session !== null &&
   isSupervisedSession(session) &&
+  !isWorkspaceSession(session) &&
   session.supervision.workspaceRoot === workspaceRoot &&
   (session.supervision.tokenId === tokenId || session.owner === owner)
 

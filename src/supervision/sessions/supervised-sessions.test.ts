@@ -550,3 +550,13 @@ test('members of a group of an identity provider are operators, and admins where
   expect([59_999, 60_000].map((waited) => operators.standsIn?.('corp:bob', waited, bob))).toEqual([false, true])
   expect(operators.standsIn?.('corp:eve', 60_000, { groups: ['staff'] })).toBe(false)
 })
+
+test('no agent works in the session that stands for a workspace', async () => {
+  const { sessions } = openDesk()
+  const { id } = await sessions.ofWorkspace('ann', '/srv/here')
+
+  await expect(sessions.attach(agentIn('/srv/here', { sessionId: id }))).rejects.toMatchObject({
+    code: 'session_not_found',
+  })
+  expect((await sessions.get(id)).supervision).toMatchObject({ status: 'interrupted', connectionId: null })
+})

@@ -77,6 +77,14 @@ describe('a request', () => {
     expect(judge(all, { toolName: 'Edit', filePath: 'src/a.ts' }).matchedRule).toBe('file_pattern:write:src/**')
   })
 
+  test('passes by a command only with a tool that runs it, or that the policy lists', () => {
+    const passes = (tools: string[], toolName: string) =>
+      judge({ commands: ['npm test'], tools }, { toolName, command: 'npm test' }).autoApproved
+    expect(['Bash', 'run_shell_command', 'shell'].filter((name) => passes([], name))).toHaveLength(3)
+    expect(['mcp__git__push', 'Write', 'WebFetch', 'Read'].filter((name) => passes([], name))).toEqual([])
+    expect(passes(['mcp__ci__run'], 'mcp__ci__run')).toBe(true)
+  })
+
   test('with hidden characters is never let through', () => {
     for (const hidden of ['\u202e', '\u200b', '\u001b', '\u{e0041}', '\u3164']) {
       for (const request of [

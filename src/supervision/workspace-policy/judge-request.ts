@@ -51,7 +51,7 @@ export function judgeRequest(policy: WorkspacePolicy, request: PolicyRequest, li
     return ask(`The risk is ${riskLevel}, and the policy only covers ${policy.riskLevelThreshold}.`)
   }
   // A command is what a shell tool does. Its name, or a file beside it, must not let it through.
-  if (request.command !== null) return judgeCommand(policy, request.command)
+  if (request.command !== null) return judgeCommand(policy, request.toolName, request.command)
   if (policy.tools.includes(request.toolName)) return allow(`tool:${request.toolName}`)
   if (request.filePath !== null) return judgeFile(policy, request.toolName, request.filePath)
   return ask(`The policy does not list the tool ${request.toolName}.`)
@@ -104,7 +104,19 @@ export function splitPlainCommand(command: string): { words: string[] } | { prob
   return { words: split.argv }
 }
 
-function judgeCommand(policy: WorkspacePolicy, command: string): Judgement {
+/** Tools of the known hosts that run a command and do nothing else, in lower case. */
+const COMMAND_TOOLS: ReadonlySet<string> = new Set([
+  ...['bash', 'shell', 'exec', 'exec_command', 'local_shell', 'run_shell_command', 'powershell', 'terminal'],
+  'shell_command',
+])
+
+export const isKnownShell = (toolName: string): boolean => COMMAND_TOOLS.has(toolName.toLowerCase())
+
+function judgeCommand(policy: WorkspacePolicy, toolName: string, command: string): Judgement {
+  // Every call can have a command beside what its tool really does.
+  if (!isKnownShell(toolName) && !policy.tools.includes(toolName)) {
+    return ask(`The policy does not list the tool ${toolName}, and nobody knows that it only runs the command.`)
+  }
   const split = splitPlainCommand(command)
   const words = 'words' in split ? split.words : []
   const pattern = policy.commands.find((one) => commandMatches(one, words))

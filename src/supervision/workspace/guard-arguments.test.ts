@@ -40,6 +40,15 @@ test('follows links, also those that lead nowhere yet, and relative paths from w
   expect(ask('mail.ts', { cwd: join(root, 'tools') })).toContain('This server reads it.')
 })
 
+test('a path of any length counts as what is left of it', () => {
+  const { root, ask } = open()
+
+  for (const path of [`${'x/../'.repeat(1_000)}tools/mail.ts`, `${'/'.repeat(5_000)}${root}/tools/mail.ts`]) {
+    expect(ask(path)).not.toBe(null)
+    expect(ask(` ${path}`)).not.toBe(null)
+  }
+})
+
 test('a file with other names may be one of ours', () => {
   const { root, ask } = open()
   linkSync(join(root, 'tools/mail.ts'), join(root, 'src/other.ts'))

@@ -2,7 +2,7 @@
 // be a path is followed. In doubt a person is asked.
 
 import { existsSync, lstatSync } from 'node:fs'
-import { isAbsolute, join, parse, relative, resolve, sep } from 'node:path'
+import { isAbsolute, join, normalize, parse, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
@@ -73,7 +73,7 @@ export function createGuardArguments(serverPaths: readonly string[], home: strin
     for (const text of textsIn(call.input, call.without)) {
       count += 1
       if (count > MAX_TEXTS) return 'The call has too many arguments to look at.'
-      if (text.trim() === '' || text.length > MAX_PATH_CHARS) continue
+      if (text.trim() === '' || isTooLong(text)) continue
       try {
         const reason = reasonFor(text, realPath, call)
         if (reason !== null) return reason
@@ -84,6 +84,10 @@ export function createGuardArguments(serverPaths: readonly string[], home: strin
     return null
   }
 }
+
+/** Many tools take `x/..` and `//` out of a path before they use it. */
+const isTooLong = (text: string): boolean =>
+  text.length > MAX_PATH_CHARS && normalize(text.trim()).length > MAX_PATH_CHARS
 
 const quoted = (written: string): string => `"${visibleText(written.slice(0, SHOWN_CHARS))}"`
 

@@ -168,6 +168,8 @@ describe('secrets that an approval masks', () => {
   const secret = 'hunter2'
   const args = `{"user":"ada","login":{"password":"${secret} and more"},"count":3}`
   const call = { toolCallId: 'c1', timestamp: 1 }
+  /** What `approve_tool` answers. */
+  const answer = { id: 'b', role: 'tool', content: `{"behavior":"allow","updatedInput":${args}}` }
   const assistant = { id: 'a', role: 'assistant', toolCalls: [{ id: 'c1', function: { name: 'go', arguments: args } }] }
 
   /** A session of Ada's with a call whose arguments came letter by letter, and every other event that can hold them. */
@@ -182,7 +184,9 @@ describe('secrets that an approval masks', () => {
       { type: 'TOOL_CALL_END', ...call },
       { type: 'STATE_SNAPSHOT', snapshot: { password: secret, list: [{ apiKey: secret }] }, timestamp: 1 },
       { type: 'STATE_DELTA', delta: [{ op: 'replace', path: '/login/password', value: secret }], timestamp: 1 },
-      { type: 'MESSAGES_SNAPSHOT', messages: [assistant], timestamp: 1 },
+      { type: 'MESSAGES_SNAPSHOT', messages: [assistant, answer], timestamp: 1 },
+      { type: 'TOOL_CALL_RESULT', messageId: 'm', ...call, ...answer },
+      { type: 'TOOL_CALL_RESULT', messageId: 'n', ...call, role: 'tool', content: '{no JSON' },
     ]
     const entries = events.map((event, i) => ({
       seq: i + 1,
@@ -207,7 +211,12 @@ describe('secrets that an approval masks', () => {
     for (const events of [forwards, backwards]) {
       expect(events.length).toBe(doors.entries.length)
       expect(JSON.stringify(events)).not.toContain(secret)
-      expect(argumentsIn(events)).toBe('{"user":"ada","login":{"password":"[masked]"},"count":3}')
+      const shownArguments = '{"user":"ada","login":{"password":"[masked]"},"count":3}'
+      expect(argumentsIn(events)).toBe(shownArguments)
+      expect(events.slice(-2).map(({ event }) => event)).toMatchObject([
+        { content: `{"behavior":"allow","updatedInput":${shownArguments}}` },
+        { content: '{no JSON' },
+      ])
     }
   })
 

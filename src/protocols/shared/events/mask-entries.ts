@@ -97,15 +97,32 @@ export const createMaskedFollow = ({ runs, sessions }: MaskedEngine): Runs['foll
     for await (const entries of runs.follow(target, signal)) yield await mask(entries)
   }
 
-/** Any event, with secrets masked at every depth, also where arguments are JSON in a text and where a patch names a secret. */
+/**
+ * Any event, with secrets masked at every depth, also where arguments or the result of a tool are JSON in a text (the answer of
+ * `approve_tool` repeats the arguments) and where a patch names a secret.
+ */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (!isRecord(value)) return value
   const isPatch = typeof value.path === 'string' && looksSecret(value.path)
+  const isResult = value.role === 'tool' || value.type === 'TOOL_CALL_RESULT'
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
       if (looksSecret(name) || (isPatch && name === 'value')) return [name, MASKED]
-      return [name, name === 'arguments' && typeof one === 'string' ? createJsonMask()(one) : withoutSecrets(one)]
+      const isJson =
+        typeof one === 'string' && (name === 'arguments' || (isResult && name === 'content' && holdsNames(one)))
+      return [name, isJson ? createJsonMask()(one) : withoutSecrets(one)]
     }),
   )
+}
+
+/** Whether a text is a list or an object. Other text has no names, and is shown as it is. */
+function holdsNames(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
