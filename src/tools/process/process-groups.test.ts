@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
-import { createProcessGroups, type ProcessGroup } from './process-groups.ts'
+import { createProcessGroups, isLeftBehind, type ProcessGroup } from './process-groups.ts'
 import { isRunning } from './testing/is-running.ts'
 
 const clock = createSystemClock()
@@ -110,10 +110,17 @@ describe('a process group', () => {
     expect(await groups.endLeftBehind()).toBeGreaterThan(0)
     expect(pids.map(isRunning)).toEqual([false])
     const outliving = groups.start({
-      ...{ command: '/bin/sleep', args: ['1000'], env: {}, directory: '/', outlivesUs: true },
+      ...{ command: '/bin/sleep', args: ['1000'], directory: '/', outlivesUs: true },
+      env: { QUARTERDECK_CHILD: 'of another server' },
     })
     expect(readFileSync(`/proc/${outliving.pid}/environ`, 'utf8')).not.toContain('QUARTERDECK_CHILD')
     await outliving.end()
+  })
+
+  test.runIf(onLinux)('what a child of a killed server has started does not end what it runs in', () => {
+    const sign = `one ${readlinkSync('/proc/self/ns/pid')} 0 never`
+
+    expect([isLeftBehind(sign, undefined), isLeftBehind(sign, sign)]).toEqual([true, false])
   })
 
   test('listens for the end of our process only while there are children', async () => {

@@ -88,7 +88,8 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
       const sign = command.outlivesUs ? null : newSign()
       const child = spawn(command.command, command.args, {
         cwd: command.directory,
-        env: { ...command.env, ...(sign === null ? {} : { [SIGN]: sign }) },
+        // Also without a sign: ours may have been started by a child of another server.
+        env: { ...command.env, [SIGN]: sign ?? undefined },
         stdio: 'pipe',
         // On Windows this would open a console. There the whole tree is ended through its root.
         detached: !onWindows,
@@ -128,7 +129,7 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
       return { pid: child.pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, gone, end }
     },
     async endLeftBehind() {
-      const left = () => groupsSigned(SIGN, (sign) => isSignOfDead(sign.slice(sign.indexOf(' ') + 1)))
+      const left = () => groupsSigned(SIGN, (sign) => isLeftBehind(sign, process.env[SIGN]))
       const groups = left()
       if (groups.length === 0) return 0
       for (const group of groups) send(-group, 'SIGTERM')
@@ -138,6 +139,10 @@ export function createProcessGroups(deps: { clock: Clock; process: ProcessExit }
     },
   }
 }
+
+/** What has the sign that we have ourselves (`own`) is where we were started, such as the terminal above us. */
+export const isLeftBehind = (sign: string, own: string | undefined): boolean =>
+  sign !== own && isSignOfDead(sign.slice(sign.indexOf(' ') + 1))
 
 /** Ours, and what tells one child from all others. */
 function newSign(): string | null {

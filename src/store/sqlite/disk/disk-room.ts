@@ -43,8 +43,13 @@ export function createDiskRoom(db: DatabaseSync, folder: string): DiskRoom {
   const move = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
   const unused = db.prepare('PRAGMA freelist_count')
   const bytesFree = () => {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
+    try {
+      const { blocks, bavail, bsize } = statfsSync(folder)
+      // Some network and user file systems say nothing about their size.
+      return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
+    } catch {
+      return Number.POSITIVE_INFINITY
+    }
   }
   const bytesInLog = () => {
     const row = log.get()
