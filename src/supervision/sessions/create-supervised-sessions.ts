@@ -26,7 +26,7 @@ import {
   type Step,
   type SupervisedSession,
 } from './take-step.ts'
-import { createWorkspaceSession } from './workspace-session.ts'
+import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
 
 interface SessionsDeps extends SetModeDeps {
   store: Pick<Store, 'sessions' | 'supervised'>
@@ -86,6 +86,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   ): Promise<SupervisedSession> {
     return step(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
+      refuseWorkspace(session)
       const { status } = session.supervision
       if (status === to) return { result: null }
       refuseEnded(session)
@@ -166,6 +167,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     handOver: (by, sessionId, to) =>
       step(sessionId, ({ session, at }) => {
         refuseWithoutAdmin(operators, by)
+        refuseWorkspace(session)
         checkText(to, 'name', MOST_NAME_CHARS)
         if (!operators.isKnown(to)) {
           throw new ServerError(

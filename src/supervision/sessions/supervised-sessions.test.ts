@@ -551,12 +551,27 @@ test('members of a group of an identity provider are operators, and admins where
   expect(operators.standsIn?.('corp:eve', 60_000, { groups: ['staff'] })).toBe(false)
 })
 
-test('no agent works in the session that stands for a workspace', async () => {
+test('no agent works in the session that stands for a workspace, and nobody commands it', async () => {
   const { sessions } = openDesk()
   const { id } = await sessions.ofWorkspace('ann', '/srv/here')
+  const missing = { code: 'session_not_found' }
 
-  await expect(sessions.attach(agentIn('/srv/here', { sessionId: id }))).rejects.toMatchObject({
-    code: 'session_not_found',
+  await expect(sessions.attach(agentIn('/srv/here', { sessionId: id }))).rejects.toMatchObject(missing)
+  await expect(sessions.resume(ann, id)).rejects.toMatchObject(missing)
+  await expect(sessions.terminate(ann, id)).rejects.toMatchObject(missing)
+  await expect(sessions.handOver(root, id, 'eve')).rejects.toMatchObject(missing)
+  expect(await sessions.get(id)).toMatchObject({
+    owner: 'ann',
+    supervision: { status: 'interrupted', connectionId: null },
   })
-  expect((await sessions.get(id)).supervision).toMatchObject({ status: 'interrupted', connectionId: null })
+})
+
+test('a workspace whose session was deleted gets another one', async () => {
+  const { sessions, store } = openDesk()
+  const first = await sessions.ofWorkspace('ann', '/srv/here')
+  await store.commit([{ type: 'delete_session', sessionId: first.id, now: 1 }])
+  const second = await sessions.ofWorkspace('ann', '/srv/here')
+
+  expect(second.id).not.toBe(first.id)
+  expect((await sessions.ofWorkspace('ann', '/srv/here')).id).toBe(second.id)
 })

@@ -1,7 +1,7 @@
 // What belongs to a workspace and to no agent in it: a policy that waits for a yes, tasks, and commands of operators. It is kept in a
 // session of its own for each owner, which rests: no list shows it, no limit counts it, no agent takes it up, and nobody waits for it.
 
-import { ServerError } from '../../domain/errors.ts'
+import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
@@ -39,8 +39,12 @@ export function createWorkspaceSession({
     return found !== null && isSupervisedSession(found) ? found : null
   }
 
-  return async (owner, { path: workspaceRoot, channelId }) => {
-    const id = idOf(place, owner, workspaceRoot)
+  /** Null: it was deleted. Nothing gets the id of a deleted session. */
+  async function findOrOpen(
+    id: string,
+    owner: string,
+    { path: workspaceRoot, channelId }: Parameters<WorkspaceSession>[1],
+  ): Promise<SupervisedSession | null> {
     const found = await find(id)
     // The settings may have given the workspace to another channel since, or its agents report to another one.
     if (found !== null && channelId !== null && found.supervision.channelId !== channelId) {
@@ -51,16 +55,27 @@ export function createWorkspaceSession({
     try {
       return await openSession(owner, { ...values, status: 'interrupted' }, id, { unlisted: true })
     } catch (error) {
-      const made = error instanceof ServerError && error.code === 'conflict' ? await find(id) : null
-      if (made === null) throw error
-      return made
+      if (error instanceof ServerError && error.code === 'conflict') return await find(id)
+      throw error
+    }
+  }
+
+  return async (owner, workspace) => {
+    for (let n = 0; ; n += 1) {
+      const session = await findOrOpen(idOf(['workspace', place, owner, workspace.path, n]), owner, workspace)
+      if (session !== null) return session
     }
   }
 }
 
 /** Always the same for the same owner and folder, so that two that open it at once open one. A UUID of the kind that everybody makes as they like. */
-function idOf(place: string | null, owner: string, root: string): string {
-  const hex = sha256(JSON.stringify(['workspace', place, owner, root]))
+function idOf(what: readonly unknown[]): string {
+  const hex = sha256(JSON.stringify(what))
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)]
   return parts.join('-')
+}
+
+/** Throws `session_not_found`: what stands for a workspace has no agent that could be commanded. */
+export function refuseWorkspace(session: SessionRecord): void {
+  if (isWorkspaceSession(session)) throw sessionNotFound(session.id)
 }
