@@ -1,7 +1,7 @@
 // What this server loads or keeps on this machine. An agent elsewhere that could write there would become the server, so no policy lets it.
 
 import { statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
@@ -26,6 +26,7 @@ export function serverPaths({ agents, settings, own, configFiles }: Loaded): str
     ...[own.dataDir, own.runtimeDir, ...(own.configDir === null ? [] : [own.configDir])],
     ...configFiles,
     ...modules,
+    ...modules.flatMap(takenBefore),
     // It says what `#name` and a package's own name mean in an import.
     ...modules.flatMap(foldersOf).map((folder) => join(folder, 'package.json')),
     ...filesNamedIn(settings, null),
@@ -47,6 +48,20 @@ function foldersOf(path: string): string[] {
   const folder = dirname(path)
   return folder === path ? [] : [folder, ...foldersOf(folder)]
 }
+
+/** In the order of Node's `require`. */
+const ENDINGS = ['', '.js', '.json', '.node', '.ts', '.cts', '.mts']
+
+/** What `require` without an ending would load instead of this file, if it existed. */
+export function takenBefore(path: string): string[] {
+  const { dir, name } = parse(path)
+  const names = [join(dir, name), ...(name === 'index' ? [dir] : [])].flatMap((stem) =>
+    ENDINGS.map((ending) => stem + ending),
+  )
+  return names.filter((one) => one !== path && !isFolder(one))
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** Certificates, documents, scripts, the arguments of MCP servers: every text that is the name of a file. */
 const filesNamedIn = (value: unknown, folder: string | null): string[] =>
