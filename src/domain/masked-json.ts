@@ -39,6 +39,8 @@ export function createJsonMask(): (piece: string) => string {
         wantsName = false
         break
       case ':':
+        // A name where none may be, such as after a missing comma.
+        isBroken = name === null
         isSecret = name !== null && isSecretName(name)
         name = null
         break
