@@ -40,6 +40,13 @@ test('follows links, also those that lead nowhere yet, and relative paths from w
   expect(ask('mail.ts', { cwd: join(root, 'tools') })).toContain('This server reads it.')
 })
 
+test.each(['@tools/mail.ts', '"tools/mail.ts"', "'tools/mail.ts'", '`tools/mail.ts`'])(
+  '%s is the file in it too',
+  (text) => {
+    expect(open().ask(text)).toContain('This server reads it.')
+  },
+)
+
 test('a path of any length counts as what is left of it', () => {
   const { root, ask } = open()
 

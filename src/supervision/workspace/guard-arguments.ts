@@ -104,7 +104,8 @@ function placeOf(path: string, realPath: (path: string) => string): string | nul
 /** What a tool may take a text for. Throws for one that only a shell or another system can follow. */
 function* spellings(text: string, home: string): Generator<string> {
   const plain = text.trim()
-  yield* new Set([text, plain])
+  // Some hosts write a file as @name, or in quotes.
+  yield* new Set([text, plain, plain.replace(/^@/, ''), plain.replace(/^(["'`])(.*)\1$/s, '$2')])
   if (/^(?:~[^/\\\s]+|\$\w+|\$\{\w+\}|%\w+%)[/\\]/.test(plain))
     throw new Error('A variable or a user may stand for any folder.')
   if (/^~(?=[/\\]|$)/.test(plain)) yield home + plain.slice(1)
