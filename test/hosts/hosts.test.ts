@@ -61,7 +61,12 @@ function tests(host: Host): void {
     const { lastRequest } = await running.ended
 
     expect(yard.read('out.txt')).toBe('edited\n')
-    expect(lastRequest).toMatch(/A person changed the arguments of this call.*echo edited > out\.txt/)
+    // Gemini CLI takes no note from a hook before the call, and says so by itself.
+    const told =
+      host.name === 'gemini'
+        ? /Tool input parameters were modified by a hook before execution/
+        : /A person changed the arguments of this call.*echo edited > out\.txt/
+    expect(lastRequest).toMatch(told)
   })
 
   test('asks for a change with our tools, and the server writes it after a yes', async () => {
@@ -232,9 +237,13 @@ function tests(host: Host): void {
     running.kill()
     await running.ended
 
-    await expect
-      .poll(() => yard.supervisor.approvals(), { timeout: 60_000 })
-      .toMatchObject([{ approval_id, status: 'pending', nobody_waits_since: expect.any(String) }])
+    // A bridge that outlives its host by a moment says goodbye for it, and what was pending is interrupted with it.
+    const isOver = async () => {
+      const [found] = await yard.supervisor.approvals()
+      return found?.status === 'interrupted' || (found?.status === 'pending' && found.nobody_waits_since !== null)
+    }
+    await expect.poll(isOver, { timeout: 60_000 }).toBe(true)
+    expect(await yard.supervisor.approvals()).toMatchObject([{ approval_id }])
   })
 
   test.runIf(host.name === 'claude' && hasTmux)(

@@ -15,6 +15,7 @@ export interface Asked {
   arguments: Record<string, unknown>
   digest: string
   consumed_at: string | null
+  nobody_waits_since: string | null
 }
 
 interface SessionElsewhere {
