@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { hosts, programOf } from './hosts.ts'
@@ -8,8 +8,11 @@ import { once, startScriptedModel } from './scripted-model.ts'
 
 const claude = hosts.find(({ name }) => name === 'claude')
 const program = claude === undefined ? null : programOf(claude)
+const isHidden = import.meta.dirname.startsWith(tmpdir())
+if (isHidden)
+  process.stderr.write('Skipped: a host in bubblewrap does not see a checkout below the temporary files. Move it.\n')
 
-describe.runIf(claude !== undefined && program !== null)('Claude Code that Quarterdeck starts', () => {
+describe.runIf(claude !== undefined && program !== null && !isHidden)('Claude Code that Quarterdeck starts', () => {
   /** Where bubblewrap is installed the host runs in it, so the hosts' cache must not be among the temporary files. A started host gets a scrubbed environment, so a script in front of it says where its model is. */
   async function open() {
     if (claude === undefined || program === null) throw new Error('Claude Code is not installed')
