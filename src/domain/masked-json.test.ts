@@ -45,7 +45,22 @@ test('reads names as JSON means them', () => {
 
 test('shows nothing of what is not JSON', () => {
   const noComma = ['{"a":"b" "password":"x"}', '{"a":{}"password":"x"}', '[1,"password":"x"]', '{"a":1"password":"x"}']
-  for (const text of [...noComma, 'password=x', '"password: x"', "{password: 'x'}", '{"a":1} password=x', '12']) {
+  const noColon = [
+    '{"password" "x"}',
+    '{"password"="x"}',
+    '{"password","x"}',
+    '{"password"{"a":"x"}}',
+    '{"password" x}',
+  ]
+  for (const text of [
+    ...noComma,
+    ...noColon,
+    'password=x',
+    '"password: x"',
+    "{password: 'x'}",
+    '{"a":1} password=x',
+    '12',
+  ]) {
     expect(masked(text).includes('x') || masked(text).includes('12'), text).toBe(false)
   }
 })

@@ -31,6 +31,11 @@ export function createJsonMask(): (piece: string) => string {
   }
 
   function readOutside(character: string): void {
+    // What follows is not the value of this name, so nobody knows whose it is.
+    if (name !== null && character !== ':') {
+      isBroken = true
+      return
+    }
     switch (character) {
       case '"':
         isInString = true

@@ -78,7 +78,7 @@ describe.each([
     const moved = await ask('/agent/console/inbox?x=1', { headers: html, redirect: 'manual' })
     expect(moved.headers.get('location')).toBe(`http://localhost:${port}/agent/console/inbox?x=1`)
 
-    const sent = await ask('/agent/sessions/work/messages', { method: 'POST', headers: json, body: '{"message":"hi"}' })
+    const sent = await ask('/agent/sessions/job/messages', { method: 'POST', headers: json, body: '{"message":"hi"}' })
     const { run_id } = JSON.parse(sent.body)
     expect([sent.status, sent.headers.get('location')]).toEqual([202, `/agent/runs/${run_id}`])
     await client.cancel(run_id)
@@ -154,7 +154,7 @@ describe.each([
 
   test('closing ends open streams, and later requests are refused', async () => {
     const stream = await new Promise<IncomingMessage>((resolve, reject) => {
-      get(`${url}/agent/sessions/work/events`, resolve).once('error', reject)
+      get(`${url}/agent/sessions/job/events`, resolve).once('error', reject)
     })
     const closing = end()
     expect(await text(stream)).toMatch(/^: ok\n/)

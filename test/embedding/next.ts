@@ -70,7 +70,7 @@ async function check(url: string): Promise<void> {
   assert.equal(await (await client.download(file)).text(), content)
   say('files are sent and fetched')
 
-  const sent = await fetch(`${url}/sessions/work/messages`, {
+  const sent = await fetch(`${url}/sessions/job/messages`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{"message":"hi"}',

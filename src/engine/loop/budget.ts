@@ -36,7 +36,7 @@ export function createBudget(
   let steps = 0
   let calls = 0
   let written = 0
-  let last = ''
+  let last: { name: string; args: string } | null = null
   let repeats = 0
   let isSpent = false
   function spent(limit: string, value: number, what: string): ServerError {
@@ -77,9 +77,8 @@ export function createBudget(
     toolCall(name, args) {
       calls += 1
       if (calls > limits.toolCalls) throw spent('tool_calls', limits.toolCalls, `${limits.toolCalls} tool calls`)
-      const call = `${name}\n${canonicalArguments(args)}`
-      repeats = call === last ? repeats + 1 : 1
-      last = call
+      repeats = last?.name === name && isSame(last.args, args) ? repeats + 1 : 1
+      last = { name, args }
       if (repeats > limits.identicalCalls) {
         throw spent(
           'identical_calls',
@@ -92,7 +91,10 @@ export function createBudget(
   }
 }
 
-/** The same arguments in another spelling are the same call. */
+/** The same arguments in another spelling are the same call. Most calls differ in their tool, so few are read for it. */
+const isSame = (one: string, other: string): boolean =>
+  one === other || canonicalArguments(one) === canonicalArguments(other)
+
 function canonicalArguments(args: string): string {
   try {
     return canonicalJson(JSON.parse(args))

@@ -104,8 +104,8 @@ export function createAuth({
     }
     const wait = failures.waitFor(address)
     // A look costs a query, so whoever keeps sending wrong tokens gets none. Tokens from settings are nobody's to revoke.
-    const isOpen = token === undefined ? isUnguessable(presented) && wait === null : token.id !== null && !isFresh()
-    if (isOpen && lookAgain !== undefined && !isLast)
+    const needsLook = token === undefined ? isUnguessable(presented) && wait === null : token.id !== null && !isFresh()
+    if (needsLook && lookAgain !== undefined && !isLast)
       return lookAgain().then(() => check(authorization, address, role, true))
     // Behind a proxy all callers share one address. So a valid token that nobody can guess passes while others wait.
     if (wait !== null && !(token !== undefined && isUnguessable(presented))) throw tooManyFailures(wait)

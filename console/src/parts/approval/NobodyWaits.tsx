@@ -1,3 +1,4 @@
+import { NOBODY_WAITS } from '../../../../src/domain/wait.ts'
 import { Time } from '../Time.tsx'
 import { Notice } from './Notice.tsx'
 
@@ -6,8 +7,7 @@ export function NobodyWaits({ since }: { since: string | null }) {
   if (since === null) return null
   return (
     <Notice tone="warn">
-      Nobody waits for this answer since <Time at={since} />: the call was cancelled, or the agent’s program has ended.
-      Your answer is kept in case it asks again.
+      {NOBODY_WAITS} Since: <Time at={since} />
     </Notice>
   )
 }

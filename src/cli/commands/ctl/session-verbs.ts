@@ -77,8 +77,7 @@ export async function task(
     if (session !== undefined) {
       throw new CliError(exitCodes.failed.code, 'Send --workspace or --session, not both.')
     }
-    // A word is an id of quarterdeck.yaml; everything else is a path.
-    const asked = /^[\w-]+$/.test(workspace) ? workspace : resolve(context.io.cwd, workspace)
+    const asked = workspaceAt(workspace, context.io.cwd)
     const answer = await context.server.post(`/workspaces/${encodeURIComponent(asked)}/tasks`, { text })
     return context.say(answer, `Your next session in ${terminalLine(workspace, 200)} gets it.`)
   }

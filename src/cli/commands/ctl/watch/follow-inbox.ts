@@ -23,7 +23,7 @@ export async function* followInbox(
       connection.patiently({ method: 'GET', path, signal }, (response) => response.json()),
   }
   const putFolders = createFolders(patient)
-  let { items, cursor } = await allWaiting(server)
+  let { items, cursor } = await allWaiting(server, putFolders)
   yield items
   while (!signal.aborted) {
     const stream = resumingStream({
