@@ -7,7 +7,9 @@ export function NobodyWaits({ since }: { since: string | null }) {
   if (since === null) return null
   return (
     <Notice tone="warn">
-      {NOBODY_WAITS} Since: <Time at={since} />
+      <span>
+        {NOBODY_WAITS} The caller left <Time at={since} />.
+      </span>
     </Notice>
   )
 }
