@@ -175,14 +175,14 @@ describe('the tokens of an app', () => {
 
   test('in another program are one of the operator’s that lives in memory alone', async () => {
     const dataDir = emptyFolder()
-    const { url, tokens, madeTokens } = await (await open(dataDir)).listen()
+    const { url, tokens, madeToken } = await (await open(dataDir)).listen()
     const { tokens: others } = await (await open(emptyFolder())).open()
     const grants = async (token: string | null) =>
       (await fetch(`${url}/grants`, { headers: { Authorization: `Bearer ${token}` } })).status
 
     expect([await grants(tokens.operatorToken), await grants(others.operatorToken)]).toEqual([200, 401])
     const kept = readdirSync(dataDir).filter((name) => /token/.test(name))
-    expect([tokens.path, madeTokens, kept]).toEqual([null, null, []])
+    expect([tokens.path, madeToken, kept]).toEqual([null, null, []])
   })
 
   test('are all that the config folder has after test cases were run over HTTP', async () => {
@@ -190,9 +190,9 @@ describe('the tokens of an app', () => {
     const nothing = { files: [], tools: [], onlyTheseTools: false, approvals: [], checks: [] }
     const tested = { ...agent, testCases: [{ name: 'greets', turns: ['Hi'], timeoutMs: 60_000, ...nothing }] }
     const more = { configDir, makeTokens: true, localSocket: { env: {} } }
-    const { url, madeTokens } = await (await open(emptyFolder(), {}, [tested], more)).listen()
+    const { url, madeToken } = await (await open(emptyFolder(), {}, [tested], more)).listen()
     const before = readdirSync(configDir, { recursive: true }).sort()
-    const headers = { Authorization: `Bearer ${madeTokens?.operator}`, 'Content-Type': 'application/json' }
+    const headers = { Authorization: `Bearer ${madeToken}`, 'Content-Type': 'application/json' }
     const response = await fetch(`${url}/agents/tester/tests/run`, { method: 'POST', headers, body: '{}' })
 
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('greets')])
@@ -223,10 +223,7 @@ describe('the tokens of an app', () => {
       message: expect.stringContaining('run `quarterdeck tokens create --role operator --data-dir '),
     })
     expect((await start({ ...beyond, insecure: true })).tokens.current()).toEqual([])
-    expect((await start(beyond, { makeTokens: true })).madeTokens).toEqual({
-      user: expect.stringMatching(/^qd_[\w-]{43}$/),
-      operator: expect.stringMatching(/^qd_[\w-]{43}$/),
-    })
+    expect((await start(beyond, { makeTokens: true })).madeToken).toMatch(/^qd_[\w-]{43}$/)
     const dataDir = emptyFolder()
     const old = JSON.stringify({ token: 'a-token-of-an-older-version' })
     writeFileSync(join(dataDir, 'tokens.json'), old, { mode: 0o600 })

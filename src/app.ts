@@ -11,6 +11,7 @@ import { createSupervisedWork } from './create-supervised-work.ts'
 import type { ModelSettings } from './domain/agent.ts'
 import { createByteBudget, READERS_BYTES } from './domain/byte-budget.ts'
 import { sleep } from './domain/clock.ts'
+import { plainProgram } from './domain/program-words.ts'
 import { LOCAL_USER } from './domain/session.ts'
 import { isPostgres } from './domain/store-settings.ts'
 import type { Engine } from './engine/engine.ts'
@@ -22,7 +23,7 @@ import type { SharedDevices } from './http/auth/console/shared-devices.ts'
 import { guardDecisions } from './http/auth/passphrase/guard-decisions.ts'
 import { createRequirePassphrase } from './http/auth/passphrase/require-passphrase.ts'
 import { createTokenRows } from './http/auth/tokens/token-rows.ts'
-import { type MadeTokens, noOperatorToken, type Tokens, type WriteAudit } from './http/auth/tokens/tokens.ts'
+import { noOperatorToken, type Tokens, type WriteAudit } from './http/auth/tokens/tokens.ts'
 import {
   createMetrics,
   registerBuildInfo,
@@ -82,8 +83,8 @@ export interface OpenApp {
   /** Answers a request that another program's server has taken: see `HttpServer`. */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void
   readonly tokens: Tokens
-  /** The tokens that this start made. Show them now: they cannot be read again. */
-  readonly madeTokens: MadeTokens | null
+  /** The operator's token that this start made, or null. Show it now: it cannot be read again. */
+  readonly madeToken: string | null
   /** A code that signs a browser in to the console, as the operator of the first start. It works once, for five minutes. */
   newConsoleCode(): Promise<string>
   /** What is attached to messages. */
@@ -209,7 +210,7 @@ async function startApp(
   if (replica !== null) count.open(replica)
   const audit: WriteAudit = (record) => sessionLog.commit({ type: 'add_audit', audit: [record] })
   const records = replica === null ? undefined : createTokenRows({ ...replica, log })
-  const madeTokens = await tokens.begin(audit, { make: makeTokens, records })
+  const madeToken = await tokens.begin(audit, { make: makeTokens, records })
   const { issuers, proxy } = settings.identity
   const knowsNobodyElse = issuers.length === 0 && proxy === null
   if (knowsNobodyElse && !tokens.current().some(({ role }) => role === 'operator')) {
@@ -261,10 +262,10 @@ async function startApp(
     },
     undo,
   )
-  const { terminal } = options
+  const { terminal, program = plainProgram } = options
   const channelParts = {
     ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, secret, clock, ids, log },
-    ...{ link, telemetry, replica },
+    ...{ link, telemetry, replica, program },
   }
   const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
   channels = opened.list
@@ -272,7 +273,7 @@ async function startApp(
   const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays }), clock })
   const routes = guardDecisions(
     createRoutes({
-      ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests },
+      ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests, program },
       signIn: {
         ...signIn,
         ...(replica === null ? {} : { together: count }),
@@ -322,7 +323,7 @@ async function startApp(
       approvals,
       handle: http.handle,
       tokens,
-      madeTokens,
+      madeToken,
       newConsoleCode: async () => (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text,
       files: keeper,
       doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),

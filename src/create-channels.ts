@@ -5,6 +5,7 @@ import type { SlackParts } from './create-slack-chat.ts'
 import type { Clock } from './domain/clock.ts'
 import type { FeedItem, PersonWait } from './domain/feed.ts'
 import type { Logger } from './domain/logger.ts'
+import type { ProgramWords } from './domain/program-words.ts'
 import { isWaiting } from './domain/wait.ts'
 import type { Jobs } from './engine/sessions/jobs.ts'
 import { createBell, type Terminal } from './operators/bell/create-bell.ts'
@@ -24,6 +25,7 @@ interface ChannelParts extends Omit<NoticeParts, 'onSubscribed'>, SlackParts {
   replica: Pick<Replica, 'changes' | 'board' | 'alone'> | null
   /** The terminal that the server runs in. Left out: it runs in none. */
   terminal?: Terminal
+  program: ProgramWords
   clock: Clock
   log: Logger
 }
@@ -79,8 +81,8 @@ export async function createChannels(parts: ChannelParts, undo: AsyncDisposableS
   }
 }
 
-const ownChannels = ({ terminal }: ChannelParts): readonly CreateChannel[] =>
-  terminal === undefined ? [] : [createBell(terminal)]
+const ownChannels = ({ terminal, program }: ChannelParts): readonly CreateChannel[] =>
+  terminal === undefined ? [] : [createBell(terminal, program)]
 
 /** Slack, where it is configured. Loaded only then. */
 async function openChat(parts: ChannelParts, find: OperatorDesk['find']): Promise<Chat | null> {

@@ -77,8 +77,8 @@ webhooks: [{ name: pager, url: "${receiver.url}", kinds: approval }]
   const [dataDir, configDir] = [folder(), folder()]
   const env = { NTFY_TOKEN: 'tk_1', WEBHOOK_SECRET: secret }
   const first = await createServer(file, dataDir, configDir, env)
-  const { url, madeTokens } = await first.listen()
-  const token = madeTokens?.operator ?? expect.fail('no token was made')
+  const { url, madeToken } = await first.listen()
+  const token = madeToken ?? expect.fail('no token was made')
   const client = createClient({ url, token })
   const browser = service.subscribe(await client.push.key())
   const subscribed = await client.push.subscribe(browser.subscription, { label: 'phone' })

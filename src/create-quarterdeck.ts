@@ -10,6 +10,7 @@ import type { AgentDefinition } from './domain/agent.ts'
 import { createSystemClock } from './domain/clock.ts'
 import { ServerError } from './domain/errors.ts'
 import type { Logger } from './domain/logger.ts'
+import { plainProgram } from './domain/program-words.ts'
 import type { Middleware } from './engine/middleware/middleware.ts'
 import { createLogTap } from './http/logging/log-tap.ts'
 import { problemHeaders, problemOf } from './http/problem.ts'
@@ -59,7 +60,13 @@ export interface Quarterdeck {
 /** Reads the files and throws a `ConfigError` for all that is wrong in them. Nothing is started yet. */
 export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck {
   const { agent = [], settings = {}, middleware = [], env = process.env } = options
-  const io = { cwd: process.cwd(), env, stderr: process.stderr, clock: createSystemClock() }
+  const io = {
+    cwd: process.cwd(),
+    env,
+    stderr: process.stderr,
+    clock: createSystemClock(),
+    program: () => plainProgram.name,
+  }
   const config = loadConfig({ files: [agent].flat(), flags: {}, code: settings }, io)
   const logTap = createLogTap()
   const log = options.log ?? createServerLog(config, io, { tap: logTap })

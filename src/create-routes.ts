@@ -6,6 +6,7 @@ import type { Channels } from './create-channels.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
+import type { ProgramWords } from './domain/program-words.ts'
 import type { StepUp } from './domain/step-up.ts'
 import type { TestRuns } from './evaluation/test-runs.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
@@ -68,6 +69,7 @@ interface RouteParts {
   dataDir: string
   ids: Ids
   version: string
+  program: ProgramWords
   basePath: string
 }
 
@@ -87,6 +89,7 @@ export function createRoutes({
   dataDir,
   ids,
   version,
+  program,
   basePath,
 }: RouteParts): Route[] {
   const documented = [
@@ -104,7 +107,10 @@ export function createRoutes({
     ...createTokenRoutes({ tokens, stepUp, operators: signIn.operators, dataDir, clock: services.clock }),
     ...createDeviceRoutes({
       ...{ ...signIn, clock: services.clock, publicUrl: settings.channels.publicUrl },
-      about: { version, agent: signIn.agent, operators: settings.supervision.operators.map(({ name }) => name) },
+      about: {
+        ...{ version, program, agent: signIn.agent },
+        operators: settings.supervision.operators.map(({ name }) => name),
+      },
     }),
     ...createManagedAgentRoutes({ ...services, tests, checkAgentText: createCheckAgentText(services) }),
     ...createAuditRoutes(services),

@@ -562,12 +562,14 @@ test('the picture in README.md shows what a start prints', async () => {
     agents,
     protocols: example.doors,
     keptIn: dataDir,
-    tokens: null,
+    token: null,
     tokenRequired: false,
     operator: 'kept' as const,
+    dataDirFlag: ' --data-dir examples/assistant/.quarterdeck',
+    hasEnter: true,
     readyMs: 600,
   }
-  const printed = banner(facts, createTestIo()).split('\n')
+  const printed = banner(facts, createTestIo({ program: 'npx quarterdeck' })).split('\n')
 
   const drawn = all(read('docs/assets/terminal.svg'), /<text [^>]*>(.*)<\/text>/g).map((line) =>
     line.replace(/<[^>]+>/g, ''),

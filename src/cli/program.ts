@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { StartApp } from './commands/serve/start-app.ts'
+import { spelled } from './program-name.ts'
 import type { Io, Settle } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 
@@ -69,8 +70,8 @@ For more: quarterdeck <command> --help`,
     .enablePositionalOptions()
     .showHelpAfterError('Add --help to see what you can write.')
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
+      writeOut: (text) => void io.stdout.write(spelled(text, io.program())),
+      writeErr: (text) => void io.stderr.write(spelled(text, io.program())),
       outputError: (text, write) =>
         write(text.replace(/^error:/, `${styleFor(io.stderr, io.env).red('quarterdeck:')}`)),
       getOutHelpWidth: () => io.stdout.columns || 100,

@@ -2,6 +2,7 @@ import { ConfigError, formatIssue } from '../config/config-error.ts'
 import { ServerError } from '../domain/errors.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import { spelled } from './program-name.ts'
 import type { Io } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 
@@ -10,8 +11,8 @@ export function reportError(error: unknown, io: Io): number {
   const { exitCode, message, mend } = explain(error)
   const style = styleFor(io.stderr, io.env)
   const debug = io.env.QUARTERDECK_DEBUG && error instanceof Error && error.stack ? [error.stack] : []
-  const lines = [`${style.red('quarterdeck:')} ${message}`, ...mend.map((line) => `  ${line}`), ...debug]
-  io.stderr.write(`${lines.join('\n')}\n`)
+  const said = spelled([message, ...mend.map((line) => `  ${line}`)].join('\n'), io.program())
+  io.stderr.write(`${[`${style.red('quarterdeck:')} ${said}`, ...debug].join('\n')}\n`)
   return exitCode
 }
 

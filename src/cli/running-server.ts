@@ -8,6 +8,7 @@ import { configDirOrNull, dataDirectory } from './data-directory.ts'
 import { exitCodes } from './exit-codes.ts'
 import { agentPaths } from './load-config.ts'
 import { fetchProblem, isNotTrusted } from './server-url.ts'
+import { shellWord } from './shell-word.ts'
 import type { Io } from './terminal/io.ts'
 import { terminalLine } from './terminal/terminal-text.ts'
 
@@ -65,7 +66,7 @@ export async function onlyRunning(io: Io): Promise<string | null> {
   if (only === undefined) return null
   if (others.length > 0) {
     const line = ({ url, dataDir }: KnownServer & { dataDir: string }): string =>
-      `export QUARTERDECK_DATA_DIR=${/^[\w@%+=:,./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`} # ${url}`
+      `export QUARTERDECK_DATA_DIR=${shellWord(dataDir)} # ${url}`
     throw new CliError(
       exitCodes.usage.code,
       'Several servers of yours are running. Say which one, then type it again:',

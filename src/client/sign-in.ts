@@ -67,6 +67,8 @@ export interface Me {
     why_not: string | null
   }
   version: string
+  /** How to type the program where the server was started. The flag leads a command to this server, with a space before it, or is empty. */
+  program: { name: string; data_dir_flag: string }
   /** The default agent. */
   agent: string | null
   operators: string[]

@@ -2,6 +2,7 @@ import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { AgentDefinition } from '../domain/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { ProgramWords } from '../domain/program-words.ts'
 import type { Middleware } from '../engine/middleware/middleware.ts'
 import type { LogTap } from '../http/logging/log-tap.ts'
 import type { Terminal } from '../operators/bell/create-bell.ts'
@@ -18,7 +19,7 @@ export interface AppOptions {
   dataDir: string
   /** Where tokens are kept, as hashes. Left out: nowhere, and `OpenApp.tokens.operatorToken` lives in memory alone. */
   configDir?: string
-  /** Make tokens when none are kept yet, because somebody is there to see them once. */
+  /** Make the operator's token when none are kept yet, because somebody is there to see it once. */
   makeTokens?: boolean
   version: string
   log: Logger
@@ -38,6 +39,8 @@ export interface AppOptions {
   conformanceFixtures?: boolean
   /** The terminal that the server runs in, for the bell. Left out: it runs in none. */
   terminal?: Terminal
+  /** How people type this program where the server runs. Left out: `plainProgram`. */
+  program?: ProgramWords
   /** Where the secrets of channels to operators come from. Left out: the keychain, then the environment of this process. */
   credentials?: CredentialSources
   /** Opens the local socket of `quarterdeck ctl`; `env` says where. Needs `configDir`. Left out: there is none. */

@@ -199,12 +199,12 @@ export async function openSlackHouse({
         throw new Error(`the server wanted to exit with ${code}`)
       },
     })
-    const { url, madeTokens } = await app.listen()
-    return { app, url, madeTokens }
+    const { url, madeToken } = await app.listen()
+    return { app, url, madeToken }
   }
 
   let server = await start()
-  const operator = server.madeTokens?.operator ?? ''
+  const operator = server.madeToken ?? ''
   const tokens = new Map<string, string>()
 
   async function request(method: 'GET' | 'POST', path: string, token: string, body?: unknown) {

@@ -15,6 +15,8 @@ export interface Io {
    */
   forget?(names: readonly string[]): boolean
   cwd: string
+  /** How a person types this program in a folder: by default in the one where they started it. See `programName`. */
+  program(folder?: string): string
   clock: Clock
   /**
    * Reports each request to stop once. The returned function ends the subscription. With `hangUp` a closed terminal counts as
@@ -27,6 +29,8 @@ export interface Io {
   onCrash(listener: (error: unknown) => void): () => void
   /** Reports Node's warnings to the newest listener. Without one, they are lines on stderr. */
   onWarning(listener: (text: string) => void): () => void
+  /** Reports Enter at the terminal. Does nothing without one. */
+  onEnter(listener: () => void): () => void
   /** Ends the process at once. */
   exit(code: number): void
   /** Opens a web page for the person at this machine. False if that cannot be tried. */

@@ -1,7 +1,10 @@
+import { hostname } from 'node:os'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { programName } from '../program-name.ts'
 import { reportError } from '../report-error.ts'
+import { onEnter } from './enter-key.ts'
 import type { Io } from './io.ts'
 import { openUrl } from './open-url.ts'
 import { terminalLine } from './terminal-text.ts'
@@ -78,6 +81,10 @@ export function createProcessIo(process: NodeJS.Process, eraseVariables: EraseVa
     env,
     forget,
     cwd: process.cwd(),
+    program(folder = env.INIT_CWD ?? process.cwd()) {
+      const { pid, ppid, platform, argv } = process
+      return programName({ script: argv[1] ?? '', cwd: folder, env, pid, ppid, hostname: hostname(), platform })
+    },
     clock,
     strays,
     onSignal(listener, { hangUp } = { hangUp: false }) {
@@ -100,6 +107,7 @@ export function createProcessIo(process: NodeJS.Process, eraseVariables: EraseVa
       warningListeners.push(listener)
       return () => void warningListeners.splice(warningListeners.indexOf(listener), 1)
     },
+    onEnter: (listener) => onEnter(process, listener),
     exit: (code) => process.exit(code),
     openUrl: (url) => openUrl(url, process.platform),
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../http/logging/logger.ts'
+import { spelled } from '../program-name.ts'
 import { createTestIo } from '../testing/test-io.ts'
 import { styleFor } from './style.ts'
 import { createTerminalLog } from './terminal-log.ts'
@@ -14,7 +15,12 @@ function setUp({ width = 200, terminal = false } = {}) {
     secrets: ['a-secret-key'],
     now: () => 0,
     write: (line) => void lines.push(line.replace(/\d\d:\d\d:\d\d/, 'TIME')),
-    render: createTerminalLog({ style, width: () => width, answerUrl: (id) => `http://127.0.0.1:8000/#thread=${id}` }),
+    render: createTerminalLog({
+      style,
+      width: () => width,
+      answerUrl: (id) => `http://127.0.0.1:8000/#thread=${id}`,
+      spell: (text) => spelled(text, 'npx quarterdeck'),
+    }),
   })
   const ids = { correlation_id: 'c', session_id: 's', run_id: 'r', agent: 'clerk' }
   return { log: log.with(ids), lines }

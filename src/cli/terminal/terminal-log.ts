@@ -11,6 +11,8 @@ export interface TerminalLogOptions {
   width: () => number
   /** The page where a person answers what a session waits for. Null until the server has an address. */
   answerUrl: (sessionId: string) => string | null
+  /** Calls the program in a text as people type it here. */
+  spell: (text: string) => string
 }
 
 /** Null for a record that a person does not need. */
@@ -18,6 +20,7 @@ export function createTerminalLog({
   style,
   width,
   answerUrl,
+  spell,
 }: TerminalLogOptions): (record: LogRecord) => string | null {
   /** The call whose failure was already shown, with its reason. */
   let thrown: unknown
@@ -27,7 +30,7 @@ export function createTerminalLog({
     const said = wordsOf(record, answerUrl)
     if (said === null) return null
     const time = new Date(record.time).toTimeString().slice(0, 8)
-    const line = wrapText(`${time}  ${oneLine(said.text)}`, width(), INDENT)
+    const line = wrapText(`${time}  ${spell(oneLine(said.text))}`, width(), INDENT)
     return `${style.dim(line.slice(0, time.length))}${paint(style, said.tone)(line.slice(time.length))}`
   }
 }
@@ -145,10 +148,11 @@ function figures({ tools, input_tokens, output_tokens, cost, latency_ms }: LogRe
   ]
 }
 
-/** A caller's mistake is shown. A path that browsers ask for on their own is not. */
+/** A caller's mistake is shown. A path that browsers ask for on their own is not, and neither is that `ctl` hears that it has to ask for the passphrase. */
 function requestWords({ method, route, status, code, run_id }: LogRecord): Said | null {
   const isRefused = typeof status === 'number' && status >= 400 && status < 500 && code !== undefined
-  if (!isRefused || run_id !== undefined || (route === '-' && method === 'GET')) return null
+  const isExpected = code === 'passphrase_required' || (route === '-' && method === 'GET')
+  if (!isRefused || run_id !== undefined || isExpected) return null
   const what = route === '-' ? `${method} of an unknown path` : `${method} ${route}`
   return { text: `${what} was refused: ${status} ${code}`, tone: 'warn' }
 }

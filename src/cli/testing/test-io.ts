@@ -11,6 +11,7 @@ export interface TestIo extends Io {
   signal(signal: StopSignal): void
   crash(error: unknown): void
   warn(text: string): void
+  pressEnter(): void
   /** Resolves when `text` has been printed to either stream. */
   until(text: string): Promise<void>
   opened: string[]
@@ -21,6 +22,8 @@ export interface TestIoOptions {
   terminal?: boolean
   env?: Record<string, string>
   cwd?: string
+  /** How the program is called here. */
+  program?: string
   clock?: Clock
 }
 
@@ -31,6 +34,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     signal: new Set<(signal: StopSignal) => void>(),
     crash: new Set<(error: unknown) => void>(),
     warning: new Set<(text: string) => void>(),
+    enter: new Set<() => void>(),
   }
   const waiting = new Set<() => void>()
   const out: string[] = []
@@ -67,11 +71,13 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     // Never the config folder of the person who runs the tests.
     env: { QUARTERDECK_CONFIG_DIR: join(cwd, '.config'), ...options.env },
     cwd,
+    program: () => options.program ?? 'quarterdeck',
     clock: options.clock ?? instantClock(),
     strays: createStrayErrors(),
     onSignal: (listener) => subscribe(listeners.signal, listener),
     onCrash: (listener) => subscribe(listeners.crash, listener),
     onWarning: (listener) => subscribe(listeners.warning, listener),
+    onEnter: (listener) => subscribe(listeners.enter, listener),
     exit(code) {
       throw new Error(`the command ended the process with ${code}`)
     },
@@ -90,6 +96,9 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     },
     warn(text) {
       ;[...listeners.warning].at(-1)?.(text)
+    },
+    pressEnter() {
+      for (const listener of [...listeners.enter]) listener()
     },
     until: (text) =>
       new Promise((resolve) => {

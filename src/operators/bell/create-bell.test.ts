@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Delivery } from '../../domain/delivery.ts'
 import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import { plainProgram } from '../../domain/program-words.ts'
 import type { OperatorDesk } from '../operator.ts'
 import { createBell } from './create-bell.ts'
 
@@ -23,7 +24,7 @@ function open(found: PersonWait | null = prompt) {
   const written: string[] = []
   const approvals = { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) }
   const desk: OperatorDesk = { approvals, find: async () => found }
-  return { written, bell: createBell({ write: (text) => void written.push(text) })(desk) }
+  return { written, bell: createBell({ write: (text) => void written.push(text) }, plainProgram)(desk) }
 }
 
 test('rings once for what begins to wait, with one line in which every character is visible', async () => {

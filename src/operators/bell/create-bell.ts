@@ -1,6 +1,7 @@
 // The bell of the terminal that the server runs in: it rings and writes one line when something waits. Nobody can answer here.
 
 import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { ProgramWords } from '../../domain/program-words.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
 import { verbOf } from '../notice/notice.ts'
@@ -15,10 +16,11 @@ const MOST_CHARS = 160
 
 /** Only for a terminal: a bell in a log file is a strange character. */
 export const createBell =
-  (terminal: Terminal): CreateChannel =>
+  (terminal: Terminal, { name, dataDirFlag }: ProgramWords): CreateChannel =>
   ({ find }) => {
     /** A delivery may come again after a crash of the store; the bell does not ring twice for it. */
     let last = 0
+    const ctl = (words: string): string => `${name} ctl ${words}${dataDirFlag}`
     const ring = (text: string): void => terminal.write(`${RING}${text}\n`)
     return {
       name: 'bell',
@@ -28,9 +30,10 @@ export const createBell =
         if (n <= last) return null
         const wait = item === null ? null : await find(item)
         last = n
-        if (item === null) ring(`${count} more items wait for a person: quarterdeck ctl list`)
+        if (item === null) ring(`${count} more items wait for a person: ${ctl('list')}`)
         // Somebody may have answered by now.
-        else if (wait !== null && isNews({ ...item, ...statusOf(wait) })) ring(lineOf(wait))
+        else if (wait !== null && isNews({ ...item, ...statusOf(wait) }))
+          ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`)
         return null
       },
       announce: ring,
@@ -47,7 +50,7 @@ function isNews(item: Pick<FeedItem, 'kind' | 'status'>): boolean {
 function lineOf(wait: PersonWait): string {
   const text = shortOf(textOf(wait))
   const risk = wait.wait === 'approval' ? `, risk ${wait.risk}` : ''
-  return `${oneLine(wait.agent)} ${verbOf(wait)}${risk}: ${text} (quarterdeck ctl show ${wait.id})`
+  return `${oneLine(wait.agent)} ${verbOf(wait)}${risk}: ${text}`
 }
 
 function textOf(wait: PersonWait): string {

@@ -173,7 +173,7 @@ export async function openConsoleHouse({
   }
 
   let server = await open(await freePort())
-  const operator = server.running.madeTokens?.operator ?? ''
+  const operator = server.running.madeToken ?? ''
   const url = `http://localhost:${server.port}`
   const client = createClient({ url, token: operator })
   const tokens = new Map<string, Promise<string>>()

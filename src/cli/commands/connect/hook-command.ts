@@ -1,4 +1,5 @@
 import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
+import { shellQuoted } from '../../shell-word.ts'
 import { HOOK_LIMIT_SECONDS } from './host-adapter.ts'
 
 /** How to start this program, with absolute paths: an agent could put another `quarterdeck` into its PATH. */
@@ -27,9 +28,6 @@ export function hookCommand(
   if (!isQuestion) return line
   return `${line} || sh -c 'echo "Quarterdeck could not be asked, so this call is refused." >&2; exit 2'`
 }
-
-/** For sh, bash, zsh and fish. */
-export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** What `shellQuoted` was given. */
 export const shellText = (quoted: string): string => quoted.slice(1, -1).replaceAll("'\\''", "'")

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import { dataDirectory } from '../../data-directory.ts'
 import { loadConfig } from '../../load-config.ts'
 import { namesDataDir, onlyRunning } from '../../running-server.ts'
+import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 
 interface CtlFolder {
@@ -23,6 +25,16 @@ export async function ctlPlace(
   if (namesDataDir(dataDir, io) || isServed(usual)) return usual
   const running = await onlyRunning(io)
   return running === null ? usual : { dataDir: running, ipcName: null }
+}
+
+/** What leads a command to the server of this data directory, if the command would not find it from where the person is. */
+export function dataDirFlag(dataDir: string, io: Io): string {
+  const cwd = io.env.INIT_CWD ?? io.cwd
+  // Their other terminals do not have to have the variables of this one.
+  const env = { ...io.env, QUARTERDECK_DATA_DIR: undefined, DATA_DIR: undefined }
+  if (usualPlace(undefined, { ...io, cwd, env }).dataDir === dataDir) return ''
+  const shorter = relative(cwd, dataDir)
+  return ` --data-dir ${shellWord(shorter.startsWith('..') ? dataDir : shorter)}`
 }
 
 function usualPlace(dataDir: string | undefined, io: Io): CtlFolder {

@@ -25,13 +25,15 @@ async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<stri
     agents: await load(text),
     protocols: [],
     keptIn: '/data',
-    tokens: null,
+    token: null,
     tokenRequired: false,
     operator: 'kept',
+    dataDirFlag: ' --data-dir data',
+    hasEnter: false,
     readyMs: 100,
     ...more,
   }
-  const shown = banner(facts, createTestIo()).split('\n')
+  const shown = banner(facts, createTestIo({ program: 'npx quarterdeck' })).split('\n')
   return shown.slice(
     4,
     shown.findIndex((line) => line.includes('Health')),
@@ -64,8 +66,8 @@ describe('the banner', () => {
     expect([await where('set'), await where('made'), await where('kept'), await where('none')]).toEqual([
       'the one in auth.operator_token',
       'shown below, only this time',
-      'the one shown when it was created. If it is lost: npx quarterdeck tokens --help',
-      'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
+      'the one shown when it was created. If it is lost, stop the server and run npx quarterdeck tokens create --role operator --data-dir data',
+      'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator --data-dir data',
     ])
   })
 })
@@ -73,8 +75,9 @@ describe('the banner', () => {
 test('the banner names the ways of coding agents and their operator, if both can be used', async () => {
   const mcp = { protocols: ['mcp'] }
   expect((await rows('', mcp)).slice(2)).toEqual([
-    '  MCP         http://127.0.0.1:8000/mcp  (to connect a coding agent: npx quarterdeck connect)',
-    '              to see what agents ask, and answer: npx quarterdeck ctl',
+    '  MCP         http://127.0.0.1:8000/mcp',
+    '              to connect a coding agent: npx quarterdeck connect claude --url http://127.0.0.1:8000',
+    '              to see what agents ask, and answer: npx quarterdeck ctl --data-dir data',
   ])
   expect((await rows('', { ...mcp, operator: 'none' })).slice(2)).toEqual([])
   expect((await rows('')).slice(2)).toEqual([])
@@ -88,9 +91,11 @@ describe('the banner in a terminal', () => {
     agents: [],
     protocols: ['ag-ui', 'openai'],
     keptIn: '/data',
-    tokens: null,
+    token: null,
     tokenRequired: false,
     operator: 'kept',
+    dataDirFlag: ' --data-dir data',
+    hasEnter: false,
     readyMs: 100,
   }
 
@@ -111,8 +116,7 @@ describe('the banner in a terminal', () => {
   test('fits a narrow terminal without breaking addresses', () => {
     const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
     io.stdout.columns = 40
-    const tokens = { user: 'qd_user', operator: 'qd_operator' }
-    const lines = banner({ ...facts, tokens }, io).split('\n')
+    const lines = banner({ ...facts, token: 'qd_operator' }, io).split('\n')
     expect(lines.filter((line) => line.length > 40 && !line.includes('http'))).toEqual([])
     expect(lines).toContain('    http://127.0.0.1:8000/sessions/{id}/messages')
   })

@@ -1,7 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/tool-settings.ts'
-import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { wrapText } from '../../terminal/wrap-text.ts'
@@ -16,12 +15,16 @@ export interface BannerFacts {
   protocols: readonly string[]
   /** Null: everything is in memory. */
   keptIn: string | null
-  /** Tokens that this start has created. The banner shows them once, and only at a terminal. */
-  tokens: MadeTokens | null
+  /** The operator's token, if this start has created it. The banner shows it once, and only at a terminal. */
+  token: string | null
   /** Talking needs a token. */
   tokenRequired: boolean
-  /** Where the operator's token is: in a setting, in `tokens`, stored as a hash, or nowhere. */
+  /** Where the operator's token is: in a setting, in `token`, stored as a hash, or nowhere. */
   operator: 'set' | 'made' | 'kept' | 'none'
+  /** The flag that leads a command to this server, with a space before it. Empty: it finds the server without. */
+  dataDirFlag: string
+  /** Enter prints a new link to the console. */
+  hasEnter: boolean
   readyMs: number
 }
 
@@ -51,11 +54,11 @@ export function banner(facts: BannerFacts, io: Io): string {
     row(['API docs', `${url}/docs`]),
     '',
     ...agentRows(facts).map(row),
-    ...doorRows(facts).map(row),
+    ...doorRows(facts, io.program()).map(row),
     row(['Data', facts.keptIn ?? 'in memory: lost when the server stops']),
     '',
   ]
-  if (facts.tokens !== null) lines.push(...tokenLines(facts.tokens, facts, prose), '')
+  if (facts.token !== null) lines.push(...tokenLines(facts.token, facts, io.program()).map((line) => prose(line)), '')
   if (facts.agents.some((agent) => agent.model.provider === 'demo')) {
     lines.push(style.yellow(prose('The built-in demo model answers. It is not a language model.')))
     lines.push(
@@ -64,7 +67,8 @@ export function banner(facts: BannerFacts, io: Io): string {
     )
   }
   lines.push(
-    `  ${style.dim('Talk to it:')}  ${wrapText(`npx quarterdeck chat ${url}`, width, 4)}`,
+    `  ${style.dim('Talk to it:')}  ${wrapText(`${io.program()} chat ${url}`, width, 4)}`,
+    ...(facts.hasEnter ? [`  ${style.dim('Sign in:')}     Enter prints a new link`] : []),
     `  ${style.dim('Stop it:')}     Ctrl-C`,
     '',
     '',
@@ -88,45 +92,48 @@ function agentRows(facts: BannerFacts): Row[] {
   })
 }
 
-function doorRows({ url, console, protocols, agents, operator }: BannerFacts): Row[] {
+function doorRows(facts: BannerFacts, program: string): Row[] {
+  const { url, console, protocols, agents, operator, dataDirFlag } = facts
   const rows: Row[] = []
   if (protocols.includes('ag-ui')) {
     rows.push(['AG-UI', `${url}/`], ['CopilotKit', `${url}/copilotkit  (as runtimeUrl)`])
   }
   if (protocols.includes('openai')) rows.push(['OpenAI', `${url}/v1  (as baseURL)`])
-  if (protocols.includes('rest')) rows.push(['REST', `${url}/chat`])
+  if (protocols.includes('rest')) rows.push(['REST', `${url}/chat`], ['', `${url}/agent/{name}/chat`])
   if (protocols.includes('threads')) rows.push(['Threads', `${url}/threads`])
   rows.push(['Sessions', `${url}/sessions/{id}/messages`])
   // In the console one decides without a token.
   if (console === null && agents.some(mayAsk)) {
-    rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${operatorToken[operator]}`])
+    const token = whereToken(operator, `${program} tokens create --role operator${dataDirFlag}`)
+    rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${token}`])
   }
   // Without an operator nobody can connect an agent, or answer it.
   if (protocols.includes('mcp') && operator !== 'none') {
-    rows.push(['MCP', `${url}/mcp  (to connect a coding agent: npx quarterdeck connect)`])
-    rows.push(['', 'to see what agents ask, and answer: npx quarterdeck ctl'])
+    rows.push(['MCP', `${url}/mcp`], ['', `to connect a coding agent: ${program} connect claude --url ${url}`])
+    rows.push(['', `to see what agents ask, and answer: ${program} ctl${dataDirFlag}`])
   }
   return [...rows, ['Health', `${url}/health`]]
 }
 
-const operatorToken: Record<BannerFacts['operator'], string> = {
-  set: 'the one in auth.operator_token',
-  made: 'shown below, only this time',
-  kept: 'the one shown when it was created. If it is lost: npx quarterdeck tokens --help',
-  none: 'there is none yet. Stop the server and run npx quarterdeck tokens create --role operator',
+function whereToken(operator: BannerFacts['operator'], create: string): string {
+  switch (operator) {
+    case 'set':
+      return 'the one in auth.operator_token'
+    case 'made':
+      return 'shown below, only this time'
+    case 'kept':
+      return `the one shown when it was created. If it is lost, stop the server and run ${create}`
+    case 'none':
+      return `there is none yet. Stop the server and run ${create}`
+  }
 }
 
-function tokenLines(
-  { user, operator }: MadeTokens,
-  { tokenRequired }: BannerFacts,
-  prose: (text: string, indent?: number) => string,
-): string[] {
+function tokenLines(token: string, { tokenRequired, dataDirFlag }: BannerFacts, program: string): string[] {
+  const others = `for those who only talk: ${program} tokens create --role user${dataDirFlag}`
   return [
-    prose('Keep these tokens. They are not shown again (npx quarterdeck tokens creates new ones):'),
-    ...(user === undefined
-      ? []
-      : [prose(`  to talk     ${user}${tokenRequired ? '' : '  (not needed on this machine)'}`, 6)]),
-    ...(operator === undefined ? [] : [prose(`  to decide   ${operator}`, 6)]),
+    'The operator’s token. You decide with it outside the console, and it is not shown again:',
+    `  ${token}`,
+    ...(tokenRequired ? [`Talking needs a token too: this one, or ${others}`] : []),
   ]
 }
 

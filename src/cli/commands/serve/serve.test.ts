@@ -3,7 +3,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
-import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
 import { lockDataDir } from '../../../open-store.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -22,7 +21,7 @@ async function takePort(): Promise<number> {
 }
 
 /** An app that does not listen. Records its arguments. */
-function fakeApp(url: string, madeTokens: MadeTokens | null) {
+function fakeApp(url: string, madeToken: string | null) {
   const started: Parameters<StartApp>[] = []
   const start: StartApp = async (...given) => {
     started.push(given)
@@ -30,7 +29,7 @@ function fakeApp(url: string, madeTokens: MadeTokens | null) {
       url,
       activeRuns: () => 0,
       close: async () => {},
-      madeTokens,
+      madeToken,
       operatorToken: null,
       hasOperator: true,
       newConsoleCode: async () => 'one-time-code',
@@ -97,7 +96,7 @@ describe('quarterdeck serve', () => {
   The built-in demo model answers. It is not a language model.
   For a real one, set OPENAI_API_KEY and \`model: { provider: openai, name: gpt-5-mini }\`, for example.
 
-  Talk to it:  npx quarterdeck chat URL
+  Talk to it:  quarterdeck chat URL
   Stop it:     Ctrl-C
 
 `,
@@ -167,9 +166,9 @@ describe('quarterdeck serve', () => {
     expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
   })
 
-  test('shows new tokens', async () => {
+  test('shows one new token, and how to make others where talking needs one', async () => {
     const cwd = await tempFolder()
-    const show = async (made: MadeTokens | null, host: string) => {
+    const show = async (made: string | null, host: string) => {
       const io = serverIo({ cwd })
       const { start } = fakeApp('http://192.0.2.1:8000', made)
       const stopped = serve({ files: [], flags: { host } }, '1.2.3', start, io)
@@ -179,16 +178,16 @@ describe('quarterdeck serve', () => {
       return io
     }
 
-    const first = await show({ user: 'qd_user', operator: 'qd_operator' }, '192.0.2.1')
+    const first = await show('qd_operator', '192.0.2.1')
     expect(first.printed()).toContain('  AG-UI       http://192.0.2.1:8000/\n')
     expect(first.printed()).toContain(`
-  Keep these tokens. They are not shown again (npx quarterdeck tokens creates new ones):
-    to talk     qd_user
-    to decide   qd_operator
+  The operator’s token. You decide with it outside the console, and it is not shown again:
+    qd_operator
+  Talking needs a token too: this one, or for those who only talk: quarterdeck tokens create --role user --data-dir .config/data
 `)
     expect(first.complained()).toContain('Other machines can reach 192.0.2.1, and TLS is off')
-    const local = (await show({ user: 'qd_user', operator: 'qd_operator' }, '127.0.0.1')).printed()
-    expect(local).toContain('    to talk     qd_user  (not needed on this machine)\n    to decide   qd_operator\n')
+    const local = (await show('qd_operator', '127.0.0.1')).printed()
+    expect(local).toContain('    qd_operator\n\n')
     expect(local).not.toContain('code=')
     expect((await show(null, '192.0.2.1')).printed()).not.toContain('token')
   })
@@ -218,11 +217,31 @@ describe('quarterdeck serve', () => {
     )
   })
 
+  test('Enter prints a new link at a terminal, and only there', async () => {
+    const links = async (terminal: boolean) => {
+      const io = serverIo({ cwd: await tempFolder(), terminal, env: { NO_COLOR: '1' } })
+      const { start } = fakeApp('http://127.0.0.1:8000', null)
+      const stopped = serve({ files: [], flags: {} }, '1.2.3', start, io)
+      await io.until('Ctrl-C')
+      const printed = io.printed().length
+      io.pressEnter()
+      io.pressEnter()
+      if (terminal) await io.until('  Open  ')
+      io.signal('SIGINT')
+      await stopped
+      io.pressEnter()
+      return [io.printed().includes('Enter prints a new link'), io.printed().slice(printed)]
+    }
+
+    expect(await links(true)).toEqual([true, '  Open  http://localhost:8000/console#code=one-time-code\n'])
+    expect(await links(false)).toEqual([false, ''])
+  })
+
   test('--open opens the console, and shows no code in the list of processes', async () => {
     const cwd = await tempFolder()
     const opened = async (flags: Parameters<typeof serve>[0]['flags']) => {
       const io = serverIo({ cwd })
-      const { start } = fakeApp('http://127.0.0.1:8000', { user: 'qd_secret' })
+      const { start } = fakeApp('http://127.0.0.1:8000', 'qd_secret')
       const stopped = serve({ files: [], flags }, '1.2.3', start, io)
       await io.until('Ctrl-C')
       io.signal('SIGINT')

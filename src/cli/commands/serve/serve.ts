@@ -9,10 +9,12 @@ import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
 import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
+import { spelled } from '../../program-name.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { TerminalLogOptions } from '../../terminal/terminal-log.ts'
+import { dataDirFlag } from '../ctl/ctl-place.ts'
 import { type BannerFacts, banner, shownUrl } from './banner.ts'
 import { isPortInUse, portInUse } from './port-in-use.ts'
 import { createServerLog } from './server-log.ts'
@@ -50,7 +52,7 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
       'after',
       `
 Flags win over the environment, and the environment wins over quarterdeck.yaml. Tokens are never flags: set QUARTERDECK_TOKEN
-and QUARTERDECK_OPERATOR_TOKEN, or create tokens with quarterdeck tokens. The first start at a terminal creates and shows both.
+and QUARTERDECK_OPERATOR_TOKEN, or create tokens with quarterdeck tokens. The first start at a terminal creates and shows the operator’s.
 
 Examples:
   $ quarterdeck serve
@@ -79,6 +81,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   const warned = new Set<string>()
   let answerUrl: TerminalLogOptions['answerUrl'] = () => null
   let log: Logger = silentLogger
+  let running: Started | null = null
   const logOf = (config: LoadedConfig, tap: LogTap) =>
     createServerLog(config, io, {
       verbose: request.verbose === true,
@@ -106,7 +109,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       if (warned.has(warning)) continue
       warned.add(warning)
       if (isForPrograms(config)) log.warn(warning)
-      else io.stderr.write(`${style.yellow('warning:')} ${warning}\n`)
+      else io.stderr.write(`${style.yellow('warning:')} ${spelled(warning, io.program())}\n`)
     }
     const fixtures = request.conformanceFixtures === true
     if (fixtures) {
@@ -120,7 +123,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     const url = shownUrl(app.url, networkInterfaces())
     const page = consoleAddress({ app, config, url })
     answerUrl = (sessionId) => (page === null ? `${url}/approvals` : `${page}/chat/${sessionId}`)
-    return { app, config, url, reload }
+    running = { app, config, url, reload }
+    return running
   }
 
   // Before there is a log, nothing runs that could warn.
@@ -134,6 +138,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     : app
   // Before the banner: whoever reads that the server is ready may stop it at once.
   const say = isForPrograms(config) ? [(text: string) => log.info(text)] : []
+  const printsLinks = consoleAddress(first) !== null && io.stdin.isTTY === true && io.stdout.isTTY === true
   const stopped = untilStopped(server, settings.shutdown.drainMs, log, io, ...say)
   io.stdout.write(
     banner(
@@ -144,9 +149,11 @@ export async function serve(request: ServeRequest, version: string, startApp: St
         agents: config.agents,
         protocols: app.doors,
         keptIn: keptIn(config),
-        tokens: app.madeTokens,
+        token: app.madeToken,
         tokenRequired: settings.auth.required,
         operator: operatorOf(app),
+        dataDirFlag: dataDirFlag(config.dataDir, io),
+        hasEnter: printsLinks,
         readyMs: io.clock.mono() - began,
       },
       io,
@@ -156,7 +163,30 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   if (request.watch) io.stdout.write(watchNote(settings.store))
   // Without a code: other users could see it in the arguments of the browser's program, and use it first.
   if (settings.open) io.openUrl(consoleAddress(first) ?? url)
-  return await stopped.finally(stopListening)
+  const stopReading = printsLinks ? io.onEnter(oneByOne(() => printLink(running ?? first, io), log)) : () => {}
+  return await stopped.finally(() => {
+    stopReading()
+    stopListening()
+  })
+}
+
+async function printLink(started: Started, io: Io): Promise<void> {
+  const link = await consoleOf(started, io)
+  if (link !== null) io.stdout.write(`  Open  ${link}\n`)
+}
+
+/** Calls that come while `work` is at it do nothing: somebody leans on the key. */
+function oneByOne(work: () => Promise<void>, log: Logger): () => void {
+  let isAtIt = false
+  return () => {
+    if (isAtIt) return
+    isAtIt = true
+    work()
+      .catch((error: unknown) => log.warn('no link to the console could be made', { error }))
+      .finally(() => {
+        isAtIt = false
+      })
+  }
 }
 
 /** Standard error is for a program, so every line is JSON. */
@@ -177,9 +207,9 @@ async function consoleOf(started: Started, io: Io): Promise<string | null> {
     : address
 }
 
-function operatorOf({ operatorToken, madeTokens, hasOperator }: RunningApp): BannerFacts['operator'] {
+function operatorOf({ operatorToken, madeToken, hasOperator }: RunningApp): BannerFacts['operator'] {
   if (operatorToken !== null) return 'set'
-  if (madeTokens?.operator !== undefined) return 'made'
+  if (madeToken !== null) return 'made'
   return hasOperator ? 'kept' : 'none'
 }
 

@@ -2,6 +2,7 @@ import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import type { LogTap } from '../../../http/logging/log-tap.ts'
 import { createLogger } from '../../../http/logging/logger.ts'
 import type { LoadedConfig } from '../../load-config.ts'
+import { spelled } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalLog, type TerminalLogOptions } from '../../terminal/terminal-log.ts'
@@ -19,7 +20,7 @@ interface ServerLogOptions {
 /** The server's log. It goes to stderr, because stdout is for what the person asked for. */
 export function createServerLog(
   { settings, agents }: LoadedConfig,
-  io: Pick<Io, 'stderr' | 'env' | 'clock'>,
+  io: Pick<Io, 'stderr' | 'env' | 'clock' | 'program'>,
   { verbose = false, answerUrl = () => null, tap }: ServerLogOptions = {},
 ): Logger {
   const { level, format, content } = settings.log
@@ -28,6 +29,7 @@ export function createServerLog(
   // Text lines in a file are searched later, so all of them are kept.
   const forPerson = format === 'text' && io.stderr.isTTY === true && level !== 'debug' && !verbose
   const width = () => io.stderr.columns || 80
+  const spell = (text: string) => spelled(text, io.program())
   return createLogger({
     level,
     format,
@@ -37,6 +39,6 @@ export function createServerLog(
     secrets: serverSecrets({ settings, agents }),
     ...(tap === undefined ? {} : { tap: tap.take }),
     colors: style.bold('') !== '',
-    ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl }) } : {}),
+    ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl, spell }) } : {}),
   })
 }

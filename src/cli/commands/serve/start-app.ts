@@ -1,9 +1,9 @@
 import type { Logger } from '../../../domain/logger.ts'
-import type { MadeTokens } from '../../../http/auth/tokens/tokens.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import type { AppOptions } from '../../../start/app-options.ts'
 import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
+import { dataDirFlag } from '../ctl/ctl-place.ts'
 import { giveMemoryBack } from './give-memory-back.ts'
 import type { Stoppable } from './stop.ts'
 
@@ -13,8 +13,8 @@ const IDLE_PARSERS = 50
 /** A server in this process that accepts requests. */
 export interface RunningApp extends Stoppable {
   url: string
-  /** Tokens that this start has created, to be shown once. */
-  madeTokens: MadeTokens | null
+  /** The operator's token, if this start has created it, to be shown once. */
+  madeToken: string | null
   /** The operator's token. Null if only its hash is known, or there is none. */
   operatorToken: string | null
   /** Whether there is an operator's token. */
@@ -60,13 +60,14 @@ export function createAppStarter(version: string): StartApp {
       credentials,
       ...keeping,
       ...terminal,
+      program: { name: io.program(), dataDirFlag: dataDirFlag(dataDir, io) },
       ...more,
     })
     const running = await app.listen().catch(async (error: unknown) => {
       await app.close({ drainMs: 0 })
       throw error
     })
-    const { url, engine, tokens, madeTokens, doors } = running
+    const { url, engine, tokens, madeToken, doors } = running
     // Only our launcher enables `gc`. An embedding program manages its memory itself.
     const { gc } = globalThis
     let stopLooking = () => {}
@@ -84,7 +85,7 @@ export function createAppStarter(version: string): StartApp {
     }
     return {
       url,
-      madeTokens,
+      madeToken,
       operatorToken: tokens.operatorToken,
       hasOperator: tokens.current().some(({ role }) => role === 'operator'),
       newConsoleCode: running.newConsoleCode,

@@ -31,7 +31,7 @@ describe('serve --watch', () => {
         url: `http://127.0.0.1:${settings.port || 4321}`,
         activeRuns: () => 0,
         close: async ({ drainMs }) => void life.push(`close ${name} ${drainMs}`),
-        madeTokens: null,
+        madeToken: null,
         operatorToken: null,
         hasOperator: true,
         newConsoleCode: async () => 'one-time-code',

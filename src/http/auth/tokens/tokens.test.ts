@@ -83,34 +83,31 @@ describe('stored tokens', () => {
     expect(tokens.path).toBe(path)
     expect([statSync(path).mode & 0o777, statSync(configDir).mode & 0o777]).toEqual([0o600, 0o700])
     const text = readFileSync(path, 'utf8')
-    const record = (role: 'user' | 'operator') => ({
+    const record = {
       id: expect.any(String),
       name: 'first start',
       user: 'local_user',
-      role,
-      sha256: digestOf(made?.[role] ?? ''),
+      role: 'operator',
+      sha256: digestOf(made ?? ''),
       created_at: '2027-01-15T08:00:00.000Z',
-    })
-    expect(JSON.parse(text)).toEqual({ data_dir: dataDir, tokens: [record('user'), record('operator')] })
-    expect([text.includes(made?.user ?? ''), text.includes(made?.operator ?? '')]).toEqual([false, false])
+    }
+    expect(JSON.parse(text)).toEqual({ data_dir: dataDir, tokens: [record] })
+    expect(text).not.toContain(made)
     expect(readdirSync(dataDir)).toEqual([])
-    expect(audited()).toEqual(['token_created user by server', 'token_created operator by server'])
+    expect(audited()).toEqual(['token_created operator by server'])
 
     const second = await open({ make: true })
     expect(second.made).toBe(null)
-    expect([valid(second.tokens, made?.user), valid(second.tokens, made?.operator)]).toEqual([
-      'user local_user',
-      'operator local_user',
-    ])
+    expect(valid(second.tokens, made ?? '')).toBe('operator local_user')
   })
 
-  test('are not created for a role that has one in the settings, nor if nobody would see them', async () => {
+  test('are not created if the settings have the operator’s, nor if nobody would see it', async () => {
     const { open, valid } = setUp()
 
     expect((await open()).tokens.current()).toEqual([])
     const { tokens, made } = await open({ make: true, set: { user: null, operator: 'operator-that-is-set' } })
-    expect(Object.keys(made ?? {})).toEqual(['user'])
-    expect([tokens.operatorToken, valid(tokens, 'operator-that-is-set')]).toEqual([
+    expect([made, tokens.operatorToken, valid(tokens, 'operator-that-is-set')]).toEqual([
+      null,
       'operator-that-is-set',
       'operator local_user',
     ])
@@ -268,7 +265,7 @@ describe('stored tokens', () => {
 
     expect((await open({ dataDir: other })).tokens.current()).toEqual([])
     expect(readdirSync(configDir).length).toBe(2)
-    expect(valid((await open({ dataDir: join(folder, 'link') })).tokens, made?.operator)).toBe('operator local_user')
+    expect(valid((await open({ dataDir: join(folder, 'link') })).tokens, made ?? '')).toBe('operator local_user')
     renameSync(dataDir, join(folder, 'moved'))
     expect((await open({ dataDir: join(folder, 'moved') })).tokens.current()).toEqual([])
   })

@@ -17,7 +17,6 @@ import {
   digestOf,
   newToken,
   type PersonRole,
-  personRoles,
   type Token,
   type TokenRecord,
   type TokenRole,
@@ -100,14 +99,12 @@ export interface ReadTokens extends Tokens {
   /** False: nobody will have a token after `begin`. */
   hasAny(make: boolean): boolean
   /**
-   * Must run before the server answers, and before `create` and `revoke`. Imports `tokens.json`. With `make`, if no token is stored, it
-   * creates one for each role that has none in the settings. Returns the new tokens, so that they can be shown once. `records` takes the
+   * Must run before the server answers, and before `create` and `revoke`. Imports `tokens.json`. With `make`, if no token is stored and
+   * the settings have none for an operator, it creates that one and returns it, so that it can be shown once. `records` takes the
    * place of the token file, whose tokens are imported into it if it never had any.
    */
-  begin(audit: WriteAudit, options: { make: boolean; records?: TokenRecords | undefined }): Promise<MadeTokens | null>
+  begin(audit: WriteAudit, options: { make: boolean; records?: TokenRecords | undefined }): Promise<string | null>
 }
-
-export type MadeTokens = Partial<Record<PersonRole, string>>
 
 const MAX_TOKENS = 1_000
 const SHOW_ENDED_MS = 30 * 24 * 60 * 60_000
@@ -237,15 +234,12 @@ export function readTokens(options: TokensOptions): ReadTokens {
       if (old !== null) await takeOver(old)
       const copied = shared === undefined ? 0 : await table.moveTo(shared)
       if (copied > 0) log.info('the tokens of the token file were copied into the store', { tokens: copied })
-      const made: MadeTokens = {}
-      if (make && table.records().length === 0) {
-        for (const role of personRoles) {
-          if (set[role] !== null) continue
-          made[role] = (await create({ name: 'first start', user: LOCAL_USER, role }, 'server')).token
-        }
+      let made: string | null = null
+      if (make && table.records().length === 0 && set.operator === null) {
+        made = (await create({ name: 'first start', user: LOCAL_USER, role: 'operator' }, 'server')).token
       }
       if (file !== null && found === null && table.records().length === 0) await rememberStart(() => table.add([]), log)
-      return Object.keys(made).length === 0 ? null : made
+      return made
     },
   }
 }

@@ -117,6 +117,7 @@ export const describeMe: RouteDescription = {
       device: exampleDevice,
       passkeys: { registered: 1, mine: 1, possible: true, why_not: null },
       version: '1.0.0',
+      program: { name: 'npx quarterdeck', data_dir_flag: ' --data-dir data' },
       agent: 'assistant',
       operators: ['local_user'],
     }),

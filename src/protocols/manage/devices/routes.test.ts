@@ -37,6 +37,7 @@ describe('a one-time code', () => {
       device,
       passkeys: { registered: 0, mine: 0, possible: true, why_not: null },
       version: '1.2.3',
+      program: { name: 'quarterdeck', data_dir_flag: '' },
       agent: 'tester',
       operators: ['local_user', 'eve'],
     })

@@ -1,6 +1,7 @@
 // Signing in to the console: one-time codes, devices and passkeys. For operators.
 
 import type { Clock } from '../../../domain/clock.ts'
+import type { ProgramWords } from '../../../domain/program-words.ts'
 import type { Codes } from '../../../http/auth/console/codes.ts'
 import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
@@ -43,6 +44,7 @@ export interface DeviceRoutesDeps extends ConsoleSignIn {
   publicUrl: string | null
   about: {
     version: string
+    program: ProgramWords
     /** The default agent. */
     agent: string | null
     /** Names of the operators. */

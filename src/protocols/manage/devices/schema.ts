@@ -70,6 +70,14 @@ export const MeSchema = z
       why_not: z.string().nullable(),
     }),
     version: z.string(),
+    program: z
+      .strictObject({
+        name: z.string(),
+        data_dir_flag: z
+          .string()
+          .describe('Leads a command to this server, with a space before it. Empty: it finds the server without.'),
+      })
+      .describe('How to type the program where the server was started.'),
     agent: z.string().nullable().describe('The default agent.'),
     operators: z.array(z.string()),
   })

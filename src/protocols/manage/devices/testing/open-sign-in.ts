@@ -3,6 +3,7 @@
 import type { AuditRecord } from '../../../../domain/audit.ts'
 import { createIds } from '../../../../domain/ids.ts'
 import { silentLogger } from '../../../../domain/logger.ts'
+import { plainProgram } from '../../../../domain/program-words.ts'
 import { testOperator } from '../../../../domain/testing/test-operator.ts'
 import { createChallenges } from '../../../../http/auth/console/challenges.ts'
 import { createCodes } from '../../../../http/auth/console/codes.ts'
@@ -52,7 +53,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const routes = createDeviceRoutes({
     ...{ codes, devices, passkeys, proofs, operators, base, publicUrl, clock },
     audit: async (record) => trail.push(record),
-    about: { version: '1.2.3', agent: 'tester', operators: ['local_user', 'eve'] },
+    about: { version: '1.2.3', program: plainProgram, agent: 'tester', operators: ['local_user', 'eve'] },
   })
   const server = await startServer({
     routes,
