@@ -8,6 +8,7 @@ import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
+import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createServerLog } from '../serve/server-log.ts'
@@ -68,7 +69,7 @@ function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarg
     operatorToken: createOperatorToken(variable(io.env, 'QUARTERDECK_OPERATOR_TOKEN') ?? null, io),
     howToAnswer: (id) => [
       `POST ${base}/approvals/${id} {"decision": "approve"} or {"decision": "reject", "reason": "…"}`,
-      'with the operator’s token, or answer in a chat at a terminal. If the token is lost: quarterdeck tokens --help',
+      `with the operator’s token, or answer in a chat at a terminal. If the token is lost: ${io.program()} tokens --help`,
     ],
     description: `Talking to ${base}`,
     close: async () => {},
@@ -98,7 +99,7 @@ async function serveHere(
     const close = () => app.close({ drainMs: 0 }).finally(remove)
     const kept = keep ? 'The session is kept' : 'Nothing is kept; use --session <name> to keep it'
     const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
-    const howToAnswer = () => answerLater(where, options)
+    const howToAnswer = () => answerLater(where, options, io.program())
     const operatorToken = createOperatorToken(app.operatorToken, io)
     return { url: app.url, agent: agent.name, token: null, operatorToken, howToAnswer, description, close }
   } catch (error) {
@@ -108,7 +109,7 @@ async function serveHere(
 }
 
 /** The server ends with the chat, so somebody has to open the session again to answer. */
-function answerLater(where: string | undefined, { session, dataDir }: ChatTargetOptions): string[] {
+function answerLater(where: string | undefined, { session, dataDir }: ChatTargetOptions, program: string): string[] {
   if (session === undefined) {
     return [
       'Nobody can answer this now: it ends with this command. Use a terminal to be asked, or --session to keep it.',
@@ -116,8 +117,7 @@ function answerLater(where: string | undefined, { session, dataDir }: ChatTarget
   }
   const words = [...(where === undefined ? [] : [where]), '--session', session]
   if (dataDir !== undefined) words.push('--data-dir', dataDir)
-  const written = words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)))
-  return [`At a terminal, run quarterdeck chat ${written.join(' ')} and type /approvals`]
+  return [`At a terminal, run ${program} chat ${words.map((word) => shellWord(word)).join(' ')} and type /approvals`]
 }
 
 function chooseAgent(agents: readonly AgentDefinition[], name: string | undefined): AgentDefinition {

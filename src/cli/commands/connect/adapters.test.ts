@@ -204,8 +204,7 @@ describe('what is written', () => {
                 command: ask('PreToolUse', 'claude'),
                 timeout: 3_660,
                 onFailure: 'block',
-                statusMessage:
-                  'Asking Quarterdeck. If it waits for you, answer with: quarterdeck ctl watch, or quarterdeck console',
+                statusMessage: 'Asking Quarterdeck. If it waits for you, answer in its console or in ctl.',
               },
             ],
           },

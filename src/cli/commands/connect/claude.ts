@@ -40,8 +40,7 @@ function hookEntries({ hook }: HostSetup): Record<string, unknown> {
           // Without it, a hook that is killed or too late lets the call through.
           onFailure: 'block',
           // Shown at the terminal while the hook waits.
-          statusMessage:
-            'Asking Quarterdeck. If it waits for you, answer with: quarterdeck ctl watch, or quarterdeck console',
+          statusMessage: 'Asking Quarterdeck. If it waits for you, answer in its console or in ctl.',
         },
       ],
     },

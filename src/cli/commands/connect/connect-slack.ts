@@ -1,6 +1,7 @@
 // Prints what a person needs to connect Slack: the manifest of the app on standard output, the steps on standard error. It changes nothing.
 
 import { Command, InvalidArgumentError } from 'commander'
+import { spelled } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 
 interface SlackOptions {
@@ -44,7 +45,7 @@ async function printSlack({ channel, user, json }: SlackOptions, io: Io): Promis
   ])
   const manifest = slackManifest()
   io.stdout.write(json ? `${JSON.stringify(manifest, null, 2)}\n` : stringify(manifest))
-  io.stderr.write(stepsFor(channel ?? 'C012AB3CD', user ?? 'U012AB3CD'))
+  io.stderr.write(spelled(stepsFor(channel ?? 'C012AB3CD', user ?? 'U012AB3CD'), io.program()))
 }
 
 const stepsFor = (channel: string, user: string): string => `

@@ -168,7 +168,7 @@ async function forget({ connections, workspace, configDir, io }: Job): Promise<n
 function tellNotRevoked({ tokenId }: AgentConnection, error: unknown, io: Io): void {
   const why = error instanceof Error ? error.message : String(error)
   io.stderr.write(
-    `The old token of the agent was not revoked: ${terminalLine(why, 300)}\nIf it is still listed, revoke it: quarterdeck tokens revoke ${tokenId}\n`,
+    `The old token of the agent was not revoked: ${terminalLine(why, 300)}\nIf it is still listed, revoke it: ${io.program()} tokens revoke ${tokenId}\n`,
   )
 }
 

@@ -130,7 +130,7 @@ async function typed(
     const asked = await createTerminalPrompt(io, label, begun).ask()
     if (asked.type !== 'line') throw fail('Left as it is. Nothing has changed.')
     if (asked.line.trim() === '' && isNeeded) {
-      io.stdout.write('This is needed. To refuse to answer: Ctrl-C, then quarterdeck ctl reject.\n')
+      io.stdout.write(`This is needed. To refuse to answer: Ctrl-C, then ${io.program()} ctl reject.\n`)
       continue
     }
     try {

@@ -40,7 +40,7 @@ export async function checkpoints(session: string | undefined, context: CtlConte
   const table = textTable(['ID', `TAKEN (${localZone()})`, 'LABEL', 'WORKSPACE'], found.map(row)).trimEnd()
   context.say(
     { checkpoints: found },
-    found.length === 0 ? 'There are no checkpoints. To take one: quarterdeck ctl checkpoint' : table,
+    found.length === 0 ? `There are no checkpoints. To take one: ${context.typed('checkpoint')}` : table,
   )
 }
 
@@ -91,7 +91,7 @@ export async function restore(
     )
   }
   const { undo } = understood(z.looseObject({ undo: z.looseObject({ checkpoint_id: z.string() }) }), answer)
-  const back = `To undo this: quarterdeck ctl restore ${terminalLine(undo.checkpoint_id, 64)}`
+  const back = `To undo this: ${context.typed(`restore ${terminalLine(undo.checkpoint_id, 64)}`)}`
   context.say(answer, `Restored. The old session is terminated, and a new one goes on from here. ${back}`)
 }
 

@@ -2,6 +2,7 @@ import { ClientError } from '../../../client/client-error.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 import { type CtlOptions, type CtlServer, openCtlServer, refusalOf } from './ctl-server.ts'
 
@@ -12,6 +13,8 @@ export interface CtlContext {
   json: boolean
   /** Prints the server's answer with `--json`, and otherwise the words. */
   say(answer: unknown, words: string): void
+  /** Another verb, as one types it here for the same server. */
+  typed(verb: string): string
 }
 
 /** Runs a verb against the running server. */
@@ -23,6 +26,10 @@ export const runCtl = (options: CtlOptions, io: Io, verb: (context: CtlContext) 
         server: await openCtlServer(options, io),
         io,
         json,
+        typed(verb) {
+          const place = options.dataDir === undefined ? '' : ` --data-dir ${shellWord(options.dataDir)}`
+          return `${io.program()} ctl ${verb}${place}`
+        },
         say: (answer, words) => void io.stdout.write(json ? `${JSON.stringify(answer)}\n` : `${words}\n`),
       })
     })(),

@@ -31,7 +31,7 @@ export async function mode(
 export async function pause(session: string | undefined, context: CtlContext): Promise<void> {
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/pause`)
-  context.say(answer, 'Paused: its calls are refused until quarterdeck ctl resume. Its process goes on.')
+  context.say(answer, `Paused: its calls are refused until ${context.typed('resume')}. Its process goes on.`)
 }
 
 export async function stalls(
@@ -45,7 +45,7 @@ export async function stalls(
   const { session_id: id, stalls_enabled: isOn } = await findSession(context.server, session)
   if (wanted === undefined) return context.say({ session_id: id, stalls_enabled: isOn }, isOn ? 'on' : 'off')
   const answer = await context.server.post(`/sessions/${id}/stalls`, { enabled: wanted === 'on' })
-  const off = 'Off: its silence raises no alert and no nudge until quarterdeck ctl stalls on.'
+  const off = `Off: its silence raises no alert and no nudge until ${context.typed('stalls on')}.`
   context.say(answer, wanted === 'on' ? 'On: its silence counts from now.' : off)
 }
 
@@ -128,5 +128,5 @@ export async function start(
     ...(title === undefined ? {} : { title }),
   })
   const { session_id: id } = understood(z.looseObject({ session_id: z.string() }), answer)
-  context.say(answer, `Started: session ${terminalLine(id, 64)}. What it asks appears in quarterdeck ctl watch.`)
+  context.say(answer, `Started: session ${terminalLine(id, 64)}. What it asks appears in ${context.typed('watch')}.`)
 }

@@ -151,7 +151,7 @@ function changeLines(change: NonNullable<ShownApproval['change']>, style: Style)
 
 const callLines = ({ approval_id, kind, tool, arguments: input, action, preview }: ShownApproval): string[] => {
   if (kind === 'policy') return []
-  if (kind === 'question') return [`To answer: quarterdeck ctl answer ${terminalLine(approval_id, 64)}`]
+  if (kind === 'question') return [`To answer: ctl answer ${terminalLine(approval_id, 64)}`]
   const rows = Object.entries(input).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return `  ${exactValue(name)}: ${exactValue(text)}`

@@ -494,7 +494,7 @@ describe('a question of a tool', () => {
   test('is shown with its fields and the verb that answers it', async () => {
     const { out } = await (await asking()).run('show', '0192f3b5')
     expect(out).toContain('  Which size?\n  Answer with these fields:\n    size (required): one of "S", "L"\n')
-    expect(out).toContain(`To answer: quarterdeck ctl answer ${id}\n`)
+    expect(out).toContain(`To answer: ctl answer ${id}\n`)
   })
 
   test.each([

@@ -5,6 +5,7 @@ import { isPostgres } from '../../../domain/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
+import { spelled } from '../../program-name.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -116,7 +117,7 @@ function render(checks: readonly Check[], io: Io): string {
   const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') }
   const lines = checks.flatMap(({ name, status, detail, mend }) => [
     `${marks[status]}  ${name.padEnd(6)}  ${terminalText(detail)}`,
-    ...(mend === undefined ? [] : [`              ${style.dim(`→ ${terminalText(mend)}`)}`]),
+    ...(mend === undefined ? [] : [`              ${style.dim(`→ ${terminalText(spelled(mend, io.program()))}`)}`]),
   ])
   return `${lines.join('\n')}\n`
 }

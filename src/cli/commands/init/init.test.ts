@@ -49,9 +49,9 @@ describe('quarterdeck init', () => {
     expect(out).toBe(
       'Made agent.yaml, tools.ts, package.json, .env.example, .gitignore, README.md in a.\n\nNext:\n  cd a\n' +
         '  cp .env.example .env     # then write your key after ANTHROPIC_API_KEY=\n' +
-        '  npx quarterdeck serve    # serve it, and open the address that is printed\n' +
-        '  npx quarterdeck chat     # or talk to it here\n' +
-        '  npx quarterdeck test     # run its test case\n',
+        '  quarterdeck serve    # serve it, and open the address that is printed\n' +
+        '  quarterdeck chat     # or talk to it here\n' +
+        '  quarterdeck test     # run its test case\n',
     )
   })
 
@@ -73,7 +73,7 @@ describe('quarterdeck init', () => {
     expect(manifest).toMatchObject({
       name: 'helper',
       type: 'module',
-      dependencies: { quarterdeck: expect.stringMatching(/^\^\d/), zod: expect.stringMatching(/^\^4/) },
+      dependencies: { quarterdeck: expect.stringMatching(/^file:/), zod: expect.stringMatching(/^\^4/) },
     })
     // As `npm install` leaves it in an empty folder, without a type. Nothing is installed: zod and quarterdeck are this program's own.
     await writeFile(join(cwd, 'package.json'), '{ "dependencies": {} }')
@@ -174,6 +174,23 @@ describe('quarterdeck init', () => {
       exitCode: 73,
       err: 'quarterdeck: Files cannot be written in taken (EEXIST).\n  Choose a folder that you may write to: quarterdeck init <folder>\n',
     })
+  })
+
+  test('leaves the checkout of the program as it is, and says where to make a project', async () => {
+    const checkout = fileURLToPath(new URL('../../../..', import.meta.url))
+    const files = await readdir(checkout)
+
+    for (const folder of ['helper', '.', 'examples/helper']) {
+      expect(await init(checkout, [folder, '--yes'])).toEqual({
+        exitCode: 73,
+        out: '',
+        err:
+          `quarterdeck: ${folder === '.' ? 'This folder' : folder} is in the checkout of Quarterdeck. Nothing was created.\n` +
+          '  Choose a folder beside it: quarterdeck init ../my-agent\n',
+      })
+    }
+
+    expect(await readdir(checkout)).toEqual(files)
   })
 
   test('refuses names and providers it cannot use', async () => {

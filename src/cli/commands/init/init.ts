@@ -3,8 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { makeFolder } from '../../../store/make-folder.ts'
+import { isInCheckout } from '../../checkout.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { shellWord } from '../../shell-word.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { ignored, ownFiles, projectFiles, type StarterProvider, starterProviders } from './project-files.ts'
@@ -65,6 +67,13 @@ export async function init(folder: string | undefined, options: InitOptions, ver
   const ask = !yes && io.stdin.isTTY === true && io.stdout.isTTY === true
   const answers = ask ? await askForProject(given, io) : completeAnswers(given, io.cwd)
   const target = resolve(io.cwd, answers?.folder ?? '.')
+  if (answers !== null && isInCheckout(target)) {
+    throw new CliError(
+      exitCodes.cannotCreate.code,
+      `${answers.folder === '.' ? 'This folder' : answers.folder} is in the checkout of Quarterdeck. Nothing was created.`,
+      [`Choose a folder beside it: quarterdeck init ${shellWord(completeAnswers({}, io.cwd).folder)}`],
+    )
+  }
   const taken = ownFiles.filter((name) => existsSync(join(target, name)))
   const leave = answers === null || (taken.length > 0 && !force && ask && !(await askToOverwrite(taken, io)))
   if (leave) {
@@ -98,7 +107,7 @@ export async function init(folder: string | undefined, options: InitOptions, ver
     ),
   )
   if (kept.includes('.gitignore')) io.stdout.write(ignoreNote(readFileSync(join(target, '.gitignore'), 'utf8')))
-  io.stdout.write(nextSteps(answers))
+  io.stdout.write(nextSteps(answers, io.program(target)))
   return exitCodes.ok.code
 }
 
@@ -125,14 +134,14 @@ function ignoreNote(gitignore: string): string {
     : `Add ${missing.join(', ')} to .gitignore: conversations and keys must stay private.\n`
 }
 
-function nextSteps({ folder, provider }: InitAnswers): string {
+function nextSteps({ folder, provider }: InitAnswers, program: string): string {
   const keyName = starterProviders[provider].keyName
-  const steps = folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}`]
+  const steps = folder === '.' ? [] : [`cd ${shellWord(folder)}`]
   if (keyName !== null) steps.push(`cp .env.example .env     # then write your key after ${keyName}=`)
   steps.push(
-    'npx quarterdeck serve    # serve it, and open the address that is printed',
-    'npx quarterdeck chat     # or talk to it here',
-    'npx quarterdeck test     # run its test case',
+    `${program} serve    # serve it, and open the address that is printed`,
+    `${program} chat     # or talk to it here`,
+    `${program} test     # run its test case`,
   )
   return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`
 }

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { checkout } from '../../checkout.ts'
 
 /** What `init` needs to know about the new agent. */
 export interface ProjectChoices {
@@ -66,7 +67,7 @@ function packageFile({ name, version }: ProjectChoices): string {
     private: true,
     type: 'module',
     scripts: { start: 'quarterdeck serve', dev: 'quarterdeck serve --watch', test: 'quarterdeck test' },
-    dependencies: { quarterdeck: `^${version}`, zod: '^4.0.0' },
+    dependencies: { quarterdeck: checkout === null ? `^${version}` : `file:${checkout}`, zod: '^4.0.0' },
   }
   return `${JSON.stringify(content, null, 2)}\n`
 }
@@ -126,6 +127,7 @@ function envFile(keyName: string | null): string {
 
 function readme({ name }: ProjectChoices, keyName: string | null): string {
   const steps = [
+    'npm install              # once',
     'npx quarterdeck serve    # serve it; --watch picks up changes',
     'npx quarterdeck chat     # talk to it here',
     'npx quarterdeck test     # run its test cases',

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { checkout, isInCheckout } from '../../checkout.ts'
 import { saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
@@ -31,8 +32,12 @@ export function nameFromFolder(folder: string): string {
   return AGENT_NAME.test(name) ? name : 'assistant'
 }
 
-/** This folder if it is a project already or has nothing but what `npm install` puts there, otherwise a new folder in it. */
+/**
+ * This folder if it is a project already or has nothing but what `npm install` puts there, otherwise a new folder in it. In a checkout of
+ * this program, a new folder beside that.
+ */
 function defaultFolder(cwd: string): string {
+  if (checkout !== null && isInCheckout(cwd)) return join(relative(cwd, dirname(checkout)), 'my-agent')
   const names = readdirSync(cwd)
   const others = names.filter((name) => !/^(?:\..*|node_modules|package(?:-lock)?\.json)$/.test(name))
   return others.length === 0 || names.includes('agent.yaml') ? '.' : 'my-agent'
@@ -40,7 +45,7 @@ function defaultFolder(cwd: string): string {
 
 /** Fills in what the flags left open, without asking. */
 export function completeAnswers(given: InitGiven, cwd: string): InitAnswers {
-  const folder = given.folder ?? given.name ?? defaultFolder(cwd)
+  const folder = given.folder ?? (isInCheckout(cwd) ? undefined : given.name) ?? defaultFolder(cwd)
   const provider = given.provider ?? 'demo'
   return {
     folder,

@@ -184,7 +184,7 @@ async function create(store: TokenStore, options: CreateOptions, io: Io): Promis
 function list({ where, tokens }: Awaited<ReturnType<typeof listTokens>>, json: boolean, io: Io): number {
   if (json) for (const token of tokens) io.stdout.write(`${JSON.stringify(token)}\n`)
   else if (tokens.length === 0)
-    io.stderr.write(`There are no tokens at ${where}. To create one: quarterdeck tokens create\n`)
+    io.stderr.write(`There are no tokens at ${where}. To create one: ${io.program()} tokens create\n`)
   else io.stdout.write(table(tokens))
   warnOfEnds(tokens, io)
   return exitCodes.ok.code
@@ -199,7 +199,7 @@ function warnOfEnds(tokens: readonly ShownToken[], io: Io): void {
     const whose = terminalLine(`${id} of ${user}${name === '' ? '' : ` (${name})`}`, 200)
     const when =
       left <= 0 ? 'has ended' : left < 86_400_000 ? 'ends within a day' : `ends in ${Math.floor(left / 86_400_000)} d`
-    io.stderr.write(`Token ${whose} ${when}. To replace it: quarterdeck tokens create\n`)
+    io.stderr.write(`Token ${whose} ${when}. To replace it: ${io.program()} tokens create\n`)
   }
 }
 
