@@ -51,7 +51,7 @@ if (majorOf(process.versions.node) >= NEEDED_MAJOR) {
   if (node === null) {
     process.stderr.write(
       `quarterdeck: needs Node ${NEEDED_MAJOR} or newer, this is Node ${process.versions.node}. ` +
-        `Install it from https://nodejs.org, or run: npx -y -p node@${NEEDED_MAJOR} -p quarterdeck -- quarterdeck\n`,
+        `Install it from https://nodejs.org, or run: npx -y node@${NEEDED_MAJOR} ${self}\n`,
     )
     process.exitCode = 1
   } else {

@@ -40,12 +40,24 @@ export interface QuarterdeckOptions {
   log?: Logger
 }
 
+/** An `IncomingMessage` of `node:http`. Described by what it has, so that a program without Node's types can be checked too. */
+export interface NodeRequest {
+  readonly url?: string | undefined
+  readonly headers: object
+}
+
+/** A `ServerResponse` of `node:http`. */
+export interface NodeResponse {
+  readonly headersSent: boolean
+  end(): unknown
+}
+
 export interface Quarterdeck {
   /**
    * Answers a request of your own server: mount it under `basePath`, before anything that reads bodies. The first request starts
    * everything, unless `ready` has. A request outside of `basePath` is left to `next`, where there is one.
    */
-  readonly handler: (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
+  readonly handler: (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void) => void
   /**
    * Takes the data directory, opens what is stored and goes on with what a crash left behind. Throws what is wrong. Call it
    * before your server takes requests, so that a mistake ends the program and not the first request.
@@ -144,16 +156,19 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
     response.writeHead(problem.status, headers).end(JSON.stringify(problem))
   }
 
-  return {
-    handler(request, response, next) {
-      if (running !== null) return running.handle(request, response, next)
-      // It waits for no start, nor fails with one: the program's other pages have nothing to do with us.
-      if (next !== undefined && isOutside(basePath, request)) return next()
+  function answer(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
+    if (running !== null) running.handle(request, response, next)
+    // It waits for no start, nor fails with one: the program's other pages have nothing to do with us.
+    else if (next !== undefined && isOutside(basePath, request)) next()
+    else
       mounted().then(
         ({ handle }) => handle(request, response, next),
         (error: unknown) => refuse(request, response, error),
       )
-    },
+  }
+
+  return {
+    handler: (request, response, next) => answer(request as IncomingMessage, response as ServerResponse, next),
     async ready() {
       await mounted()
     },

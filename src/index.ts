@@ -2,7 +2,13 @@
 
 export { ConfigError, type ConfigIssue } from './config/config-error.ts'
 export type { CodeSettings } from './config/settings/settings.ts'
-export { createQuarterdeck, type Quarterdeck, type QuarterdeckOptions } from './create-quarterdeck.ts'
+export {
+  createQuarterdeck,
+  type NodeRequest,
+  type NodeResponse,
+  type Quarterdeck,
+  type QuarterdeckOptions,
+} from './create-quarterdeck.ts'
 export { type ErrorCode, errorCodes, ServerError } from './domain/errors.ts'
 export type { RunEvent } from './domain/event.ts'
 export type { Logger } from './domain/logger.ts'

@@ -22,6 +22,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sbom } from '../scripts/sbom.ts'
 import { shippedPackages } from '../scripts/shipped-packages.ts'
 import { thirdPartyNotices } from '../scripts/third-party-notices.ts'
+import { findOldNode } from '../src/cli/testing/old-node.ts'
 import { createQuarterdeck } from '../src/create-quarterdeck.ts'
 import { createSystemClock } from '../src/domain/clock.ts'
 import type { FileType } from '../src/domain/file.ts'
@@ -29,6 +30,7 @@ import { silentLogger } from '../src/domain/logger.ts'
 import { scan } from '../src/files/formats/image/testing/scan.ts'
 import { pdfOf } from '../src/files/formats/pdf/testing/pdf.ts'
 import { createFileReader } from '../src/files/reader/create-file-reader.ts'
+import * as library from '../src/index.ts'
 import buildConsole from './browser/build-console.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -66,6 +68,20 @@ export const greet = defineTool({
   parameters: z.object({ name: z.string() }),
   execute: ({ name }) => 'Hello ' + name,
 })
+`
+
+const program = `
+import { createQuarterdeck, defineTool, type Quarterdeck, ServerError } from 'quarterdeck'
+import { createClient } from 'quarterdeck/client'
+import { z } from 'zod'
+export const greet = defineTool({
+  description: 'Greets somebody by name.',
+  parameters: z.object({ name: z.string() }),
+  run: ({ name }, { signal }) => signal.aborted ? name : name.toUpperCase(),
+})
+export const quarterdeck: Quarterdeck = createQuarterdeck({ agent: 'agent.yaml', settings: { port: 0 } })
+export const answers = createClient({ url: 'http://127.0.0.1:8000' }).run('Hi')
+export const isOurs = (error: unknown): boolean => error instanceof ServerError
 `
 
 test('the package has all files that it needs and no others, and works', { timeout: 300_000 }, async () => {
@@ -155,6 +171,8 @@ test('the package has all files that it needs and no others, and works', { timeo
     env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') },
   })
   expect(validated.stdout).toMatch(/^ok {2}clerk: demo\/demo, 1 tool,.*\nok {2}tools: demo\/demo, 2 tools,/)
+  await hasTypes(app)
+  await saysWhichNode(app)
   await serves(installed, app)
   await readsFiles(installed, folder)
 })
@@ -169,6 +187,31 @@ async function putConsole(checkout: string): Promise<void> {
 }
 
 const sourceOf = (declaration: string): string => declaration.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')
+
+/** Without Node's types, and with all that is wrong in ours reported. */
+async function hasTypes(app: string): Promise<void> {
+  writeFileSync(join(app, 'program.ts'), program)
+  const flags = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--module', 'nodenext', '--types', '']
+  const checked = await run(join(root, 'node_modules/.bin/tsc'), [...flags, 'program.ts'], { cwd: app }).catch(
+    ({ stdout }: { stdout: string }) => ({ stdout }),
+  )
+  expect(checked.stdout).toBe('')
+}
+
+/** The library has all names of the public API. A Node that is too old for it says so, and runs the client. */
+async function saysWhichNode(app: string): Promise<void> {
+  const show = 'const shown = (it) => console.log(Object.keys(it).sort().join(" "));'
+  const load = (name: string) => `${show} import("${name}").then(shown, ({ message }) => console.log(message))`
+  const loaded = async (node: string, name: string) => (await run(node, ['-e', load(name)], { cwd: app })).stdout.trim()
+
+  expect(await loaded(process.execPath, 'quarterdeck')).toBe(Object.keys(library).toSorted().join(' '))
+  const old = findOldNode()
+  if (old === null) return
+  expect(await loaded(old, 'quarterdeck')).toMatch(
+    /^quarterdeck needs Node 24 or newer, this is Node \d+\.\d+\.\d+\. Install it from .+ npx -y node@24 /,
+  )
+  expect(await loaded(old, 'quarterdeck/client')).toBe('ClientError createClient encodeProof')
+}
 
 async function serves(installed: string, app: string): Promise<void> {
   const { createQuarterdeck: create }: { createQuarterdeck: typeof createQuarterdeck } = await import(

@@ -1,26 +1,14 @@
 // The launcher in `bin`, as a process.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ownVariables } from './terminal/process-io.ts'
+import { findOldNode } from './testing/old-node.ts'
 import { tempFolder } from './testing/temp-folder.ts'
 
 const launcher = inject('program')
-
-/** A Node before 24 on this machine, as most newcomers have, or null. */
-function findOldNode(): string | null {
-  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
-  return (
-    candidates.find((node) => {
-      if (!existsSync(node)) return false
-      const major = Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout)?.[1])
-      return major >= 18 && major < 24
-    }) ?? null
-  )
-}
 
 interface Running {
   child: ChildProcess
@@ -299,6 +287,7 @@ test.runIf(oldNode !== null)('an old Node with no newer one beside it gets one c
 
   expect(code).toBe(1)
   expect(text).toMatch(/^quarterdeck: needs Node 24 or newer, this is Node \d+\.\d+\.\d+\. Install it from .+\n$/)
+  expect(text).toContain(`npx -y node@24 ${join(folder, 'bin', 'quarterdeck.js')}\n`)
 })
 
 test('an installed package runs its built program, a checkout its source', async () => {

@@ -88,4 +88,4 @@ function isNpxCopy(launcher: string): boolean {
 
 /** The text with every `quarterdeck <command>` as one types it here. */
 export const spelled = (text: string, program: string): string =>
-  text.replace(/(?<![\w./\\-])quarterdeck (?=(?:<command>|--help|[a-z]))/g, `${program} `)
+  text.replace(/(?<![\w./\\-])quarterdeck (?=<command>|\[|--|[a-z])/g, `${program} `)
