@@ -173,7 +173,7 @@ const table = {
     expected: 'text without spaces',
     example: '${QUARTERDECK_TOKEN}',
     default: null,
-    defaultText: 'created and shown at the first start on a terminal, see `quarterdeck tokens`',
+    defaultText: 'none, see `quarterdeck tokens`',
     secret: true,
     flag: null,
     env: ['QUARTERDECK_TOKEN'],
@@ -340,7 +340,8 @@ const table = {
   }),
   console: setting({
     schema: z.boolean(),
-    description: 'Serve the web console at `/console`. Without it, these pages answer 404; all other routes stay open.',
+    description:
+      'With `false` or `--no-console` there is no web console: /console answers 404, and all other routes stay open.',
     example: false,
     default: true,
     flag: '--no-console',

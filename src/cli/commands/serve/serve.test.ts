@@ -166,6 +166,23 @@ describe('quarterdeck serve', () => {
     expect(io.complained()).toContain('agent.yaml:2:1 modell: unknown key. Did you mean model?')
   })
 
+  test('says where in the files a start’s problem is, as validate does: exit 2', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'tools.mjs'), 'export const other = 1\n')
+    const agent =
+      'name: parrot\nmodel: { provider: demo }\ninstructions: Hi.\ntools:\n  - { type: function, name: order, file: tools.mjs }\n'
+    await writeFile(join(cwd, 'agent.yaml'), agent)
+    const said = async (command: string[]) => {
+      const io = serverIo({ cwd })
+      expect(await main(command, io)).toBe(2)
+      return (io.printed() + io.complained()).split('\n')[0]?.replace('quarterdeck: ', '')
+    }
+
+    const validated = await said(['validate'])
+    expect(validated).toMatch(/agent\.yaml:5:5 tools\[0\]: .*there is no export order/)
+    expect(await said(['serve', '--port', '0', '--log-level', 'silent'])).toBe(validated)
+  })
+
   test('shows one new token, and how to make others where talking needs one', async () => {
     const cwd = await tempFolder()
     const show = async (made: string | null, host: string) => {

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags } from '../../../config/settings/settings.ts'
 import { recordReading } from '../../../config/source/config-files.ts'
+import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import { isPostgres, shownStore } from '../../../domain/store-settings.ts'
 import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
@@ -118,7 +119,10 @@ export async function serve(request: ServeRequest, version: string, startApp: St
     const more = { logTap, ...(request.watch ? { reload } : {}), ...(fixtures ? { conformanceFixtures: true } : {}) }
     const app = await startApp(config, log, io, more).catch(async (error: unknown) => {
       const { hosts, port } = config.settings
-      throw isPortInUse(error) ? await portInUse(hosts, port) : error
+      if (isPortInUse(error)) throw await portInUse(hosts, port)
+      // A start says what is wrong, and not where.
+      if (error instanceof ServerError && error.code === 'config_invalid') await check(config, reload)
+      throw error
     })
     const url = shownUrl(app.url, networkInterfaces())
     const page = consoleAddress({ app, config, url })
