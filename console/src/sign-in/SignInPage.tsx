@@ -3,7 +3,6 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { consolePath, serverUrl } from '../base.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { Button } from '../parts/Button.tsx'
-import { CopyText } from '../parts/CopyText.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { PasskeyIcon, WarningIcon } from '../parts/icons.ts'
 import { takeCode } from './code-in-address.ts'
@@ -72,13 +71,7 @@ export default function SignInPage({ whySignedOut, stranger }: SignInPageProps) 
         {asked !== null ? (
           <Confirm isBusy={isBusy} onConfirm={() => void confirm(asked)} onCancel={giveUp} />
         ) : (
-          !isWithCode && (
-            <Form
-              isBusy={isBusy}
-              hasCommand={problem?.command === undefined}
-              onSubmit={(credential) => void signIn(credential)}
-            />
-          )
+          !isWithCode && <Form isBusy={isBusy} onSubmit={(credential) => void signIn(credential)} />
         )}
       </div>
       <Announcer />
@@ -150,12 +143,10 @@ function challengeIn(error: unknown): PasskeyChallenge | null {
 
 interface FormProps {
   isBusy: boolean
-  /** False: what is shown above it has the command already. */
-  hasCommand: boolean
   onSubmit: (credential: Credential) => void
 }
 
-function Form({ isBusy, hasCommand, onSubmit }: FormProps) {
+function Form({ isBusy, onSubmit }: FormProps) {
   const [token, setToken] = useState('')
   const [keep, setKeep] = useState(false)
   function submit(event: FormEvent): void {
@@ -164,12 +155,12 @@ function Form({ isBusy, hasCommand, onSubmit }: FormProps) {
   }
   return (
     <>
-      {hasCommand && (
-        <div className={styles.way}>
-          <p>Open the link that the server printed when it started. For a new one, type on its machine:</p>
-          <CopyText text="npx quarterdeck console" what="command" />
-        </div>
-      )}
+      <div className={styles.way}>
+        <p>
+          Open the link that the server printed when it started. For a new one, press Enter in its terminal, or make a
+          code on a device that is signed in: Settings, Devices.
+        </p>
+      </div>
       <form className={styles.way} onSubmit={submit}>
         <TextField
           label="Or paste the operator’s token"
@@ -224,7 +215,6 @@ function Trouble({ problem, onRetry }: { problem: SignInProblem; onRetry: (() =>
     <div className={styles.trouble} role="alert">
       <h2>{problem.title}</h2>
       <p>{problem.text}</p>
-      {problem.command !== undefined && <CopyText text={problem.command} what="command" />}
       {problem.canRetry && onRetry !== null && <Button onClick={onRetry}>Try again</Button>}
     </div>
   )

@@ -4,8 +4,6 @@ import { PasskeyCancelled } from './passkey.ts'
 export interface SignInProblem {
   title: string
   text: string
-  /** Something to type into a terminal. */
-  command?: string
   /** The same may work in a moment. */
   canRetry: boolean
 }
@@ -20,13 +18,13 @@ export function signInProblem(error: unknown): SignInProblem {
   if (code === 'code_invalid') {
     return {
       title: 'This link does not work any more',
-      text: 'A link signs in once, and only for five minutes. Get a new one on the server’s machine:',
-      command: 'npx quarterdeck console',
+      text: 'A link signs in once, and only for five minutes. Press Enter in the terminal of the server for a new one.',
       canRetry: false,
     }
   }
   if (code === 'unauthorized') {
-    const where = 'Copy the whole token. The server printed it when it first started.'
+    const where =
+      'Copy the whole token of the operator. The server printed it at its first start at a terminal, or you have made it.'
     return { title: 'The server does not know this token', text: where, canRetry: false }
   }
   if (code === 'unreachable') {

@@ -28,7 +28,10 @@ test('each way to fail at signing in says the one thing to do', () => {
   const of = (code: string, status = 401, problem = {}) =>
     signInProblem(new ClientError(code, `server: ${code}`, { status, problem }))
 
-  expect(of('code_invalid')).toMatchObject({ command: 'npx quarterdeck console', canRetry: false })
+  expect(of('code_invalid')).toMatchObject({
+    text: expect.stringContaining('Press Enter in the terminal of the server'),
+    canRetry: false,
+  })
   expect(of('unauthorized')).toMatchObject({ title: 'The server does not know this token' })
   expect(of('unreachable')).toMatchObject({ title: 'The server does not answer', canRetry: true })
   expect(of('passkey_required', 403, { passkey: null })).toMatchObject({

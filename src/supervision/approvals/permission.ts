@@ -29,5 +29,6 @@ const mayDecide = (by: Caller, approval: Approval): boolean =>
 
 /** Talking may need no token where deciding does, so a caller without one is told how to get it. */
 const tokenToSend = (isOwners: boolean): string =>
-  `Send the ${isOwners ? "user's" : "operator's"} token: "Authorization: Bearer <token>". The server's first start shows it, and ` +
-  `\`quarterdeck tokens create --role ${isOwners ? 'user' : 'operator'}\` makes another.`
+  isOwners
+    ? `Send the user's token: "Authorization: Bearer <token>". \`quarterdeck tokens create --role user\` makes one.`
+    : `Send the operator's token: "Authorization: Bearer <token>". The server's first start shows it, and \`quarterdeck tokens create --role operator\` makes another.`

@@ -5,6 +5,7 @@ import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Badge } from '../../parts/Badge.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { AgentIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -38,7 +39,7 @@ export function AgentList() {
           {data.length === 0 ? (
             <Empty title="No agents" icon={<AgentIcon />}>
               <p>An agent is a file. Make one and serve it:</p>
-              <code>npx quarterdeck init</code>
+              <Command>init</Command>
             </Empty>
           ) : (
             <ul>
@@ -90,7 +91,7 @@ function AgentsElsewhere() {
       {all.length === 0 ? (
         <p className={styles.none}>
           Coding agents on other machines and in other programs report here once they are connected:{' '}
-          <code>npx quarterdeck connect claude</code>
+          <Command>connect claude</Command>
         </p>
       ) : (
         <ul>

@@ -7,6 +7,7 @@ import { announce } from '../../parts/Announcer.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Button, IconButton } from '../../parts/Button.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { DoneIcon, PlayIcon, StopIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -34,7 +35,7 @@ export function TestCases({ agent }: { agent: string }) {
           Write them under <code>test_cases</code> in the agent’s file: what a user says, and what must happen. From the
           terminal:
         </p>
-        <code>npx quarterdeck test</code>
+        <Command>test</Command>
       </Empty>
     )
   }

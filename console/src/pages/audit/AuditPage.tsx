@@ -6,6 +6,7 @@ import { useTitle } from '../../app/title.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { AuditIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -159,7 +160,7 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
         Decisions, calls with side effects, tokens, devices and grants are put on record here. The terminal shows them
         too:
       </p>
-      <code>npx quarterdeck audit list</code>
+      <Command isAboutServer>audit list</Command>
     </Empty>
   )
 }

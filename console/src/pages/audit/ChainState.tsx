@@ -1,6 +1,7 @@
 import type { AuditChain } from 'quarterdeck/client'
 import { Link } from 'wouter'
 import { Badge } from '../../parts/Badge.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { Failed, Loading } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -41,7 +42,7 @@ export function ChainState() {
             </>
           )}
           Somebody has changed the store, or the disk is damaged. Keep a copy of the store, compare it with your last
-          backup, and run <code>npx quarterdeck audit verify</code>.
+          backup, and run <Command isAboutServer>audit verify</Command>.
         </p>
       )}
     </section>

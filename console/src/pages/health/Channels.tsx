@@ -1,5 +1,6 @@
 import type { Channel } from 'quarterdeck/client'
 import { Badge } from '../../parts/Badge.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { DataTable } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Page.tsx'
 import { Failed, Loading } from '../../parts/States.tsx'
@@ -22,9 +23,8 @@ export function Channels() {
         )
       ) : data.length === 0 ? (
         <p className={styles.none}>
-          None. Slack, ntfy, webhooks and Web Push tell people what waits. Begin with{' '}
-          <code>npx quarterdeck connect slack</code>, or with <code>ntfy</code> or <code>webhooks</code> in{' '}
-          <code>quarterdeck.yaml</code>.
+          None. Slack, ntfy, webhooks and Web Push tell people what waits. Begin with <Command>connect slack</Command>,
+          or with <code>ntfy</code> or <code>webhooks</code> in <code>quarterdeck.yaml</code>.
         </p>
       ) : (
         <DataTable

@@ -1,5 +1,6 @@
 import type { Health } from 'quarterdeck/client'
 import { Badge } from '../../parts/Badge.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { DataTable } from '../../parts/DataTable.tsx'
 import { duration } from '../../parts/Time.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
@@ -44,7 +45,7 @@ function Advice({ check, isShared }: { check: string; isShared: boolean | null }
   const { text, command } = adviceOf(check, isShared)
   return (
     <p className={styles.advice}>
-      {text} {command !== null && <code>{command}</code>}
+      {text} {command !== null && <Command>{command}</Command>}
     </p>
   )
 }

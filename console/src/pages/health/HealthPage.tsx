@@ -3,6 +3,7 @@ import { useTitle } from '../../app/title.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge } from '../../parts/Badge.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Failed, Loading } from '../../parts/States.tsx'
 import { duration, useNow } from '../../parts/Time.tsx'
@@ -38,7 +39,7 @@ export default function HealthPage() {
         <Notice tone="bad">
           <p>
             Everybody who can reach this server can use it. Let it listen on this machine only, or make tokens:{' '}
-            <code>npx quarterdeck tokens create</code>
+            <Command isAboutServer>tokens create</Command>
           </p>
         </Notice>
       )}
@@ -93,9 +94,7 @@ function Overall({ status, health, servers }: OverallProps) {
       <p>{sentence}</p>
       {status !== null && facts.length > 0 && <p className={styles.facts}>{facts.join(' · ')}</p>}
       {status === null && (
-        <p className={styles.facts}>
-          If it is your machine: <code>npx quarterdeck serve</code>. This page goes on by itself.
-        </p>
+        <p className={styles.facts}>If it is your machine, start it there again. This page goes on by itself.</p>
       )}
     </section>
   )

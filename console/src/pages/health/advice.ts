@@ -30,7 +30,7 @@ const away: Verdict = {
 /** How the server is doing, in words. Null: it does not answer. */
 export const verdictOf = (status: Health['status'] | null): Verdict => (status === null ? away : verdicts[status])
 
-/** What to do about a check that fails, and the command that helps. `isShared`: several servers may use the store, so it is Postgres. Null: not known. */
+/** What to do about a check that fails, and the command of the program that helps. `isShared`: several servers may use the store, so it is Postgres. Null: not known. */
 export function adviceOf(check: string, isShared: boolean | null): { text: string; command: string | null } {
   if (check === 'storage') {
     const text =
@@ -43,7 +43,7 @@ export function adviceOf(check: string, isShared: boolean | null): { text: strin
   }
   if (check === 'model' || check === 'gemini_api') {
     const text = 'Check the key and the address of the model, and whether its provider has trouble. To try it:'
-    return { text, command: 'npx quarterdeck doctor' }
+    return { text, command: 'doctor' }
   }
   const text = 'An agent needs this server. See whether it runs, and what the log of this server says about it.'
   return { text, command: null }

@@ -4,6 +4,7 @@ import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
@@ -129,7 +130,7 @@ function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean 
         you.
       </p>
       <p>
-        Let a coding agent ask here: <code>npx quarterdeck connect claude</code>
+        Let a coding agent ask here: <Command>connect claude</Command>
       </p>
     </Empty>
   )

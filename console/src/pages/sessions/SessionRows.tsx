@@ -2,9 +2,11 @@ import type { Session } from 'quarterdeck/client'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { serverUrl } from '../../base.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
@@ -82,7 +84,7 @@ function NoSessions({ isFiltered, onClear }: { isFiltered: boolean; onClear: () 
         Every conversation with an agent is a session, and so is the work of a coding agent that reports here. Begin
         with a message in the chat, or from a terminal:
       </p>
-      <code>npx quarterdeck chat</code>
+      <Command>{`chat ${serverUrl}`}</Command>
       <Button onClick={() => go('/chat')}>Open the chat</Button>
     </Empty>
   )

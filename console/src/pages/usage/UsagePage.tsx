@@ -3,10 +3,12 @@ import type { Usage, UsageGroup } from 'quarterdeck/client'
 import { lazy, Suspense, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
+import { serverUrl } from '../../base.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
+import { Command } from '../../parts/Command.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -54,7 +56,7 @@ export default function UsagePage() {
       ) : days.data.total.runs === 0 ? (
         <Empty title="Nothing was used in these days" icon={<UsageIcon />}>
           <p>Tokens and cost of every finished run of a model are counted here, for 400 days. Begin with a message:</p>
-          <code>npx quarterdeck chat</code>
+          <Command>{`chat ${serverUrl}`}</Command>
         </Empty>
       ) : (
         <AsOf isLive={isLive} at={days.dataUpdatedAt}>

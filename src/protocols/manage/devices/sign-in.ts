@@ -134,5 +134,5 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
 const wrongCode = (): ServerError =>
   new ServerError(
     'code_invalid',
-    'This code is wrong, was used already, or is older than five minutes. Get a new one with quarterdeck console, or sign in with the operator’s token.',
+    'This code is wrong, was used already, or is older than five minutes. For a new one, press Enter in the terminal of the server, or sign in with the operator’s token.',
   )

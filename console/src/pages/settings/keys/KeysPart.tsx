@@ -5,6 +5,7 @@ import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
+import { Command } from '../../../parts/Command.tsx'
 import { KeyIcon, NewIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { Confirm } from '../Confirm.tsx'
@@ -33,7 +34,7 @@ export function KeysPart() {
         {(list) =>
           list.length === 0 ? (
             <None>
-              There are no keys. Make one here, or with <code>npx quarterdeck tokens create</code>
+              There are no keys. Make one here, or with <Command isAboutServer>tokens create</Command>
             </None>
           ) : (
             <Rows items={list} keyOf={({ id }) => id} label="Keys">
