@@ -32,6 +32,7 @@ import { pdfOf } from '../src/files/formats/pdf/testing/pdf.ts'
 import { createFileReader } from '../src/files/reader/create-file-reader.ts'
 import * as library from '../src/index.ts'
 import buildConsole from './browser/build-console.ts'
+import { firstHour, hasScript } from './first-hour.ts'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
@@ -84,7 +85,7 @@ export const answers = createClient({ url: 'http://127.0.0.1:8000' }).run('Hi')
 export const isOurs = (error: unknown): boolean => error instanceof ServerError
 `
 
-test('the package has all files that it needs and no others, and works', { timeout: 300_000 }, async () => {
+test('the package has all files that it needs and no others, and works', { timeout: 600_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
@@ -175,7 +176,23 @@ test('the package has all files that it needs and no others, and works', { timeo
   await saysWhichNode(app)
   await serves(installed, app)
   await readsFiles(installed, folder)
+  if (hasScript) await hasFirstHour(installed, app)
 })
+
+/** As in a project that has the package installed, with the Node that npm installs for an older one. */
+async function hasFirstHour(installed: string, app: string): Promise<void> {
+  mkdirSync(join(app, 'node_modules/.bin'))
+  symlinkSync(join(installed, 'bin/quarterdeck.js'), join(app, 'node_modules/.bin/quarterdeck'))
+  for (const name of globSync('node-{linux,win}-*', { cwd: join(root, 'node_modules') })) {
+    symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name))
+  }
+  const old = findOldNode()
+  for (const node of [process.execPath, ...(old === null || process.env.LONG !== '1' ? [] : [old])]) {
+    const folder = mkdtempSync(join(dirname(app), 'hour-'))
+    symlinkSync(join(app, 'node_modules'), join(folder, 'node_modules'))
+    await firstHour({ cwd: folder, node, folder, start: 'npx quarterdeck serve' })
+  }
+}
 
 /** `npm install` has built the console already, so it is packed as it is. In the long tests `npm pack` builds it from its source. */
 async function putConsole(checkout: string): Promise<void> {

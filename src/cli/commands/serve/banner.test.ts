@@ -77,7 +77,7 @@ test('the banner names the ways of coding agents and their operator, if both can
   expect((await rows('', mcp)).slice(2)).toEqual([
     '  MCP         http://127.0.0.1:8000/mcp',
     '              to connect a coding agent: npx quarterdeck connect claude --url http://127.0.0.1:8000',
-    '              to answer it: npx quarterdeck ctl --data-dir data',
+    '              to answer it: npx quarterdeck ctl watch --data-dir data',
   ])
   expect((await rows('', { ...mcp, operator: 'none' })).slice(2)).toEqual([])
   expect((await rows('')).slice(2)).toEqual([])

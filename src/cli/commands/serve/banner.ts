@@ -110,7 +110,7 @@ function doorRows(facts: BannerFacts, program: string): Row[] {
   // Without an operator nobody can connect an agent, or answer it.
   if (protocols.includes('mcp') && operator !== 'none') {
     rows.push(['MCP', `${url}/mcp`], ['', `to connect a coding agent: ${program} connect claude --url ${url}`])
-    rows.push(['', `to answer it: ${program} ctl${dataDirFlag}`])
+    rows.push(['', `to answer it: ${program} ctl watch${dataDirFlag}`])
   }
   return [...rows, ['Health', `${url}/health`]]
 }

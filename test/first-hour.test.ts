@@ -1,0 +1,32 @@
+// A newcomer's first hour in a clone. `package.test.ts` has the one with the packed program.
+
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { findOldNode } from '../src/cli/testing/old-node.ts'
+import { tempFolder } from '../src/cli/testing/temp-folder.ts'
+import { firstHour, hasScript } from './first-hour.ts'
+
+const cwd = join(import.meta.dirname, '..')
+const run = promisify(execFile)
+const oldNode = findOldNode()
+
+test
+  .runIf(hasScript)
+  .each([['this', process.execPath], ...(oldNode === null ? [] : [['an older', oldNode] as const])] as const)(
+  'with %s Node all commands of the README and of the banner work, and leave the clone as it is',
+  {
+    timeout: 300_000,
+  },
+  async (_, node) => {
+    // `npm install` does this.
+    await run(process.execPath, ['scripts/link-program.ts'], { cwd })
+    const changes = async () => (await run('git', ['status', '--porcelain'], { cwd })).stdout
+    const before = await changes()
+
+    await firstHour({ cwd, node, folder: await tempFolder(), start: 'npm start' })
+
+    expect(await changes()).toBe(before)
+  },
+)

@@ -1,0 +1,183 @@
+// The commands of the README and those that the program prints, run as a newcomer does: at a terminal, from an empty home folder.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished } from 'vitest'
+
+/** Makes a terminal for a command. Part of every Debian and Ubuntu; elsewhere its flags differ. */
+export const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
+
+export interface Place {
+  /** Where commands are typed: npx finds the program there. */
+  cwd: string
+  /** An empty folder for everything else. */
+  folder: string
+  /** The Node that npm runs on. */
+  node: string
+  /** Starts a server. */
+  start: string
+}
+
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+
+/** Blocks of the README in a language, such as `yaml`. */
+const blocks = (language: string): string[] =>
+  [...readme.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].flatMap(([, mark, text = '']) =>
+    mark?.split(' ')[0] === language ? [text] : [],
+  )
+
+/** The lines of the README that call the program, without their remarks. */
+const readmeCommands = blocks('')
+  .flatMap((block) => block.split('\n'))
+  .filter((line) => line.startsWith('npx quarterdeck'))
+  .map((line) => line.replace(/ +#.*$/, ''))
+
+export async function firstHour({ cwd, folder, node, start }: Place): Promise<void> {
+  const [home, bin] = [join(folder, 'home'), join(folder, 'bin')]
+  for (const made of [home, bin, join(folder, 'shop')]) mkdirSync(made, { recursive: true })
+  symlinkSync(node, join(bin, 'node'))
+  const env = {
+    ...{ PATH: `${bin}:/usr/local/bin:/usr/bin:/bin`, HOME: home, TERM: 'xterm', NO_COLOR: '1', TZ: 'UTC' },
+    ...{ QUARTERDECK_PORT: '0', npm_config_update_notifier: 'false' },
+  }
+
+  /** What a command prints. It must succeed, and npm must not complain. */
+  async function run(command: string, more: Record<string, string> = {}, from = cwd): Promise<string> {
+    const input = { cwd: from, env: { ...env, ...more }, timeout: 120_000 }
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', `${command} </dev/null`], input).catch(
+      (error: Error & { stdout?: string; stderr?: string }) =>
+        expect.fail(`${command}\n${error.message}\n${error.stdout}\n${error.stderr}`),
+    )
+    expect(stderr).not.toMatch(/npm (warn|error)/)
+    return stdout + stderr
+  }
+  const atTerminal = (command: string) => openTerminal(command, cwd, env)
+  const inFolder = (command: string) => command.replace(/ \.\.\//, ` ${folder}/`).replace('~/', `${folder}/`)
+
+  const server = atTerminal(`QUARTERDECK_DATA_DIR='${join(folder, 'data')}' ${start}`)
+  const banner = await server.until('Ctrl-C')
+  const url = /AG-UI\s+(\S+)\//.exec(banner)?.[1] ?? ''
+
+  // One secret to keep, and links that work once.
+  const [token = '', ...otherTokens] = banner.match(/qd_[\w-]+/g) ?? []
+  expect(otherTokens).toEqual([])
+  server.type('\r')
+  const pressed = await server.until('  Open  ')
+  const signIn = async (text: string) => {
+    const code = /#code=([\w-]+)/.exec(text)?.[1]
+    const headers = { 'Content-Type': 'application/json', Origin: url.replace('127.0.0.1', 'localhost') }
+    const body = JSON.stringify({ code, label: 'A browser' })
+    const address = `${url.replace('127.0.0.1', 'localhost')}/sign-in`
+    return (await fetch(address, { method: 'POST', headers, body })).status
+  }
+  expect([await signIn(pressed), await signIn(banner), await signIn(banner)]).toEqual([200, 200, 401])
+
+  // Every command in the banner works as it is printed, in the folder in which it is printed.
+  const lines = banner.replaceAll('\r', '')
+  const printed = (verb: string) =>
+    new RegExp(`: +(\\S*(?:npx quarterdeck|node \\S+|quarterdeck) ${verb}.*)`).exec(lines)
+  const [chat = '', ctl = '', connect = ''] = ['chat', 'ctl', 'connect'].map((verb) => printed(verb)?.[1])
+  const asOperator = { QUARTERDECK_OPERATOR_TOKEN: token }
+  expect(await run(`${chat} -m 'count 3'`)).toContain('1, 2, 3.')
+  const watch = openTerminal(ctl, cwd, { ...env, ...asOperator })
+  await watch.until('Nothing waits')
+  await watch.stop()
+  expect(await run(`${connect} --workspace '${folder}/shop' --yes`, asOperator)).toContain('onnected')
+
+  // Those of the README. A new one has to be added here.
+  const outcomes: Record<string, () => Promise<unknown>> = {
+    'npx quarterdeck chat http://127.0.0.1:8000': () => run(`npx quarterdeck chat ${url} -m 'count 3'`),
+    'npx quarterdeck serve ../helper/agent.yaml': async () => {
+      mkdirSync(join(folder, 'helper'))
+      writeFileSync(join(folder, 'helper/agent.yaml'), blocks('yaml')[0] ?? '')
+      const helper = atTerminal(inFolder('OPENAI_API_KEY=sk-of-nobody npx quarterdeck serve ../helper/agent.yaml'))
+      expect(await helper.until('Ctrl-C')).toContain('helper: openai/gpt-5-mini')
+      await helper.stop()
+    },
+    'npx quarterdeck init ../my-agent': async () => {
+      const made = await run(inFolder('npx quarterdeck init ../my-agent --yes'))
+      const [, test = ''] = /^ {2}(.+ test) +#/m.exec(made) ?? []
+      expect(await run(test, {}, join(folder, 'my-agent'))).toContain('1 of 1 test case passed')
+    },
+    'npx quarterdeck validate ../my-agent/agent.yaml': async () =>
+      expect(await run(inFolder('npx quarterdeck validate ../my-agent/agent.yaml'))).toMatch(/^ok {2}my-agent/),
+    'npx quarterdeck test ../my-agent/agent.yaml': async () =>
+      expect(await run(inFolder('npx quarterdeck test ../my-agent/agent.yaml'))).toContain('1 of 1 test case passed'),
+    'npx quarterdeck doctor ../my-agent/agent.yaml': () =>
+      run(inFolder('npx quarterdeck doctor ../my-agent/agent.yaml')),
+    'npx quarterdeck serve': async () => {
+      const demo = atTerminal('npx quarterdeck serve')
+      expect(await demo.until('Ctrl-C')).toContain('assistant: demo/demo')
+      await demo.stop()
+    },
+    'npx quarterdeck connect claude --workspace ~/shop': () =>
+      run(inFolder(`npx quarterdeck connect claude --workspace ~/shop --url ${url} --yes`), asOperator),
+    'npx quarterdeck ctl': () => run('npx quarterdeck ctl', asOperator),
+    'npx quarterdeck connect slack': async () =>
+      expect(await run('npx quarterdeck connect slack')).toContain(
+        'npx quarterdeck ctl credential set slack_app_token',
+      ),
+  }
+  expect(readmeCommands.toSorted()).toEqual(Object.keys(outcomes).toSorted())
+  for (const command of readmeCommands) await outcomes[command]?.()
+
+  // The clerk and its tools.
+  mkdirSync(join(folder, 'clerk'))
+  writeFileSync(join(folder, 'clerk/agent.yaml'), blocks('yaml')[1] ?? '')
+  writeFileSync(join(folder, 'clerk/tools.ts'), blocks('ts')[0] ?? '')
+  expect(await run(`npx quarterdeck validate '${folder}/clerk/agent.yaml'`)).toMatch(
+    /^ok {2}clerk: .*1 tool, 1 MCP server/,
+  )
+
+  expect(await server.stop()).toContain('Stopping.')
+}
+
+interface Terminal {
+  type(text: string): void
+  /** All that was printed since the last call, once `text` is in it. */
+  until(text: string): Promise<string>
+  /** Ctrl-C. Returns what is printed from then on. */
+  stop(): Promise<string>
+}
+
+/** A command at a terminal that is wide enough for whole lines. */
+function openTerminal(command: string, cwd: string, env: Record<string, string>): Terminal {
+  const child: ChildProcess = spawn('script', ['-qfec', `stty cols 250; ${command}`, '/dev/null'], {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
+  let unread = ''
+  let look = (): void => {}
+  child.stdout?.on('data', (chunk) => {
+    unread += String(chunk)
+    look()
+  })
+  const take = (): string => {
+    const text = unread
+    unread = ''
+    return text
+  }
+  return {
+    type: (text) => void child.stdin?.write(text),
+    async until(text) {
+      await new Promise<void>((resolve, reject) => {
+        look = () => {
+          if (unread.includes(text)) resolve()
+        }
+        look()
+        void ended.then(() => reject(new Error(`${command} ended without “${text}”:\n${unread}`)))
+      })
+      return take()
+    },
+    async stop() {
+      child.stdin?.write('\u0003')
+      await ended
+      return take()
+    },
+  }
+}
