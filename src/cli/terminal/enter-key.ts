@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 
 /**
  * Calls `press` when somebody presses Enter at the terminal. The returned function ends that. Only the job in the foreground reads: the
- * system would stop one in the background (`serve &`, or Ctrl-Z and `bg`) as soon as it does.
+ * system would stop one in the background (`serve &`, or Ctrl-Z and `bg`) as soon as it does. Nothing tells a job that runs that `fg` has
+ * brought it back, so it does not read again then.
  */
 export function onEnter(process: NodeJS.Process, press: () => void): () => void {
   const { stdin } = process

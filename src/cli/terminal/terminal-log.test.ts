@@ -27,6 +27,18 @@ function setUp({ width = 200, terminal = false } = {}) {
 }
 
 describe('the log at a terminal', () => {
+  test('does not call it refused that ctl has to ask for the passphrase, and spells commands as one types them', () => {
+    const { log, lines } = setUp()
+    const decision = { method: 'POST', route: '/approvals/:id', run_id: undefined }
+    log.info('request', { ...decision, status: 401, code: 'passphrase_required' })
+    log.info('request', { ...decision, status: 401, code: 'passphrase_wrong' })
+    log.warn('There is no operator token: run `quarterdeck tokens create --role operator`.')
+    expect(lines).toEqual([
+      'TIME  POST /approvals/:id was refused: 401 passphrase_wrong\n',
+      expect.stringContaining('`npx quarterdeck tokens create'),
+    ])
+  })
+
   test('shows a run as one short line without ids', () => {
     const { log, lines } = setUp()
     const used = { tools: { search: 2, send_mail: 1 }, input_tokens: 1_200, output_tokens: 34 }
