@@ -20,8 +20,6 @@ test.runIf(hasScript).each(nodes)(
   'with %s Node all commands of the README and of the banner work, and leave the clone as it is',
   { timeout: 300_000 },
   async (_, node) => {
-    // `npm install` does this.
-    await run(process.execPath, ['scripts/link-program.ts'], { cwd })
     const changes = async () => (await run('git', ['status', '--porcelain'], { cwd })).stdout
     const before = await changes()
 

@@ -59,6 +59,18 @@ describe('the program is called', () => {
     expect(name({ script: fromRegistry, cwd: folder })).toBe(`node ${fromRegistry}`)
   })
 
+  test('by npx in its own checkout, and by its path in another package there', async () => {
+    const checkout = await emptyFolder()
+    const script = await makeFile(join(checkout, 'bin/quarterdeck.js'))
+    await makeFile(join(checkout, 'package.json'), '{}')
+    await makeFile(join(checkout, 'examples/assistant/agent.yaml'))
+    await makeFile(join(checkout, 'examples/page/package.json'), '{}')
+
+    expect(name({ script, cwd: checkout })).toBe('npx quarterdeck')
+    expect(name({ script, cwd: join(checkout, 'examples/assistant') })).toBe('npx quarterdeck')
+    expect(name({ script, cwd: join(checkout, 'examples/page') })).toBe(`node ${script}`)
+  })
+
   test('with the config folder if one is set, and in quotes where a shell needs them', async () => {
     const folder = join(await emptyFolder(), "Ada's shop")
     const script = await makeFile(join(folder, 'bin/quarterdeck.js'))

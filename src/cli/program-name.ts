@@ -65,13 +65,23 @@ function realPath(path: string): string {
   }
 }
 
-/** npx looks into `node_modules/.bin` of this folder and of those above, and then into the registry, which it keeps a copy of. */
+/**
+ * npx takes the program of the package whose folder this is, as in a checkout. Otherwise it looks into `node_modules/.bin` of this folder
+ * and of those above, and then into the registry, which it keeps a copy of.
+ */
 function isFoundByNpx(launcher: string, cwd: string): boolean {
+  if (packageFolder(cwd) === dirname(dirname(launcher))) return true
   for (let folder = cwd; ; folder = dirname(folder)) {
     const bin = join(folder, 'node_modules', '.bin')
     if (existsSync(join(bin, 'quarterdeck'))) return leadsTo(launcher, bin)
     if (dirname(folder) === folder) return isNpxCopy(launcher)
   }
+}
+
+/** The nearest folder with a package, as npm sees it. */
+function packageFolder(folder: string): string {
+  const isOne = ['package.json', 'node_modules'].some((name) => existsSync(join(folder, name)))
+  return isOne || dirname(folder) === folder ? folder : packageFolder(dirname(folder))
 }
 
 /** Whether `npx quarterdeck`, and not the name of a file or a version, has put the launcher where it is. */
