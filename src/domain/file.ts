@@ -1,6 +1,7 @@
 // Attached files: the types we accept, what is stored about a file, and what is extracted from it.
 
-export const fileTypes = [
+/** What can be read. Every other text, such as JSON, code or mail, is `text/plain`. */
+export const readableTypes = [
   'image/png',
   'image/jpeg',
   'image/gif',
@@ -13,6 +14,11 @@ export const fileTypes = [
   'text/csv',
   'text/markdown',
 ] as const
+
+/** Kept, but cannot be read. Only AG-UI takes such files; the model gets their names. */
+export const UNREADABLE = 'application/octet-stream'
+
+export const fileTypes = [...readableTypes, UNREADABLE] as const
 
 export type FileType = (typeof fileTypes)[number]
 

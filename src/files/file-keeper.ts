@@ -24,4 +24,9 @@ export interface IncomingFile {
   mimeType: string | null
   content: AsyncIterable<Uint8Array>
   maxBytes: number
+  /**
+   * What happens to a file that cannot be read. `refuse` is the default. `keep`: the content alone decides, and a file of no readable
+   * type is kept as `UNREADABLE`.
+   */
+  unreadable?: 'refuse' | 'keep'
 }

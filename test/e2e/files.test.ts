@@ -13,6 +13,7 @@ import { startScriptedApp } from './scripted-app.ts'
 const answers = [
   { when: { user: 'Captain Halvorsen' }, parts: [{ text: 'I see the captain.' }] },
   { when: { user: 'northern quay' }, parts: [{ text: 'I know about the quay.' }] },
+  { when: { user: 'song.mp3]\nThis file could not be read' }, parts: [{ text: 'I cannot hear the song.' }] },
   { when: { user: 'What is this?' }, parts: [{ text: 'I see nothing.' }] },
 ]
 
@@ -94,23 +95,43 @@ describe('the official OpenAI client', () => {
   })
 })
 
+const texts: [name: string, mimeType: string, content: string][] = [
+  ['a.json', 'application/json', '{"at": "northern quay"}'],
+  ['a.yaml', 'application/yaml', 'at: northern quay'],
+  ['a.xml', 'application/xml', '<at>northern quay</at>'],
+  ['a.html', 'text/html', '<p>northern quay</p>'],
+  ['a.ts', 'video/mp2t', 'const at = "northern quay"'],
+  ['a.rtf', 'application/rtf', '{\\rtf1 north{\\b ern} quay}'],
+  ['a.eml', 'message/rfc822', 'Subject: northern quay\r\n\r\nHello'],
+  ['a.ics', 'text/calendar', 'BEGIN:VCALENDAR\r\nSUMMARY:northern quay\r\nEND:VCALENDAR'],
+  ['a.svg', 'image/svg+xml', '<svg><text>northern quay</text></svg>'],
+]
+
 describe.each([
   ['1.0.0', HttpAgent1, { type: 'image', source: { type: 'data', value: 'PICTURE', mimeType: 'image/png' } }],
   ['0.0.59', HttpAgent0, { type: 'binary', mimeType: 'image/png', data: 'PICTURE', filename: 'scan.png' }],
 ] as const)('@ag-ui/client %s', (version, HttpAgent, image) => {
-  const document = (bytes: Buffer, filename: string) => ({
+  const document = (bytes: Buffer, filename: string, mimeType = 'application/pdf') => ({
     type: 'document',
-    source: { type: 'data', value: bytes.toString('base64'), mimeType: 'application/pdf' },
+    source: { type: 'data', value: bytes.toString('base64'), mimeType },
     metadata: { filename },
   })
 
-  async function say(threadId: string, part: object): Promise<{ answer: unknown; activities: unknown[] }> {
+  interface Said {
+    answer: unknown
+    activities: unknown[]
+    warnings: unknown[]
+  }
+
+  async function say(threadId: string, part: object): Promise<Said> {
+    const warnings: unknown[] = []
     const agent = new HttpAgent({ url: app.url, threadId: `${threadId} ${version}` })
     const content = [{ type: 'text', text: 'What is this?' }, part]
     agent.setMessages([JSON.parse(JSON.stringify({ id: 'm1', role: 'user', content }).replace('PICTURE', picture))])
-    const { newMessages } = await agent.runAgent({})
+    const onCustomEvent = ({ event }: { event: { value?: unknown } }) => void warnings.push(event.value)
+    const { newMessages } = await agent.runAgent({}, { onCustomEvent })
     const activities = agent.messages.filter(({ role }) => role === 'activity').map(({ content: shown }) => shown)
-    return { answer: newMessages.find(({ role }) => role === 'assistant')?.content, activities }
+    return { answer: newMessages.find(({ role }) => role === 'assistant')?.content, activities, warnings }
   }
 
   test('sends an image', async () => {
@@ -124,10 +145,38 @@ describe.each([
     expect(activities).toEqual([{ file_id: expect.any(String), name: 'quay.pdf', status: 'read' }])
   })
 
+  test.each(texts)('sends %s (%s), which is read as text', async (name, mimeType, content) => {
+    const { answer, warnings } = await say(name, document(Buffer.from(content), name, mimeType))
+
+    expect([answer, warnings]).toEqual(['I know about the quay.', []])
+  })
+
+  test('is told that a song is not heard, and finds it in the thread again', async () => {
+    const { answer, warnings } = await say(
+      'song',
+      document(Buffer.from([0xff, 0xfb, 0x90, 0, 0, 0]), 'song.mp3', 'audio/mpeg'),
+    )
+
+    expect(answer).toBe('I cannot hear the song.')
+    expect(warnings).toEqual([{ code: 'file_unreadable', name: 'song.mp3', message: expect.any(String) }])
+    const agent = new HttpAgent({ url: app.url, threadId: `song ${version}` })
+    await agent.runAgent({})
+    const [message] = agent.messages
+    expect(message?.content).toMatchObject([
+      { type: 'text' },
+      {
+        type: 'document',
+        source: { type: 'url', mimeType: 'application/octet-stream' },
+        metadata: { filename: 'song.mp3' },
+      },
+    ])
+  })
+
   test('is told that a run goes on without a file that cannot be read', async () => {
-    const { answer, activities } = await say('damaged', document(damaged, 'broken.pdf'))
+    const { answer, activities, warnings } = await say('damaged', document(damaged, 'broken.pdf'))
 
     expect(answer).toBe('I see nothing.')
+    expect(warnings).toEqual([{ code: 'file_unreadable', name: 'broken.pdf', message: expect.any(String) }])
     expect(activities).toEqual([
       { file_id: expect.any(String), name: 'broken.pdf', status: 'unreadable', reason: expect.any(String) },
     ])
@@ -135,6 +184,42 @@ describe.each([
 })
 
 describe('the other doors', () => {
+  test.each(texts)('read the text of %s (%s)', async (filename, mime_type, words) => {
+    const post = (path: string, body: FormData | string) =>
+      fetch(app.url + path, {
+        method: 'POST',
+        body,
+        ...(typeof body === 'string' ? { headers: { 'Content-Type': 'application/json' } } : {}),
+      })
+    const content = Buffer.from(words).toString('base64')
+    const upload = new FormData()
+    upload.append('file', new File([words], filename, { type: mime_type }))
+    const parts = new FormData()
+    parts.append('message', 'What is this?')
+    parts.append('files', new File([words], filename, { type: mime_type }))
+
+    const json = JSON.stringify({ message: 'What is this?', files: [{ content, mime_type, filename }] })
+    const answers = [
+      await post('/agent/tester/chat', json),
+      await post('/agent/tester/chat', parts),
+      await post(
+        '/v1/chat/completions',
+        JSON.stringify({
+          model: 'tester',
+          messages: [
+            {
+              role: 'user',
+              content: [{ type: 'file', file: { filename, file_data: `data:${mime_type};base64,${content}` } }],
+            },
+          ],
+        }),
+      ),
+    ]
+
+    for (const answer of answers) expect(await answer.text()).toContain('I know about the quay.')
+    expect(await (await post('/files', upload)).json()).toMatchObject({ name: filename, mime_type: 'text/plain' })
+  })
+
   test('take a form with files', async () => {
     const chat = `${app.url}/agent/tester/chat`
 

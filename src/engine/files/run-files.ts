@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Extract, FileRecord } from '../../domain/file.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -24,6 +25,8 @@ export interface RunFiles {
   shrunk(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer | Unreadable>
   /** Shows that the model has got the file, as text or as it is. */
   tell(file: FileRecord, pen: Pen): void
+  /** Tells the client that a file could not be read. */
+  warn(name: string, reason: string, pen: Pen): void
   /** Whether the model may get files as they are. */
   readonly attaches: boolean
   /** The model has refused them: from now on the run sends their text. */
@@ -78,6 +81,15 @@ export function createRunFiles(
     pen.flush().catch((error: unknown) => log.warn('an event of a file is late', { error }))
   }
 
+  /** AG-UI has no event for a warning, so it is a CUSTOM event. */
+  function warn(name: string, reason: string, pen: Pen): void {
+    const message = `${JSON.stringify(name)} could not be read: ${reason}`
+    if (told.has(message)) return
+    told.set(message, '')
+    const value = { code: 'file_unreadable', message, name }
+    pen.emit({ type: 'CUSTOM', name: 'quarterdeck:warning', value, timestamp: pen.timestamp() })
+  }
+
   function explain(file: FileRecord, error: unknown): Unreadable {
     if (error instanceof ServerError) return { reason: error.message }
     log.error('a file failed unexpectedly', { file_id: file.id, error })
@@ -110,12 +122,14 @@ export function createRunFiles(
         const { reason } = unreadable
         log.warn('a run goes on without a file', { file_id: file.id, type: file.mimeType, reason })
         show(file, pen, { status: 'unreadable', reason })
+        warn(file.name, reason, pen)
       }
       return unreadable
     }
   }
 
-  async function lookUp({ id }: FilePart): Promise<FileRecord | Unreadable> {
+  async function lookUp({ id, unread }: FilePart): Promise<FileRecord | Unreadable> {
+    if (unread !== null) return { reason: unread }
     // A client can write any id into its message, so the owner is checked.
     const file = (await ofSession()).find((one) => one.id === id && one.owner === run.owner)
     return file ?? { reason: 'It no longer exists.' }
@@ -168,6 +182,7 @@ export function createRunFiles(
     },
 
     tell: (file, pen) => show(file, pen, { status: 'read' }),
+    warn,
   }
 }
 
@@ -176,18 +191,17 @@ export interface FilePart {
   id: string
   /** Shown if the file no longer exists. */
   name: string
+  /** Why the door could not take the file; null if it did. */
+  unread: string | null
 }
 
 export function filePartsOf({ role, content }: Pick<StoredMessage, 'role' | 'content'>): FilePart[] {
   if (role !== 'user' || typeof content === 'string') return []
-  return content.flatMap((part) =>
-    part.type === 'text' || part.source.type !== 'file'
-      ? []
-      : [{ id: part.source.value, name: nameIn(part.metadata) ?? 'file' }],
-  )
-}
-
-function nameIn(metadata: unknown): string | null {
-  if (typeof metadata !== 'object' || metadata === null || !('filename' in metadata)) return null
-  return typeof metadata.filename === 'string' ? metadata.filename : null
+  return content.flatMap((part): FilePart[] => {
+    if (part.type === 'text') return []
+    const { filename, unread } = isRecord(part.metadata) ? part.metadata : {}
+    const name = typeof filename === 'string' ? filename : 'file'
+    if (typeof unread === 'string') return [{ id: '', name, unread }]
+    return part.source.type === 'file' ? [{ id: part.source.value, name, unread: null }] : []
+  })
 }

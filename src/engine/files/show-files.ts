@@ -123,6 +123,7 @@ async function showParts(
     const file = await files.find(part)
     if (isUnreadable(file)) {
       texts.push(unreadable(part.name, file))
+      if (pen !== null) files.warn(part.name, file.reason, pen)
       continue
     }
     if (share < LEAST_SHARE * correction && pen === null) {

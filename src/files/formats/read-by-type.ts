@@ -1,7 +1,8 @@
 // Which reader reads which type. Each is loaded with the first file of its type: all of them together take 100 MB.
 
-import type { Extract, FileType } from '../../domain/file.ts'
+import { type Extract, type FileType, UNREADABLE } from '../../domain/file.ts'
 import type { Ocr } from './image/ocr.ts'
+import { unreadable } from './unreadable.ts'
 
 export interface ReadContext {
   ocr: Ocr
@@ -40,4 +41,9 @@ export const readByType: Record<FileType, Read> = {
   'text/plain': text('text/plain'),
   'text/csv': text('text/csv'),
   'text/markdown': text('text/markdown'),
+  [UNREADABLE]: async () => {
+    throw unreadable(
+      'Only pictures (PNG, JPEG, GIF, WebP), PDF, Word, Excel and PowerPoint files since 2007, and text in a known encoding are read.',
+    )
+  },
 }

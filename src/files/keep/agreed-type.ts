@@ -2,7 +2,7 @@
 // is refused, because the client meant to send another file.
 
 import { ServerError } from '../../domain/errors.ts'
-import { type FileType, fileTypes, isFileType, isText } from '../../domain/file.ts'
+import { type FileType, isFileType, isText, readableTypes } from '../../domain/file.ts'
 
 /** Labels without information. */
 const UNKNOWN = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
@@ -12,6 +12,16 @@ const aliases: Readonly<Record<string, FileType>> = {
   'text/x-markdown': 'text/markdown',
   'application/csv': 'text/csv',
 }
+
+/**
+ * Labels of other texts: JSON, YAML, XML, HTML, code, RTF, mail, calendars, SVG. All texts are one family, so it does not matter
+ * which of them a file is.
+ */
+const TEXT_LABEL =
+  /^(?:text|message)\/|\+(?:json|xml|yaml)$|^application\/(?:x-)?(?:json5?|jsonl|jsonlines|ndjson|yaml|toml|xml|xml-dtd|html|javascript|ecmascript|typescript|rtf|richtext|sql|sh|bash|shellscript|csh|perl|php|httpd-php|python|python-code|ruby|ruby-script|java|java-source|csrc|c\+\+src|lua|rust|go|latex|tex|graphql|subrip|ics|patch|diff|ini|bat|powershell|log)$/
+
+/** The system's type for a TypeScript file is that of a video stream. */
+const isTypeScript = (type: string, name: string): boolean => type.startsWith('video/') && /\.[cm]?tsx?$/i.test(name)
 
 /** The type that a label states; null when it states none. Throws `unsupported_media_type` for a type that we do not accept. */
 export function declaredType(label: string | null, name: string): FileType | null {
@@ -23,11 +33,22 @@ export function declaredType(label: string | null, name: string): FileType | nul
   if (alias !== undefined) return alias
   // Browsers send this for a CSV file when Excel is installed.
   if (type === 'application/vnd.ms-excel' && /\.csv$/i.test(name)) return 'text/csv'
+  if (TEXT_LABEL.test(type) || isTypeScript(type, name)) return 'text/plain'
   throw new ServerError(
     'unsupported_media_type',
     `${JSON.stringify(name)} is sent as ${JSON.stringify(essence.trim().slice(0, 100))}, which is not accepted. ${ACCEPTED}`,
     { details: { name, declared: essence.trim().slice(0, 100) } },
   )
+}
+
+/** The kind of text that a label states; null when it states something else, or nothing. */
+export function statedText(label: string | null, name: string): FileType | null {
+  try {
+    const type = declaredType(label, name)
+    return type !== null && isText(type) ? type : null
+  } catch {
+    return null
+  }
 }
 
 /** The type to record for the file. `found` is `text/plain` for every text. Throws `unsupported_media_type`. */
@@ -65,4 +86,4 @@ function textTypeOf(name: string): FileType {
   return /\.csv$/i.test(name) ? 'text/csv' : 'text/plain'
 }
 
-const ACCEPTED = `Send one of: ${fileTypes.join(', ')}.`
+const ACCEPTED = `Send one of: ${readableTypes.join(', ')}, or another text such as JSON, HTML or code.`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
-import type { FileRecord } from '../../domain/file.ts'
+import { type FileRecord, UNREADABLE } from '../../domain/file.ts'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { IncomingFile } from '../file-keeper.ts'
@@ -219,6 +219,18 @@ describe('the type of a file', () => {
     [null, 'a.csv', '1;2', 'text/csv'],
     ['application/vnd.ms-excel', 'a.csv', '1;2', 'text/csv'],
     [null, 'a.html', '<!doctype html>', 'text/plain'],
+    ['application/json', 'a.json', '{"a":1}', 'text/plain'],
+    ['application/ld+json', 'a', '{"a":1}', 'text/plain'],
+    ['application/x-yaml', 'a.yaml', 'a: 1', 'text/plain'],
+    ['application/xml', 'a.xml', '<a/>', 'text/plain'],
+    ['text/html; charset=utf-8', 'a.html', '<p>Hi</p>', 'text/plain'],
+    ['image/svg+xml', 'a.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'text/plain'],
+    ['text/x-python', 'a.py', 'print(1)', 'text/plain'],
+    ['application/javascript', 'a.js', 'let a = 1', 'text/plain'],
+    ['video/mp2t', 'a.ts', 'export {}', 'text/plain'],
+    ['application/rtf', 'a.rtf', '{\\rtf1 Hi}', 'text/plain'],
+    ['message/rfc822', 'a.eml', 'Subject: Hi\r\n\r\nHello', 'text/plain'],
+    ['text/calendar', 'a.ics', 'BEGIN:VCALENDAR', 'text/plain'],
     [null, '', 'x', 'text/plain'],
   ])('with the stated type %j and the name %j is decided by the content', async (mimeType, name, content, type) => {
     const { keeper } = await open()
@@ -257,7 +269,10 @@ describe('the type of a file', () => {
       Buffer.concat([Buffer.alloc(99, 'x'), Buffer.alloc(2)]),
       /but its content is not of an accepted type/,
     ],
-    ['text/html', '<p>', /^"x" is sent as "text\/html", which is not accepted\. Send one of: /],
+    ['audio/mpeg', 'x', /^"x" is sent as "audio\/mpeg", which is not accepted\. Send one of: /],
+    ['application/zip', 'x', /^"x" is sent as "application\/zip", which is not accepted\. Send one of: /],
+    ['application/json', pdf, /is sent as text\/plain, but its content is application\/pdf\./],
+    ['image/svg+xml', png, /is sent as text\/plain, but its content is image\/png\./],
     ['constructor', 'x', /^"x" is sent as "constructor", which is not accepted\./],
   ])(
     'a stated type %j that does not fit the content is refused, and the error names both',
@@ -271,6 +286,24 @@ describe('the type of a file', () => {
       expect(await paths()).toEqual([])
     },
   )
+
+  test.each<[label: string | null, name: string, content: string | Uint8Array, type: string]>([
+    ['audio/mpeg', 'a.mp3', Buffer.from([0xff, 0xfb, 0x90, 0, 0, 0, 0, 0]), UNREADABLE],
+    ['application/zip', 'a.zip', zipOf({ a: 'b' }), UNREADABLE],
+    [docx, 'a.docx', docxOf().subarray(0, -10), UNREADABLE],
+    ['application/msword', 'a.doc', ole, UNREADABLE],
+    ['image/png', 'a.png', pdf, 'application/pdf'],
+    ['image/png', 'a.png', 'words', 'text/plain'],
+    ['text/csv', 'a', '1;2', 'text/csv'],
+  ])('a door that refuses no type keeps what is labelled %j (%j)', async (mimeType, name, content, type) => {
+    const { keeper } = await open()
+
+    const file = await keeper.add(incoming({ name, mimeType, content: pieces(content), unreadable: 'keep' }))
+
+    expect([file.mimeType, file.bytes]).toEqual([type, Buffer.from(content).length])
+    using bytes = await keeper.open(file)
+    expect(await fs.readFile(bytes.path)).toEqual(Buffer.from(content))
+  })
 
   test('a wrong type is refused before the rest is read', async () => {
     const { keeper } = await open()

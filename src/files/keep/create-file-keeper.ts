@@ -9,7 +9,7 @@ import { declaredType } from './agreed-type.ts'
 import type { Blobs } from './blob-folder.ts'
 import { createClaims, type RemoveUnclaimed } from './claims.ts'
 import { nameByType, safeName } from './file-name.ts'
-import { createTypeSniffer } from './type-sniffer.ts'
+import { createTolerantSniffer, createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
 export interface FileKeeperDeps {
@@ -51,10 +51,14 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
         })
   let sweeping: Promise<void> | null = null
 
-  async function add({ owner, name: sentName, mimeType, content, maxBytes }: IncomingFile): Promise<FileRecord> {
-    const givenName = safeName(sentName)
+  async function add(incoming: IncomingFile): Promise<FileRecord> {
+    const { owner, mimeType, content, maxBytes } = incoming
+    const givenName = safeName(incoming.name)
     const name = givenName ?? UNNAMED
-    const sniffer = createTypeSniffer(declaredType(mimeType, name), name)
+    const sniffer =
+      incoming.unreadable === 'keep'
+        ? createTolerantSniffer(mimeType, name)
+        : createTypeSniffer(declaredType(mimeType, name), name)
     const hash = createHash('sha256')
     let bytes = 0
     const id = ids.uuid()

@@ -1,4 +1,4 @@
-import type { FileType } from '../../domain/file.ts'
+import { type FileType, UNREADABLE } from '../../domain/file.ts'
 
 const MAX_CHARS = 120
 /** A longer one is not an extension, but part of the name. */
@@ -46,4 +46,5 @@ export const nameByType: Readonly<Record<FileType, string>> = {
   'text/plain': 'text.txt',
   'text/csv': 'table.csv',
   'text/markdown': 'text.md',
+  [UNREADABLE]: 'file',
 }

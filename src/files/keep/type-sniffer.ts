@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
-import { type FileType, isImage, isText } from '../../domain/file.ts'
-import { agreedType, mismatch, unknownContent, unknownEncoding } from './agreed-type.ts'
+import { type FileType, isImage, isText, UNREADABLE } from '../../domain/file.ts'
+import { agreedType, mismatch, statedText, unknownContent, unknownEncoding } from './agreed-type.ts'
 import { createTextSniffer } from './sniff-text.ts'
 
 /** Finds out the type of a file while it arrives. Both methods throw `unsupported_media_type` as soon as that is certain. */
@@ -62,6 +62,31 @@ export function createTypeSniffer(declared: FileType | null, name: string): Type
       })
     }
     throw unknownContent(declared, `${ARCHIVE} that is not an Office document`, name)
+  }
+}
+
+/** Refuses nothing: what has no readable type is `UNREADABLE`. A label only tells one kind of text from another. */
+export function createTolerantSniffer(label: string | null, name: string): TypeSniffer {
+  const sniffer = createTypeSniffer(null, name)
+  let isRefused = false
+  function refused(error: unknown): FileType {
+    if (!(error instanceof ServerError)) throw error
+    isRefused = true
+    return UNREADABLE
+  }
+  return {
+    take(bytes) {
+      if (isRefused) return
+      try {
+        sniffer.take(bytes)
+      } catch (error) {
+        refused(error)
+      }
+    },
+    async end(path) {
+      const found = isRefused ? UNREADABLE : await sniffer.end(path).catch(refused)
+      return isText(found) ? (statedText(label, name) ?? found) : found
+    },
   }
 }
 

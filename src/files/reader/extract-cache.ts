@@ -10,7 +10,7 @@ import type { ReadableFile } from '../file-reader.ts'
 import { readExtract } from './extract-file.ts'
 
 /** Raise it when a reader gives another text for the same bytes. Then older results are not used again. */
-const EXTRACTOR_VERSION = 3
+const EXTRACTOR_VERSION = 4
 
 /** Larger than any extract within its limits. Only a child that a hostile file controls writes more. */
 const MAX_EXTRACT_BYTES = 64_000_000

@@ -54,6 +54,12 @@ function linkIn(content: unknown): string {
   return String(part?.source?.value)
 }
 const text = { type: 'text', text: 'Look.' }
+const MP3 = Buffer.from([0xff, 0xfb, 0x90, 0, 0, 0, 0, 0])
+/** What a message holds of a file that never arrived. */
+const NOTHING = { type: 'document', source: { type: 'data', value: '', mimeType: '' } }
+
+const warningsIn = (frames: Parameters<typeof eventsOf>[0]) =>
+  eventsOf(frames).flatMap((event) => (event.type === 'CUSTOM' ? [event.value] : []))
 
 describe('content parts', () => {
   test.each<[string, Part, unknown]>([
@@ -193,58 +199,118 @@ describe('content parts', () => {
     expect(await doors.parts()).toEqual([text, kept('document', 'text/plain', 'up.txt')])
   })
 
+  test.each<[label: string, name: string, content: string]>([
+    ['application/json', 'a.json', '{"Milk": 1}'],
+    ['application/yaml', 'a.yaml', 'Milk: 1'],
+    ['text/html', 'a.html', '<p>Milk</p>'],
+    ['application/xml', 'a.xml', '<Milk/>'],
+    ['text/x-python', 'a.py', 'print("Milk")'],
+    ['application/rtf', 'a.rtf', '{\\rtf1 Milk}'],
+    ['message/rfc822', 'a.eml', 'Subject: Milk\r\n\r\nHello'],
+    ['text/calendar', 'a.ics', 'BEGIN:VCALENDAR\r\nSUMMARY:Milk'],
+    ['image/svg+xml', 'a.svg', '<svg><text>Milk</text></svg>'],
+    ['image/png', 'wrong-label.png', 'Milk, although the label says that it is a picture'],
+  ])('of the type %s are read as text', async (label, name, content) => {
+    await using doors = await open()
+
+    const frames = await doors.say([{ type: 'document', source: data(content, label), metadata: { filename: name } }])
+
+    expect(doors.told()).toMatch(new RegExp(`\\[file: ${name}\\][\\s\\S]*Milk`))
+    expect(await doors.parts()).toEqual([text, kept('document', 'text/plain', name)])
+    expect(eventsOf(frames).filter(({ type }) => type === 'CUSTOM')).toEqual([])
+  })
+
   test.each<[string, Part, string]>([
-    ['audio', { type: 'audio', source: data('x', 'audio/mpeg') }, 'skipped content part of the type audio at'],
-    ['video', { type: 'video', source: data('x', 'video/mp4') }, 'skipped content part of the type video at'],
+    ['audio', { type: 'audio', source: data(MP3, 'audio/mpeg'), metadata: { filename: 'a.mp3' } }, 'a.mp3'],
+    ['audio without a name', { type: 'audio', source: data(MP3, 'audio/mpeg') }, 'audio'],
+    ['video', { type: 'video', source: data(MP3, 'video/mp4') }, 'video'],
     [
-      'a url',
-      { type: 'image', source: { type: 'url', value: 'https://example.com/a.png' } },
-      'This server does not fetch addresses',
+      'a program',
+      { type: 'document', source: data('MZ\0\x01', 'application/x-msdownload'), metadata: { filename: 'a.exe' } },
+      'a.exe',
     ],
-    [
-      'the url of a binary part',
-      { type: 'binary', mimeType: 'image/png', url: 'https://example.com/a.png' },
-      'This server does not fetch addresses',
-    ],
-    ['a part that is not known', { type: 'hologram' }, 'skipped content part at'],
-    ['a part without a source', { type: 'image' }, 'skipped content part without a source at'],
-    [
-      'no base64',
-      { type: 'image', source: { type: 'data', value: '!', mimeType: 'image/png' } },
-      'skipped a file of message "m1": ',
-    ],
-    [
-      'a label that does not fit',
-      { type: 'image', source: data('text', 'image/png') },
-      'skipped a file of message "m1": unsupported_media_type',
-    ],
-    ['an empty file', { type: 'document', source: data('', 'text/plain') }, 'skipped content part without content at'],
-    [
-      'an id that nobody knows',
-      { type: 'document', source: { type: 'file', value: 'x' } },
-      'skipped a file of message "m1": file_not_found',
-    ],
-  ])('%s is skipped with a warning, and the run continues', async (_what, part, warning) => {
+    ['a part of an unknown type that has a source', { type: 'hologram', source: data(MP3, 'model/x') }, 'file'],
+  ])('%s is kept, and named to the model and to the client', async (_what, part, name) => {
     await using doors = await open()
 
     const frames = await doors.say([part, note()])
 
-    expect(eventsOf(frames).at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
-    expect(doors.warnings()).toEqual([expect.stringContaining(warning)])
+    expect(eventsOf(frames).at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+    expect(doors.told()).toContain(`[file: ${name}]\nThis file could not be read: `)
+    expect(doors.told()).toContain('Buy milk.')
+    expect(warningsIn(frames)).toEqual([{ code: 'file_unreadable', name, message: expect.stringContaining(name) }])
+    expect(await doors.parts()).toEqual([
+      text,
+      kept('document', 'application/octet-stream', name),
+      kept('document', 'text/plain', 'note.txt'),
+    ])
+  })
+
+  const url = 'https://example.com/a.png'
+  test.each<[string, Part, why: string, stored: Part]>([
+    [
+      'a url',
+      { type: 'image', source: { type: 'url', value: url } },
+      '"a.png" could not be read: This server does not fetch addresses.',
+      { type: 'image', source: { type: 'url', value: url } },
+    ],
+    [
+      'the url of a binary part',
+      { type: 'binary', mimeType: 'image/png', url },
+      'This server does not fetch addresses.',
+      { type: 'image', source: { type: 'url', value: url, mimeType: 'image/png' } },
+    ],
+    ['a part without a source', { type: 'image' }, 'It was sent without content.', NOTHING],
+    ['no base64', { type: 'image', source: { type: 'data', value: '!', mimeType: '' } }, 'Send base64', NOTHING],
+    ['an empty file', { type: 'document', source: data('', 'text/plain') }, 'It was sent without content.', NOTHING],
+    [
+      'an id that nobody knows',
+      { type: 'document', source: { type: 'file', value: 'x' } },
+      'There is no file',
+      NOTHING,
+    ],
+  ])('%s stays in the message, and is named to the model and to the client', async (_what, part, why, stored) => {
+    await using doors = await open()
+
+    const frames = await doors.say([part, note()])
+
+    expect(eventsOf(frames).at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+    expect(doors.told()).toContain('\nThis file could not be read: ')
+    expect(warningsIn(frames)).toEqual([
+      { code: 'file_unreadable', name: expect.any(String), message: expect.stringContaining(why) },
+    ])
+    const metadata = { filename: expect.any(String), unread: expect.any(String) }
+    expect(await doors.parts()).toEqual([text, { ...stored, metadata }, kept('document', 'text/plain', 'note.txt')])
+    const shown = await doors.run('/', { threadId: 'thread', runId: 'h', messages: [] })
+    expect(eventsOf(shown).at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+  })
+
+  test('a part that is no file is skipped with a warning in the log', async () => {
+    await using doors = await open()
+
+    await doors.say([{ type: 'hologram' }, note()])
+
+    expect(doors.warnings()).toEqual([expect.stringContaining('skipped content part at')])
     expect(await doors.parts()).toEqual([text, kept('document', 'text/plain', 'note.txt')])
   })
 
-  test("a file of another session is skipped, as is somebody else's", async () => {
+  test("a file of another session is not read, nor is somebody else's", async () => {
     await using doors = await open()
     const sent = { pointer: '', base64: base64('Secret.'), name: 'a.txt', mimeType: null }
     const [hers] = await doors.attachments.take('ada', [sent])
     const [other] = await doors.attachments.take('local_user', [sent])
     await doors.start('elsewhere', { session: { create: { alias: 'elsewhere' } }, files: [other?.id ?? ''] })
 
-    await doors.say([hers, other].map((file) => ({ type: 'document', source: { type: 'file', value: file?.id } })))
+    const frames = await doors.say(
+      [hers, other].map((file) => ({ type: 'document', source: { type: 'file', value: file?.id } })),
+    )
 
-    expect(doors.warnings()).toEqual(Array(2).fill('skipped a file of message "m1": file_not_found'))
-    expect(doors.told()).toBe('Look.')
+    expect(warningsIn(frames)).toHaveLength(2)
+    expect(await doors.parts()).toEqual([
+      text,
+      ...Array(2).fill({ ...NOTHING, metadata: { filename: 'file', unread: expect.any(String) } }),
+    ])
+    expect(doors.told()).not.toContain('Secret.')
   })
 
   test('that cannot be read do not stop the run, which says so', async () => {

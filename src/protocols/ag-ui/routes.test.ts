@@ -129,7 +129,7 @@ describe('POST /', () => {
     expect(doors.engine.stats().runsStarted).toBe(0)
   })
 
-  test('skips what it cannot use, says so in the log and runs all the same', async () => {
+  test('says what it cannot use and runs all the same', async () => {
     await using doors = await openDoors()
     const parts = [
       { type: 'image', source: { type: 'url', value: 'file:///etc/passwd' } },
@@ -138,12 +138,17 @@ describe('POST /', () => {
 
     const frames = await doors.run('/', input({ extra: 1, messages: [{ id: 'm1', role: 'user', content: parts }] }))
 
-    expect(outline(eventsOf(frames))).toEqual(wholeRun)
+    const [started, warning, ...rest] = eventsOf(frames)
+    expect(outline([started, ...rest].filter((event) => event !== undefined))).toEqual(wholeRun)
+    expect(warning).toMatchObject({
+      type: 'CUSTOM',
+      name: 'quarterdeck:warning',
+      value: { message: expect.stringContaining('This server does not fetch addresses') },
+    })
     const warnings = doors.lines.filter(({ level }) => level === 'warn').flatMap((line) => line.warnings)
-    expect(warnings).toEqual([
-      'unknown field at /extra',
-      expect.stringContaining('This server does not fetch addresses'),
-    ])
+    expect(warnings).toEqual(['unknown field at /extra'])
+    const session = await doors.engine.sessions.get('local_user', input().threadId)
+    expect(JSON.stringify(await doors.engine.messages.page(session.id, 10))).not.toContain('/etc/passwd')
   })
 
   test('gives a 0.x reader what it can read', async () => {

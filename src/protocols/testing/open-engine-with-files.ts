@@ -5,7 +5,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
-import { type Extract, type FileRecord, isText } from '../../domain/file.ts'
+import { type Extract, type FileRecord, isText, UNREADABLE } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Files } from '../../engine/files-port.ts'
 import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
@@ -18,6 +18,7 @@ import { createFileLinks } from '../shared/request/file-links.ts'
 export function openEngineWithFiles(options: TestEngineOptions = {}) {
   async function read(file: FileRecord): Promise<Extract> {
     if (file.name.startsWith('damaged')) throw new ServerError('file_unreadable', 'It is damaged.')
+    if (file.mimeType === UNREADABLE) throw new ServerError('file_unreadable', 'It is not text.')
     const text = isText(file.mimeType) ? (await bytesOf(file)).toString('utf8') : `words in ${file.name}`
     return { sections: [{ label: '', text }], notes: [] }
   }

@@ -4,12 +4,13 @@ import { extractCharacters } from '../extract-limit.ts'
 import { markdownTable } from '../markdown.ts'
 import { unreadable } from '../unreadable.ts'
 import { csvRows } from './csv-rows.ts'
+import { isRtf, rtfText } from './rtf-text.ts'
 import { textEncodingOf } from './text-encoding.ts'
 
 /** A shorter table is as clear as CSV. */
 const SHORT_TABLE = 4_000
 
-/** Gives text and Markdown unchanged, and CSV as a Markdown table. Throws `file_unreadable` when the file is not text. */
+/** Gives text and Markdown unchanged, CSV as a Markdown table, and of RTF the words. Throws `file_unreadable` when the file is not text. */
 export async function readText(
   path: string,
   mimeType: string,
@@ -24,6 +25,7 @@ export async function readText(
   if (bytes.length < total) {
     notes.push(`Only the first ${megabytes(bytes.length)} of ${megabytes(total)} were read.`)
   }
+  if (isRtf(text)) return { sections: [{ label: '', text: rtfText(text) }], notes }
   const rows = mimeType === 'text/csv' && text.length > SHORT_TABLE ? csvRows(text) : null
   if (rows === null) return { sections: [{ label: '', text }], notes }
   const table = tableOf(rows, characters)

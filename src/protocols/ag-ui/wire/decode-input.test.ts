@@ -138,21 +138,28 @@ describe('decoding a RunAgentInput', () => {
       }),
     )
 
+    const source = { type: 'data', value: 'AA', mimeType: 'image/png' }
+    const picture = { type: 'image', source, name: null, unread: null }
     expect(decoded.messages).toEqual([
       {
         id: 'm1',
         index: 1,
         role: 'user',
         content: [
-          { type: 'image', source: { type: 'data', value: 'AA', mimeType: 'image/png' } },
+          picture,
           { type: 'text', text: 'look' },
-          { type: 'image', source: { type: 'data', value: 'AA', mimeType: 'image/png' } },
+          picture,
+          {
+            type: 'document',
+            source: { type: 'data', value: '', mimeType: '' },
+            name: null,
+            unread: 'It was sent without content.',
+          },
         ],
       },
     ])
     expect(decoded.warnings).toEqual([
       'unknown role at /messages/0',
-      'skipped content part without a source at /messages/1/content/3',
       'skipped content part at /messages/1/content/4',
       'unknown field at /messages/1/colour',
       'unknown field at /future',

@@ -177,8 +177,8 @@ function usable(content: Extract<Parsed, { role: 'user' | 'tool' }>['content'], 
 }
 
 /**
- * Leaves out content parts that cannot be used. A run never fails because of such a part, so it is not even checked. `kept` holds
- * the original position of each remaining part. The result of a tool is text only.
+ * Leaves out content parts that are neither text nor files. A run never fails because of such a part, so it is not even checked.
+ * `kept` holds the original position of each remaining part. The result of a tool is text only.
  */
 function withUsableParts(
   message: Record<string, unknown>,
@@ -192,14 +192,14 @@ function withUsableParts(
   const parts: unknown[] = []
   for (const [i, part] of content.entries()) {
     const isOther = isRecord(part) && typeof part.type === 'string' && part.type !== 'text'
-    const usablePart = !isOther ? part : role === 'user' ? decodeFilePart(part) : ''
-    if (isOther && typeof usablePart === 'string') {
-      warnings.add(['skipped content part', usablePart].join(' ').trim(), [...path, 'content', i])
-    } else {
-      if (isOther && typeof usablePart !== 'string') files.set(parts.length, usablePart)
-      kept.push(i)
-      parts.push(isOther ? STAND_IN : part)
+    const file = isOther && role === 'user' ? decodeFilePart(part) : null
+    if (isOther && file === null) {
+      warnings.add('skipped content part', [...path, 'content', i])
+      continue
     }
+    if (file !== null) files.set(parts.length, file)
+    kept.push(i)
+    parts.push(file === null ? part : STAND_IN)
   }
   return { message: { ...message, content: dropNullsEach(parts) }, kept, files }
 }

@@ -1,5 +1,5 @@
 // Decodes the content parts of a user message that are not text. Pure. A run never fails because of a part, so a part that cannot
-// be used gives a reason instead of an error.
+// be used says why instead of throwing.
 
 import { isRecord } from '../../../domain/is-record.ts'
 import { LongText } from '../../../http/body/long-text.ts'
@@ -13,50 +13,56 @@ export interface FilePart {
     | { type: 'data'; value: Base64; mimeType: string }
     | { type: 'file'; value: string }
     | { type: 'url'; value: string; mimeType?: string }
-  metadata?: { filename: string }
+  /** Null: the part has no name. */
+  name: string | null
+  /** Why there is nothing to keep, as a sentence for people. The source is empty then. */
+  unread: string | null
 }
 
-/** The decoded part, or the reason why it cannot be used. */
-export function decodeFilePart(sent: Record<string, unknown>): FilePart | string {
+/** Null: this is not a file. */
+export function decodeFilePart(sent: Record<string, unknown>): FilePart | null {
   const part = dropNulls(sent)
+  if (part.type === 'binary') {
+    const type = textIn(part.mimeType)?.startsWith('image/') === true ? 'image' : 'document'
+    return partOf(type, binarySource(part), textIn(part.filename) ?? nameIn(part.metadata))
+  }
+  const source = isRecord(part.source) ? decodeSource(dropNulls(part.source)) : null
+  const name = nameIn(part.metadata)
   switch (part.type) {
     case 'image':
-    case 'document': {
-      const source = isRecord(part.source) ? dropNulls(part.source) : null
-      return source === null ? 'without a source' : partOf(part.type, decodeSource(source), nameIn(part.metadata))
-    }
-    case 'binary': {
-      const type = textIn(part.mimeType)?.startsWith('image/') === true ? 'image' : 'document'
-      return partOf(type, binarySource(part), textIn(part.filename) ?? nameIn(part.metadata))
-    }
+    case 'document':
+      return partOf(part.type, source ?? NO_CONTENT, name)
     case 'audio':
     case 'video':
-      return `of the type ${part.type}`
+      return partOf('document', source ?? NO_CONTENT, name ?? part.type)
     default:
-      return ''
+      return source === null ? null : partOf('document', source, name)
   }
 }
 
 type Source = FilePart['source']
 
-function partOf(type: FilePart['type'], source: Source | string, filename: string | null): FilePart | string {
-  if (typeof source === 'string') return source
-  return { type, source, ...(filename === null ? {} : { metadata: { filename } }) }
+const NO_CONTENT = 'It was sent without content.'
+
+/** A text instead of a source says why there is none. */
+function partOf(type: FilePart['type'], source: Source | string, name: string | null): FilePart {
+  if (typeof source !== 'string') return { type, source, name, unread: null }
+  return { type: 'document', source: { type: 'data', value: '', mimeType: '' }, name, unread: source }
 }
 
 function decodeSource(source: Record<string, unknown>): Source | string {
   const value = contentIn(source.value)
-  if (value === null) return 'without content'
+  if (value === null) return NO_CONTENT
   const mimeType = textIn(source.mimeType)
   switch (source.type) {
     case 'data':
       return dataSource(value, mimeType)
     case 'file':
-      return typeof value === 'string' ? { type: 'file', value } : 'with an id that is none'
+      return typeof value === 'string' ? { type: 'file', value } : 'Its id is not an id.'
     case 'url':
       return urlSource(value, mimeType)
     default:
-      return 'with an unknown source'
+      return 'Its source is of an unknown type.'
   }
 }
 
@@ -65,7 +71,7 @@ function binarySource({ data, id, url, mimeType }: Record<string, unknown>): Sou
   const [content, reference, address] = [contentIn(data), textIn(id), contentIn(url)]
   if (content !== null) return dataSource(content, textIn(mimeType))
   if (address !== null) return urlSource(address, textIn(mimeType))
-  return reference === null ? 'without content' : { type: 'file', value: reference }
+  return reference === null ? NO_CONTENT : { type: 'file', value: reference }
 }
 
 // Some clients send a whole data: URL where AG-UI expects base64.
@@ -77,7 +83,7 @@ function dataSource(value: string | LongText, mimeType: string | null): Source {
 /** A data: URL contains the file. A setting decides whether other URLs are fetched. */
 function urlSource(value: string | LongText, mimeType: string | null): Source | string {
   if (parseDataUrl(value) !== null) return dataSource(value, mimeType)
-  if (typeof value !== 'string') return 'with an address that is none'
+  if (typeof value !== 'string') return 'Its address is not an address.'
   return { type: 'url', value, ...(mimeType === null ? {} : { mimeType }) }
 }
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, ServerError } from '../../../domain/errors.ts'
 import type { FileRecord } from '../../../domain/file.ts'
+import { oneLine } from '../../../domain/file-frame.ts'
 import { type ContentPart, filePart } from '../../../domain/message.ts'
 import type { NewMessage } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
@@ -15,21 +16,23 @@ interface KeptFiles {
   /** With `file` sources instead of `data`. */
   messages: NewMessage[]
   files: FileRecord[]
-  /** What was left out, for the log. */
-  warnings: string[]
 }
 
-/** Errors that only skip a part: the run continues without it. A file that is too large is refused. */
-const skipped: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Errors that do not refuse the message: the part stays in it, and says why there is no file. */
+const named: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
   'unsupported_media_type',
   'file_unreadable',
   'file_not_found',
 ])
 
-const MAX_WARNINGS = 10
+const MAX_NAME = 120
 
-/** Stores the files of new messages. Throws `too_many_files`, `file_too_large`, `too_many_uploads`, and errors of the disk. */
+/**
+ * Stores the files of new messages. What cannot be stored, such as an address that is not fetched, is left in the message with the
+ * reason: the run names it to the model and to the client. Throws `too_many_files`, `file_too_large`, `too_many_uploads`, and errors
+ * of the disk.
+ */
 export async function keepFiles(
   attachments: Pick<Attachments, 'take'>,
   owner: string,
@@ -37,47 +40,56 @@ export async function keepFiles(
   messages: readonly SentMessage[],
 ): Promise<KeptFiles> {
   const files: FileRecord[] = []
-  const warnings: string[] = []
-  refuseExcess(
-    messages.flatMap((message) => partsOf(message).flatMap((part) => (isFile(part) ? [sentFile(part)] : []))),
-  )
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content)).filter(isFile)
+  refuseExcess(parts.flatMap((part) => (part.unread === null ? [sentFile(part)] : [])))
 
-  async function keep(part: FilePart, messageId: string): Promise<ContentPart[]> {
+  async function keep(part: FilePart): Promise<ContentPart> {
+    if (part.unread !== null) return unread(part, part.unread)
     try {
-      const [file] = await attachments.take(owner, [sentFile(part)])
+      const [file] = await attachments.take(owner, [sentFile(part)], 'keep')
       const isFree = file?.sessionId === null || file?.sessionId === session?.id
       if (file === undefined || !isFree) throw new ServerError('file_not_found', 'It belongs to another session.')
       files.push(file)
-      return [filePart(file)]
+      return filePart(file)
     } catch (error) {
-      if (!(error instanceof ServerError) || !skipped.has(error.code)) throw error
-      const why = error.problems[0]?.detail ?? error.code
-      warnings.push(`skipped a file of message ${JSON.stringify(messageId)}: ${why}`)
-      return []
+      if (!(error instanceof ServerError) || !named.has(error.code)) throw error
+      return unread(part, error.problems[0]?.detail ?? error.message)
     }
   }
 
   const kept: NewMessage[] = []
   for (const message of messages) {
-    const { content, id } = message
+    const { content } = message
     if (typeof content === 'string') kept.push({ ...message, content })
     else {
-      const parts: ContentPart[] = []
-      for (const part of content) parts.push(...(isFile(part) ? await keep(part, id) : [part]))
-      kept.push({ ...message, content: parts })
+      const stored: ContentPart[] = []
+      for (const part of content) stored.push(isFile(part) ? await keep(part) : part)
+      kept.push({ ...message, content: stored })
     }
   }
-  return { messages: kept, files, warnings: warnings.slice(0, MAX_WARNINGS) }
+  return { messages: kept, files }
 }
 
-const partsOf = ({ content }: SentMessage): readonly SentPart[] => (typeof content === 'string' ? [] : content)
+/**
+ * A part without a file. An address stays, because the page that sent it can show what is there. One that is not of the web does not:
+ * other pages show the message too.
+ */
+function unread({ type, source, name }: FilePart, why: string): ContentPart {
+  if (source.type !== 'url' || !/^https?:/i.test(source.value)) {
+    const metadata = { filename: oneLine(name ?? 'file', MAX_NAME), unread: why }
+    return { type: 'document', source: { type: 'data', value: '', mimeType: '' }, metadata }
+  }
+  const { value, mimeType } = source
+  const filename = oneLine((name ?? URL.parse(value)?.pathname.split('/').at(-1)) || 'file', MAX_NAME)
+  const metadata = { filename, unread: `${why} It is at ${value}` }
+  return { type, source: { type: 'url', value, ...(mimeType === undefined ? {} : { mimeType }) }, metadata }
+}
 
 const isFile = (part: SentPart): part is FilePart => part.type !== 'text'
 
-function sentFile({ source, metadata }: FilePart): SentFile {
+function sentFile({ source, name }: FilePart): SentFile {
   const pointer = jsonPointer(['messages'])
   if (source.type === 'file') return { pointer, fileId: source.value }
-  const name = metadata?.filename ?? null
   // The client got this address in a snapshot, and sends it again with an edited message.
   const own = source.type === 'url' ? fileIdIn(source.value) : null
   if (own !== null) return { pointer, fileId: own }

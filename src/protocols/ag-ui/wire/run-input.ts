@@ -112,8 +112,7 @@ async function start(
   // Before its files are stored.
   refuseSupervised(session)
   const asked = diff.kind === 'run' ? diff.input : withoutMessages(input)
-  const { messages, files, warnings } = await keepFiles(attachments, owner, session, asked.messages)
-  logLeftOut(request, warnings)
+  const { messages, files } = await keepFiles(attachments, owner, session, asked.messages)
   releaseBody(request, [body, input, asked])
   const starting = engine.runs.start({
     correlationId: request.correlationId,

@@ -9,7 +9,9 @@ const tag = 'Files'
 const FileSchema = z
   .strictObject({
     file_id: z.string(),
-    mime_type: z.enum(fileTypes).describe('The type, determined from the content.'),
+    mime_type: z
+      .enum(fileTypes)
+      .describe('The type, determined from the content. Other texts, such as JSON or HTML, are `text/plain`.'),
     bytes: z.int(),
     sha256: z.string(),
     name: z.string(),

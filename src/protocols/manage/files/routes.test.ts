@@ -189,6 +189,25 @@ describe('GET /files/{id}', () => {
     expect(await response.text()).toBe(content)
   })
 
+  test.each([
+    ['page.html', 'text/html', '<script>alert(1)</script>'],
+    ['drawing.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
+    ['feed.xml', 'application/xhtml+xml', '<html xmlns="http://www.w3.org/1999/xhtml"/>'],
+  ])('never gives %s back as a page that a browser would run', async (name, type, content) => {
+    await using opened = await openFiles()
+    const { status, body } = await post(opened.url, formOf([name, content, type]))
+
+    const response = await fetch(`${opened.url}/files/${body.file_id}`)
+
+    expect([status, await response.text()]).toEqual([201, content])
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/plain',
+      'content-disposition': expect.stringMatching(/^attachment; /),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+    })
+  })
+
   test('tells its head alone when that is asked for', async () => {
     await using opened = await openFiles()
     const { body } = await post(opened.url, formOf(['a.txt', 'hello']))
@@ -326,5 +345,5 @@ test('the routes are described', async () => {
       },
     },
   })
-  expect(Object.keys(Object(paths['/files/{id}']?.get).responses['200'].content).length).toBe(11)
+  expect(Object.keys(Object(paths['/files/{id}']?.get).responses['200'].content).length).toBe(12)
 })

@@ -3,7 +3,7 @@
 import type { ModelInput } from '../../../domain/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type FileRecord, fileLimits, isImage } from '../../../domain/file.ts'
-import type { FileKeeper } from '../../../files/file-keeper.ts'
+import type { FileKeeper, IncomingFile } from '../../../files/file-keeper.ts'
 import type { MultipartFile } from '../../../http/body/multipart.ts'
 import { ClientGone } from '../../../http/client-gone.ts'
 import { decodeBase64, decodedBytes, type SentFile } from './sent-file.ts'
@@ -11,9 +11,10 @@ import { decodeBase64, decodedBytes, type SentFile } from './sent-file.ts'
 export interface Attachments {
   /**
    * Stores the files of a JSON body and looks up those that it refers to, in order. Throws like `refuseExcess` before anything is
-   * decoded, then `invalid_request` for invalid base64, `file_not_found`, and what `FileKeeper.add` throws.
+   * decoded, then `invalid_request` for invalid base64, `file_not_found`, and what `FileKeeper.add` throws. With `keep`, files that
+   * cannot be read are kept too.
    */
-  take(owner: string, sent: readonly SentFile[]): Promise<FileRecord[]>
+  take(owner: string, sent: readonly SentFile[], unreadable?: IncomingFile['unreadable']): Promise<FileRecord[]>
   /** Stores one part of a form. The form reader limits the number and the total size. */
   upload(owner: string, part: MultipartFile): Promise<FileRecord>
   /**
@@ -38,7 +39,13 @@ export type FetchFile = (
 ) => Promise<{ content: Uint8Array; mimeType: string | null; name: string | null }>
 
 export function createAttachments({ files, readable, fetchFile = null }: AttachmentsDeps): Attachments {
-  async function fetched(owner: string, sent: Extract<SentFile, { url: string }>): Promise<FileRecord> {
+  type Unreadable = NonNullable<IncomingFile['unreadable']>
+
+  async function fetched(
+    owner: string,
+    sent: Extract<SentFile, { url: string }>,
+    unreadable: Unreadable,
+  ): Promise<FileRecord> {
     if (fetchFile === null) {
       const detail = 'This server does not fetch addresses. Send the file itself, or the id of an uploaded file.'
       throw new ServerError('invalid_request', 'A file cannot be used.', {
@@ -54,12 +61,13 @@ export function createAttachments({ files, readable, fetchFile = null }: Attachm
         yield content
       })(),
       maxBytes: fileLimits.base64Bytes,
+      unreadable,
     })
   }
 
-  function takeOne(owner: string, sent: SentFile): Promise<FileRecord> {
+  function takeOne(owner: string, sent: SentFile, unreadable: Unreadable): Promise<FileRecord> {
     if ('fileId' in sent) return files.find(owner, sent.fileId)
-    if ('url' in sent) return fetched(owner, sent)
+    if ('url' in sent) return fetched(owner, sent, unreadable)
     const { base64, name, mimeType, pointer } = sent
     return files.add({
       owner,
@@ -67,14 +75,15 @@ export function createAttachments({ files, readable, fetchFile = null }: Attachm
       mimeType,
       content: decodeBase64(base64, pointer),
       maxBytes: fileLimits.base64Bytes,
+      unreadable,
     })
   }
 
   return {
-    async take(owner, sent) {
+    async take(owner, sent, unreadable = 'refuse') {
       refuseExcess(sent)
       const taken: FileRecord[] = []
-      for (const one of sent) taken.push(await takeOne(owner, one))
+      for (const one of sent) taken.push(await takeOne(owner, one, unreadable))
       return taken
     },
 
