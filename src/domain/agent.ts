@@ -95,5 +95,6 @@ export interface SessionSettings {
   ttlSeconds: number
   onExpiry: 'continue' | 'close'
   retentionDays: number
-  onBusy: 'queue' | 'reject' | 'interrupt'
+  /** Null: a message waits, unless nobody reads the run before it any more. */
+  onBusy: 'queue' | 'reject' | 'interrupt' | null
 }

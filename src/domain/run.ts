@@ -45,6 +45,8 @@ export interface RunInput {
    * new answer. With new messages, it is the last message before the one that the user edited.
    */
   regenerateAfter?: string
+  /** Nobody said what the run does while the session is busy: it stops the run before it if that one has lost its readers. */
+  stopsUnread?: true
 }
 
 export type NewMessage = Pick<

@@ -18,6 +18,7 @@ import type { AcceptedRun, StartRequest } from './ports/runs.ts'
 import { runLogger } from './run/run-log.ts'
 import { runStart } from './run/run-start.ts'
 import type { Runner } from './run/runner.ts'
+import { stopsIfUnread } from './run/stops-if-unread.ts'
 import type { Continuation } from './waits/continuation.ts'
 
 /** `continuation`: the answers that the run continues with, if it does. When it resolves, the run is durable. */
@@ -56,8 +57,9 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
     const agent = takerOf(agents, request)
     const now = Math.max(clock.now(), known?.lastActivity ?? 0)
     const session = known ?? newSession(request, agent.name, ids, now)
-    const run = newRun(deps, request, continuation, session, agent.name, now)
-    const onBusy = request.onBusy ?? agent.onBusy
+    const isUnsaid = (request.onBusy ?? agent.onBusy) === null
+    const run = newRun(deps, request, continuation, session, agent.name, now, isUnsaid)
+    const onBusy = request.onBusy ?? agent.onBusy ?? 'queue'
     const { metadata, files, idempotency } = request
     const fact = factText({
       fact: 'run_accepted',
@@ -112,10 +114,12 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
       for (const other of open) {
         if (other.id !== run.id && other.status === 'running') await cancel(other, 'a newer run')
       }
-    } else if (open[0]?.id === run.id) {
-      // The run before it ended while this one was being queued.
-      await runner.startNext(run.sessionId)
+      return
     }
+    const [first] = open
+    // The run before it ended while this one was being queued.
+    if (first?.id === run.id) await runner.startNext(run.sessionId)
+    else if (first !== undefined && stopsIfUnread(run, first)) runner.stopIfUnread(first)
   }
 }
 
@@ -198,6 +202,7 @@ function newRun(
   session: SessionRecord,
   agent: string,
   now: number,
+  isBusyUnsaid: boolean,
 ): RunRecord {
   const { correlationId } = request
   const id = ids.uuid()
@@ -215,6 +220,7 @@ function newRun(
       ...(continuation?.input ?? request.input),
       ...(correlationId === undefined ? {} : { correlationId }),
       ...(trace === undefined ? {} : { trace }),
+      ...(isBusyUnsaid ? { stopsUnread: true } : {}),
     },
     createdAt: now,
     startedAt: null,

@@ -120,7 +120,7 @@ export async function talk(deps: ClientDeps, { name, owner, threads, messages }:
     const send = newSend(number)
     const options: DoorOptions = {
       origin: random.pick(['reader', 'background']),
-      onBusy: random.pick(['queue', 'queue', 'reject', 'interrupt']),
+      onBusy: random.pick([null, 'queue', 'reject', 'interrupt']),
       whenWaiting: random.pick(['refuse', 'abandon']),
       clientAnswers: random.pick(['none', 'next_request', 'in_stream']),
     }

@@ -7,7 +7,8 @@ import type { Send } from './history.ts'
 
 export interface DoorOptions {
   origin: 'reader' | 'background'
-  onBusy: 'queue' | 'reject' | 'interrupt'
+  /** Null: nothing is said about it. */
+  onBusy: 'queue' | 'reject' | 'interrupt' | null
   whenWaiting?: 'refuse' | 'abandon'
   clientAnswers?: 'none' | 'next_request' | 'in_stream'
   /** Another body under the same key. */
@@ -32,7 +33,7 @@ export async function startRun(engine: Engine, send: Send, options: DoorOptions)
       ...(options.clientAnswers === undefined ? {} : { clientAnswers: options.clientAnswers }),
     },
     origin: options.origin,
-    onBusy: options.onBusy,
+    ...(options.onBusy === null ? {} : { onBusy: options.onBusy }),
     ...(options.whenWaiting === undefined ? {} : { whenWaiting: options.whenWaiting }),
     ...(key === null ? {} : { idempotency: { key, digest: options.otherDigest === true ? `not ${text}` : text } }),
   })

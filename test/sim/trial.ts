@@ -281,7 +281,7 @@ function drawAgent(random: Random, { people, offers }: Faults): AgentDefinition 
       storedMessageChars: 1_000_000,
     },
     context: { maxMessages: 50 },
-    sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
+    sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
     approval: {
       default: { ask: 'never' },
       policy: [],

@@ -61,7 +61,7 @@ describe('a correct agent file', () => {
         storedMessageChars: 100_000,
       },
       context: { maxMessages: 200 },
-      sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
+      sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
       approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
       source: { path: '/a/agent.yaml', text: minimal },
       testCases: [],

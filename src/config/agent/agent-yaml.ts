@@ -66,8 +66,8 @@ const sessions = z.strictObject({
     30,
   ),
   on_busy: key(
-    z.enum(['queue', 'reject', 'interrupt']).default('queue'),
-    'What happens to a message that arrives during a run: it waits (queue), is refused (reject), or stops the run (interrupt).',
+    z.enum(['queue', 'reject', 'interrupt']).optional(),
+    'What happens to a message that arrives during a run: it waits (queue), is refused (reject), or stops the run (interrupt). Default: it waits, but stops a run whose readers have all left.',
     'queue',
   ),
 })

@@ -43,7 +43,7 @@ export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinit
       ttlSeconds: yaml.sessions.ttl ?? defaults.ttlSeconds,
       onExpiry: yaml.sessions.on_expiry,
       retentionDays: yaml.sessions.retention_days ?? defaults.retentionDays,
-      onBusy: yaml.sessions.on_busy,
+      onBusy: yaml.sessions.on_busy ?? null,
     },
     approval: {
       default: yaml.approval.default,

@@ -35,6 +35,8 @@ export interface ExecutingRuns extends Pick<Drain, 'drain'> {
   execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void
   /** True when the run executes here or is about to, and has not been told to stop yet. */
   canStop(runId: string): boolean
+  /** Stops the run if a reader started it and all its readers have left. False when it does not execute here. */
+  stopIfUnread(runId: string): boolean
   /** False when the run does not execute here. One that is about to is stopped all the same. */
   stop(runId: string, why: Stop): boolean
   /** Stops the run if it executes here under an older fence: another process has taken it over. */
@@ -113,8 +115,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
 
   /** Stops a run that a reader started when its readers have left. */
   function attend({ id: runId, sessionId, origin }: RunRecord, stop: AbortController): () => void {
-    const { disconnectGraceMs: graceMs } = limits
-    if (origin !== 'reader' || graceMs === null) return () => {}
+    if (origin !== 'reader') return () => {}
+    const graceMs = limits.disconnectGraceMs ?? Number.POSITIVE_INFINITY
     const why: Stop = { kind: 'cancelled', by: 'its readers leaving' }
     return presence.attend({ sessionId, runId, graceMs }, () => stop.abort(why))
   }
@@ -162,6 +164,12 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     canStop(runId) {
       const { stop } = executing.get(runId) ?? starting.get(runId) ?? {}
       return stop !== undefined && !stop.signal.aborted
+    },
+
+    stopIfUnread(runId) {
+      const sessionId = executing.get(runId)?.run.sessionId
+      if (sessionId !== undefined) presence.hurry(sessionId, runId)
+      return sessionId !== undefined
     },
 
     stop(runId, why) {

@@ -15,6 +15,7 @@ import { requestedStop } from './run-entries.ts'
 import type { Stop } from './run-scope.ts'
 import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
+import { stopsIfUnread } from './stops-if-unread.ts'
 import type { StuckRuns } from './stuck-runs.ts'
 
 export interface Runner {
@@ -39,6 +40,8 @@ export interface Runner {
   startNext(sessionId: string): Promise<void>
   /** False when the run does not execute here. Its owner is then told to look for a request to stop in the store. */
   stop(run: Pick<RunRecord, 'id' | 'sessionId'>, why: Stop): boolean
+  /** Stops a run that a reader started if all its readers have left. The process that executes the run decides. */
+  stopIfUnread(run: Pick<RunRecord, 'id' | 'sessionId'>): void
   /** Resolves when no run of the session executes here. Gives another process a moment to stop one that executes there. */
   settled(sessionId: string): Promise<void>
   /** Takes over the runs that dead processes left behind. */
@@ -131,6 +134,10 @@ export function createRunner(deps: RunnerDeps): Runner {
       queued.delete(id)
       otherEngines.notify(sessionId)
       return false
+    },
+
+    stopIfUnread({ id, sessionId }) {
+      if (!runs.stopIfUnread(id)) otherEngines.notify(sessionId)
     },
 
     async settled(sessionId) {
@@ -236,7 +243,7 @@ function createStarts(deps: StartsDeps): Starts {
 
 interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<Starts, 'startNext'> {
   leaseOwner: string
-  runs: Pick<ExecutingRuns, 'list' | 'isExpected' | 'canStop' | 'stop' | 'lose'>
+  runs: Pick<ExecutingRuns, 'list' | 'isExpected' | 'canStop' | 'stop' | 'stopIfUnread' | 'lose'>
   queued: Set<string>
   isDraining: () => boolean
   recovery: Pick<Recovery, 'abandon' | 'recover' | 'recoverAll'>
@@ -246,6 +253,7 @@ interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<
 const ORPHANS_EVERY_MS = 1_500
 /** How many queued runs are looked at in one round. They are only counted, so being late does no harm. */
 const QUEUED_AT_ONCE = 20
+const MOST_HEARD_OF = 1_000
 /** A round that hangs must not keep the next ones from beginning for ever. */
 const LONGEST_ROUND_MS = 10_000
 
@@ -255,6 +263,7 @@ function createLook(deps: LookDeps): (sessionId: string | null) => Promise<void>
   let roundBegan: number | null = null
   let orphansAt = Number.NEGATIVE_INFINITY
   let idle = new Set<string>()
+  const heardOf = new Set<string>()
 
   async function lookInto(sessionId: string): Promise<void> {
     const open = await store.runs.open(sessionId)
@@ -266,9 +275,20 @@ function createLook(deps: LookDeps): (sessionId: string | null) => Promise<void>
       if (cancelRequested) await stopAsRequested(id)
     }
     const [first] = open
+    if (first !== undefined) makeWay(first, open)
     const isGivenBack = first?.status === 'running' && first.leaseOwner === null
     if (isGivenBack && !isDraining()) await recovery.recover(first)
     else await startNext(sessionId)
+  }
+
+  /** Another process has taken a message behind a run that executes here. */
+  function makeWay(first: RunRecord, open: readonly RunRecord[]): void {
+    const waiting = open.filter((run) => stopsIfUnread(run, first))
+    // Each message is heard of once: one that began to wait while somebody read the run stops nothing later.
+    const isNew = waiting.some(({ id }) => !heardOf.has(id))
+    for (const { id } of waiting) heardOf.add(id)
+    while (heardOf.size > MOST_HEARD_OF) heardOf.delete([...heardOf.keys()][0] ?? '')
+    if (isNew) runs.stopIfUnread(first.id)
   }
 
   async function stopAsRequested(runId: string): Promise<void> {

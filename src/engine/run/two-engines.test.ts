@@ -217,6 +217,34 @@ test('a newer run at one engine interrupts the run at the other, and is next', a
   await end()
 })
 
+test.each([
+  ['has left', 'cancelled', 'cancelled'],
+  ['is still there', 'running', 'queued'],
+] as const)(
+  'a new message at one engine, while the reader of a run at the other %s',
+  async (_what, firstIs, secondIs) => {
+    const { first, second, store, clock, settle, end } = await openTwo()
+    const before = await settle(first.start('go', { origin: 'reader' }))
+    const reader = new AbortController()
+    const target = { sessionId: before.session.id, runId: before.run.id, after: 0 }
+    const stream = second.engine.runs.follow(target, reader.signal)[Symbol.asyncIterator]()
+    await settle(stream.next())
+    if (firstIs === 'cancelled') {
+      reader.abort()
+      await stream.return?.(undefined)
+    }
+
+    const after = await settle(second.start('no, this', { session: { existing: before.session } }))
+    await clock.advance(3_000)
+
+    expect((await store.runs.get(before.run.id))?.status).toBe(firstIs)
+    if (secondIs === 'queued') expect((await store.runs.get(after.run.id))?.status).toBe(secondIs)
+    else expect((await store.runs.get(after.run.id))?.status).not.toBe('queued')
+    reader.abort()
+    await end()
+  },
+)
+
 test('a session is deleted through one engine while its run executes at the other, without asking in a hot loop', async () => {
   const inner = openStore()
   let requests = 0

@@ -94,6 +94,77 @@ export function describePresence(name: string, open: () => Promise<PresenceUnder
       expect(isAbandoned()).toBe(false)
     })
 
+    test.each(['here', 'there'] as const)(
+      'a run whose reader (%s) has left is abandoned soon if it is hurried',
+      async (where) => {
+        const { pass, isAbandoned, ...ends } = await openRun()
+        const leave = ends[where].arrive('session', 'run')
+        await pass(2 * NEWS_MS)
+        leave()
+        ends.here.hurry('session', 'run')
+        await pass(3 * NEWS_MS)
+
+        expect(isAbandoned()).toBe(true)
+      },
+    )
+
+    test('a reader that leaves just after the hurry has left too', async () => {
+      const { here, pass, isAbandoned } = await openRun()
+      const leave = here.arrive('session', 'run')
+      here.hurry('session', 'run')
+      await pass(100)
+      leave()
+      await pass(NEWS_MS)
+
+      expect(isAbandoned()).toBe(true)
+    })
+
+    test('a reader that leaves later has the whole grace time to come back', async () => {
+      const { here, pass, isAbandoned } = await openRun()
+      const leave = here.arrive('session', 'run')
+      here.hurry('session', 'run')
+      await pass(NEWS_MS)
+      leave()
+      await pass(GRACE_MS - 1)
+
+      expect(isAbandoned()).toBe(false)
+    })
+
+    test.each(['here', 'there'] as const)('a run that is read %s is not hurried', async (where) => {
+      const { pass, isAbandoned, ...ends } = await openRun()
+      const leave = ends.here.arrive('session', 'run')
+      await pass(NEWS_MS)
+      ends[where].arrive('session', 'run')
+      leave()
+      ends.here.hurry('session', 'run')
+      await pass(2 * GRACE_MS)
+
+      expect(isAbandoned()).toBe(false)
+    })
+
+    test('a run that nobody has read yet is not hurried', async () => {
+      const { here, pass, isAbandoned } = await openRun()
+      here.hurry('session', 'run')
+      await pass(GRACE_MS - 1)
+
+      expect(isAbandoned()).toBe(false)
+    })
+
+    test('a run without an end of its grace time is abandoned only if it is hurried', async () => {
+      const { here, pass } = await open()
+      let isAbandoned = false
+      here.attend({ sessionId: 'session', runId: 'run', graceMs: Number.POSITIVE_INFINITY }, () => {
+        isAbandoned = true
+      })
+      here.arrive('session', 'run')()
+      await pass(100 * GRACE_MS)
+      expect(isAbandoned).toBe(false)
+
+      here.hurry('session', 'run')
+      await pass(NEWS_MS)
+      expect(isAbandoned).toBe(true)
+    })
+
     test('knows how many readers its own process has', async () => {
       const { here } = await open()
       const leave = here.arrive('session', 'run')

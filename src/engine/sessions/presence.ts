@@ -18,17 +18,27 @@ export interface Presence {
    * somebody reads. Call the returned function when the run has ended.
    */
   attend(run: { sessionId: string; runId: string; graceMs: number }, onAbandoned: () => void): () => void
+  /**
+   * Ends the grace time of a run that is attended to here: it is abandoned as soon as it is certain that all its readers have left.
+   * A run that nobody has read yet keeps its time, and so does one whose readers leave later than a second from now.
+   */
+  hurry(sessionId: string, runId: string): void
   /** How many readers this process has. */
   readonly readers: number
 }
 
 /** How long a door has to begin reading the run that it started. */
 export const ARRIVAL_MS = 5_000
+/** A page that stops a run and sends the next message at once: the end of its connection may be seen after the message. */
+export const LATE_LEAVE_MS = 1_000
 
 interface Attended {
   graceMs: number
   onAbandoned: () => void
   stopTimer: (() => void) | null
+  wasRead: boolean
+  /** Until then, the last reader that leaves ends the run at once. */
+  hurriedUntil: number
 }
 
 interface SessionPresence {
@@ -38,7 +48,7 @@ interface SessionPresence {
 }
 
 /** Knows the readers of this process alone. */
-export function createLocalPresence(clock: Pick<Clock, 'after'>): Presence {
+export function createLocalPresence(clock: Pick<Clock, 'after' | 'mono'>): Presence {
   const sessions = new Map<string, SessionPresence>()
   let readers = 0
 
@@ -56,8 +66,10 @@ export function createLocalPresence(clock: Pick<Clock, 'after'>): Presence {
     readers += change
     for (const [runId, run] of runs) {
       if (target !== null && target !== runId) continue
-      if (isRead(here, runId)) stopTimer(run)
-      else startTimer(run, run.graceMs)
+      if (isRead(here, runId)) {
+        run.wasRead = true
+        stopTimer(run)
+      } else startTimer(run, clock.mono() < run.hurriedUntil ? 0 : run.graceMs)
     }
     tidy(sessionId)
   }
@@ -66,6 +78,7 @@ export function createLocalPresence(clock: Pick<Clock, 'after'>): Presence {
 
   function startTimer(run: Attended, ms: number): void {
     stopTimer(run)
+    if (ms === Number.POSITIVE_INFINITY) return
     run.stopTimer = clock.after(ms, () => {
       run.stopTimer = null
       run.onAbandoned()
@@ -95,14 +108,22 @@ export function createLocalPresence(clock: Pick<Clock, 'after'>): Presence {
     },
     attend({ sessionId, runId, graceMs }, onAbandoned) {
       const { readers: here, runs } = of(sessionId)
-      const run: Attended = { graceMs, onAbandoned, stopTimer: null }
+      const wasRead = isRead(here, runId)
+      const run: Attended = { graceMs, onAbandoned, stopTimer: null, wasRead, hurriedUntil: 0 }
       runs.set(runId, run)
-      if (!isRead(here, runId)) startTimer(run, Math.max(graceMs, ARRIVAL_MS))
+      if (!wasRead) startTimer(run, Math.max(graceMs, ARRIVAL_MS))
       return () => {
         stopTimer(run)
         if (runs.get(runId) === run) runs.delete(runId)
         tidy(sessionId)
       }
+    },
+    hurry(sessionId, runId) {
+      const presence = sessions.get(sessionId)
+      const run = presence?.runs.get(runId)
+      if (presence === undefined || run?.wasRead !== true) return
+      run.hurriedUntil = clock.mono() + LATE_LEAVE_MS
+      if (!isRead(presence.readers, runId)) startTimer(run, 0)
     },
     get readers() {
       return readers

@@ -4,7 +4,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { ReaderRow, ReaderRows } from '../../store/ports/reader-rows.ts'
-import { ARRIVAL_MS, type Presence } from './presence.ts'
+import { ARRIVAL_MS, LATE_LEAVE_MS, type Presence } from './presence.ts'
 
 export interface SharedPresenceOptions {
   rows: ReaderRows
@@ -26,6 +26,8 @@ const WRITE_AFTER_MS = 250
 const WRITE_EVERY_MS = 1_000
 /** How often a run that nobody reads here is looked for in the rows of others. */
 const LOOK_EVERY_MS = 1_000
+/** After this time every process has told of its readers. */
+const NEWS_MS = WRITE_AFTER_MS + WRITE_EVERY_MS
 
 interface Attended {
   sessionId: string
@@ -34,14 +36,21 @@ interface Attended {
   onAbandoned: () => void
   /** When it counts as abandoned if nobody reads it until then. Null: when last asked, another process had a reader. */
   deadline: number | null
+  wasRead: boolean
+  /** Until then, the last reader that leaves ends the grace time. */
+  hurriedUntil: number
 }
 
 export function createSharedPresence(options: SharedPresenceOptions): SharedPresence {
-  const { clock } = options
+  const { clock, isAlone } = options
   const counts = new Map<string, { row: ReaderRow; readers: number }>()
   const attended = new Map<string, Attended>()
   const writer = createRowWriter(options, wantedRows)
-  const watch = createWatch(options, () => [...attended.values()].filter((run) => !isReadHere(run)), abandon)
+  const watch = createWatch(
+    options,
+    () => [...attended.values()].filter((run) => !isReadHere(run) && run.deadline !== Number.POSITIVE_INFINITY),
+    abandon,
+  )
   let readers = 0
 
   const isReadHere = ({ sessionId, runId }: Attended): boolean =>
@@ -66,13 +75,17 @@ export function createSharedPresence(options: SharedPresenceOptions): SharedPres
     else counts.set(key, { row, readers: now })
     readers += change
     writer.note()
-    if (change === 1 || now > 0) return
+    if (now > 1) return
     for (const run of attended.values()) {
-      const isMeant = run.sessionId === row.sessionId && (row.runId === null || row.runId === run.runId)
-      if (isMeant && !isReadHere(run)) run.deadline = clock.mono() + run.graceMs
+      if (run.sessionId !== row.sessionId || (row.runId !== null && row.runId !== run.runId)) continue
+      if (isReadHere(run)) run.wasRead = true
+      else run.deadline = clock.mono() + (clock.mono() < run.hurriedUntil ? shortest() : run.graceMs)
     }
-    watch.begin()
+    if (change === -1) watch.begin()
   }
+
+  /** A reader may have come to another process just now. */
+  const shortest = (): number => (isAlone() ? 0 : NEWS_MS)
 
   return {
     arrive(sessionId, runId) {
@@ -88,7 +101,8 @@ export function createSharedPresence(options: SharedPresenceOptions): SharedPres
 
     attend({ sessionId, runId, graceMs }, onAbandoned) {
       const deadline = clock.mono() + Math.max(graceMs, ARRIVAL_MS)
-      const run: Attended = { sessionId, runId, graceMs, onAbandoned, deadline }
+      const run: Attended = { sessionId, runId, graceMs, onAbandoned, deadline, wasRead: false, hurriedUntil: 0 }
+      run.wasRead = isReadHere(run)
       attended.set(runId, run)
       watch.begin()
       return () => {
@@ -97,6 +111,15 @@ export function createSharedPresence(options: SharedPresenceOptions): SharedPres
         // Another process may have the run now, and its readers here need rows.
         writer.note()
       }
+    },
+
+    hurry(_sessionId, runId) {
+      const run = attended.get(runId)
+      if (run === undefined || !run.wasRead) return
+      run.hurriedUntil = clock.mono() + LATE_LEAVE_MS
+      if (isReadHere(run) || run.deadline === null) return
+      run.deadline = Math.min(run.deadline, clock.mono() + shortest())
+      watch.begin()
     },
 
     get readers() {
@@ -206,11 +229,14 @@ function createWatch(
     const still = new Set(unread())
     for (const run of asked) {
       if (!still.has(run)) continue
-      const { sessionId, runId, graceMs, deadline } = run
+      const { sessionId, runId, graceMs, deadline, hurriedUntil } = run
       const isRead = elsewhere?.some((row) => row.sessionId === sessionId && (row.runId ?? runId) === runId)
-      if (isRead === true) run.deadline = null
+      if (isRead === true) Object.assign(run, { deadline: null, wasRead: true })
       // Nobody knows who reads while the store is away, so the grace time begins anew.
-      else if (isRead === undefined || deadline === null) run.deadline = now + graceMs
+      else if (isRead === undefined) run.deadline = now + graceMs
+      // A reader elsewhere is seen to leave later than one here.
+      else if (deadline === null)
+        run.deadline = now + (now < hurriedUntil + NEWS_MS + LOOK_EVERY_MS ? NEWS_MS : graceMs)
       else if (now >= deadline) onAbandoned(run)
     }
     isLooking = false

@@ -90,7 +90,7 @@ export const testAgent: AgentDefinition = {
     storedMessageChars: 100_000,
   },
   context: { maxMessages: 200 },
-  sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: 'queue' },
+  sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
   approval: { default: { ask: 'never' }, policy: [], by: 'operator', expiresSeconds: 3_600 },
   testCases: [],
   judge: null,
