@@ -8,16 +8,20 @@ import { startChatServer } from '../clients/chat-server.ts'
 const soon = { timeout: 60_000 }
 
 test.skipIf(inject('browser') === null)(
-  'a person talks, lets the page do something, allows a call, and reloads',
+  'a person talks, stops an answer, lets the page do something, allows a call, and reloads',
   { timeout: 120_000 },
   async () => {
     await using example = await buildExample('assistant-ui')
-    await using server = await startChatServer()
+    await using server = await startChatServer({ 'limits.disconnect_grace': 'never' })
     await using browser = await connectBrowser()
     const chat = await openAssistantUi(browser, { at: example.url, server: server.url, token: server.userToken })
 
     await chat.say('hello')
     await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Good day.'])
+    await chat.say('talk on')
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Once upon a time'])
+    // The page only closes the connection. Its next message does not wait for the grace time, which never ends here.
+    await chat.stop()
     await chat.say('paint')
     await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'I have painted it.'])
     await chat.say('note it')
@@ -30,6 +34,8 @@ test.skipIf(inject('browser') === null)(
       .toEqual([
         ['user', 'hello'],
         ['assistant', 'Good day.'],
+        ['user', 'talk on'],
+        ['assistant', expect.stringMatching(/^Once upon a time/)],
         ['user', 'paint'],
         ['assistant', 'I have painted it.'],
         ['user', 'note it'],

@@ -416,20 +416,4 @@ describe('assistant-ui', () => {
     expect(await chat.approval.count()).toBe(0)
     expect(server.noted).toEqual([])
   })
-
-  test('answers the next message when the grace for a stopped answer is over, without the header that says so', async () => {
-    const server = await startServer({ 'limits.disconnect_grace': '1s' })
-    const chat = await openPage(assistantUi, server)
-    await chat.page.route(`${server.url}/`, async (route) => {
-      const { 'x-on-busy': _, ...headers } = route.request().headers()
-      await route.continue({ headers })
-    })
-    await chat.say('talk on')
-    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Once upon a time'])
-
-    await chat.stop()
-    await chat.say('hello')
-
-    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Good day.'])
-  })
 })

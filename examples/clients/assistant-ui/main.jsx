@@ -34,11 +34,8 @@ history.replaceState(null, '', `?${query}`)
 // Approvals are answered as the user of the token. Without a token you can talk, but not decide.
 const token = sessionStorage.getItem('token')
 const authorization = token ? { Authorization: `Bearer ${token}` } : {}
-// assistant-ui stops an answer by closing the connection, and the server waits some seconds before it stops the run. With this header
-// the next message stops it at once.
-const headers = { 'X-On-Busy': 'interrupt', ...authorization }
 
-const agent = new HttpAgent({ url: `${url}/`, threadId, headers })
+const agent = new HttpAgent({ url: `${url}/`, threadId, headers: authorization })
 const attachments = new SimpleImageAttachmentAdapter()
 
 // A tool that runs here, in the page. The server sends the call, the page sends the result.

@@ -27,9 +27,7 @@ class ThreadAgent extends HttpAgent {
   }
 }
 
-// With the AG-UI routes, an answer is stopped by closing the connection, and the server waits some seconds before it stops the run.
-// With this header the next message stops it at once. The routes for CopilotKit have their own stop.
-const direct = { url: `${url}/`, threadId, headers: { 'X-On-Busy': 'interrupt', ...authorization } }
+const direct = { url: `${url}/`, threadId, headers: authorization }
 const server = query.has('direct')
   ? { agents__unsafe_dev_only: { default: new ThreadAgent(direct) } }
   : { runtimeUrl: `${url}/copilotkit`, useSingleEndpoint: false, headers: authorization }

@@ -1,5 +1,5 @@
 // A dropped connection is not a decision: a run that nobody cancelled is stopped only when nobody has read it, or all of its
-// session, for the grace time.
+// session, for the grace time. A new message behind it ends that time, but never stops a run that somebody reads.
 
 import { type Checker, entriesOf, factsIn } from '../evidence.ts'
 
@@ -19,7 +19,12 @@ export const presence: Checker = {
         const endedAt = history.ends.get(run.id)
         if (run.status !== 'cancelled' || endedAt === undefined) return []
         if (factsIn(entriesOf(log, run.id)).some(({ fact }) => fact === 'cancel_requested')) return []
-        if (graceMs === null) return [`run ${run.id} was cancelled by nobody`]
+        const isFollowed = runs.some(
+          ({ id: other, input, firstSeq }) =>
+            other !== run.id && input.stopsUnread === true && (firstSeq ?? Infinity) > (run.firstSeq ?? 0),
+        )
+        const grace = isFollowed ? 0 : graceMs
+        if (grace === null) return [`run ${run.id} was cancelled by nobody`]
         if (disk.callFails > 0) return []
         const disturbed = [...history.diskFull, ...history.troubles]
         if (disturbed.some(({ from, to }) => from < endedAt && to > endedAt - DISTURBED_MS)) return []
@@ -29,7 +34,7 @@ export const presence: Checker = {
             sessionId === id &&
             (runId === null || runId === run.id) &&
             from < endedAt - STOPPING_MS - news &&
-            to > endedAt - graceMs &&
+            to > endedAt - grace &&
             to - from >= news,
         )
         return reader === undefined
