@@ -25,6 +25,16 @@ test.skipIf(inject('browser') === null)(
     await chat.say('paint')
     await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'I have painted it.'])
     await chat.say('note it')
+    // Somebody without a token is told how to get one, and the call still waits.
+    await chat.page.route(`${server.url}/`, async (route) => {
+      const { authorization: _, ...headers } = route.request().headers()
+      await route.continue({ headers })
+    })
+    await chat.approval.getByRole('button', { name: 'Approve' }).click()
+    await expect
+      .poll(async () => (await chat.failure.allInnerTexts()).at(-1), soon)
+      .toContain('`quarterdeck tokens create --role user` prints one.')
+    await chat.page.unroute(`${server.url}/`)
     await chat.approval.getByRole('button', { name: 'Approve' }).click()
     await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'That is settled.'])
     await chat.page.reload()

@@ -45,6 +45,7 @@ export interface ChatPageOptions {
   at: string
   server: string
   thread?: string
+  /** Empty or left out: the person has none yet. */
   token?: string
   /** Headers that something else on the page adds to all requests, as tracing does. */
   addedHeaders?: Readonly<Record<string, string>>
@@ -55,7 +56,7 @@ async function open(browser: Browser, options: ChatPageOptions): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 900, height: 800 } })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
-  if (options.token !== undefined) {
+  if (options.token) {
     await page.addInitScript((token) => sessionStorage.setItem('token', token), options.token)
   }
   if (options.addedHeaders !== undefined) {
@@ -128,7 +129,13 @@ export async function openCopilotKit(browser: Browser, options: ChatPageOptions)
     said: () =>
       page.locator(messages).evaluateAll((elements) =>
         elements.flatMap((element): [string, string][] => {
-          const text = (element.textContent ?? '').trim()
+          // The cards of tools are part of the message.
+          const cards = [...element.querySelectorAll('[data-testid="copilot-tool-render"]')]
+          const shown = cards.reduce(
+            (left, card) => left.replace(card.textContent ?? '', ''),
+            element.textContent ?? '',
+          )
+          const text = shown.trim()
           const role = element.getAttribute('data-testid') === 'copilot-user-message' ? 'user' : 'assistant'
           return text === '' ? [] : [[role, text]]
         }),

@@ -201,6 +201,28 @@ describe.each([assistantUi, copilotKit, copilotKitDirect])('$name', (client) => 
     expect(server.noted).toEqual([])
   })
 
+  test('says how to decide when an answer without a token is refused, and shows the call as waiting', async () => {
+    const server = await startServer()
+    const chat = await openPage(client, server, { token: '' })
+    await chat.say('note it')
+    await chat.approval.getByRole('button', { name: 'Approve' }).click()
+
+    await expect
+      .poll(async () => (await chat.failure.allInnerTexts()).at(-1), soon)
+      .toMatch(
+        /Only the session's owner .*`headers` of HttpAgent or CopilotKitProvider\. `quarterdeck tokens create --role user`/,
+      )
+    await chat.approval.waitFor()
+    expect(await chat.page.getByText('Done', { exact: true }).count()).toBe(0)
+    expect(server.noted).toEqual([])
+
+    await chat.page.getByLabel('Token').fill(server.userToken)
+    await chat.page.getByRole('button', { name: 'Use this token' }).click()
+    await chat.approval.getByRole('button', { name: 'Approve' }).click()
+    await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'That is settled.'])
+    expect(server.noted).toEqual(['bob'])
+  })
+
   test('shows after a reload what waits to be approved, and approves it then', async () => {
     const server = await startServer()
     const chat = await openPage(client, server)

@@ -372,19 +372,32 @@ describe.each<Transport>(['rest', 'single'])('CopilotKit with tools and the tran
     expect(again.agent.pendingInterrupts).toEqual(page.agent.pendingInterrupts)
     await answerOn(again, { approved: true })
 
-    // CopilotKit keeps the answer as a tool message besides the result of the tool.
-    expect(again.said().filter(([role]) => role !== 'tool')).toEqual([
+    expect(again.said()).toEqual([
       ['user', 'note it'],
       ['assistant', undefined],
+      ['tool', 'noted bob'],
       ['assistant', 'Noted.'],
     ])
-    expect(again.said()).toContainEqual(['tool', 'noted bob'])
     expect(again.agent.pendingInterrupts).toEqual([])
     expect([...page.errors, ...again.errors]).toEqual([])
 
     await again.say('hello')
     expect(again.said().at(-1)).toEqual(['assistant', 'Good day.'])
     expect(again.errors).toEqual([])
+  })
+
+  test('does not show a call as done whose approval was refused', async () => {
+    await using app = await startAgentFiles(asking)
+    const page = openPage({ url: app.url, transport })
+    await page.say('note it')
+
+    await answerOn(page, { approved: true }).catch(() => {})
+
+    expect(page.said()).toEqual([
+      ['user', 'note it'],
+      ['assistant', undefined],
+    ])
+    expect(JSON.stringify(page.errors)).toContain('quarterdeck tokens create --role user')
   })
 
   test('passes a rejection by its user on', async () => {

@@ -55,9 +55,27 @@ const config = AuiConfig({ tools: Tools({ toolkit }) })
 const isLost = (error) => error instanceof TypeError
 const AGAIN_MS = 1_000
 
+/** Why the server refused an answer to an approval, before this page was loaded again. */
+const refusal = sessionStorage.getItem('refusal')
+sessionStorage.removeItem('refusal')
+
+/**
+ * The server has refused an answer with 403, so the approval still waits. assistant-ui takes the answer for given and asks no more, so the
+ * page is loaded again: it then shows what waits, and why the answer was refused.
+ */
+function showRefusal(error) {
+  const [, body] = /^HTTP 403: (\{.*\})$/s.exec(error.message) ?? []
+  if (body === undefined) return
+  sessionStorage.setItem('refusal', JSON.parse(body).message)
+  location.reload()
+}
+
 function Chat() {
   const connect = useRef(() => {})
-  const onError = (error) => isLost(error) && setTimeout(() => connect.current(), AGAIN_MS)
+  const onError = (error) => {
+    showRefusal(error)
+    if (isLost(error)) setTimeout(() => connect.current(), AGAIN_MS)
+  }
   const runtime = useAgUiRuntime({ agent, adapters: { attachments }, onError })
   // A run without a message shows the thread, and continues an answer that is being written.
   useEffect(() => {
@@ -82,6 +100,7 @@ function Chat() {
           <ComposerPrimitive.Send>Send</ComposerPrimitive.Send>
           <ComposerPrimitive.Cancel>Stop</ComposerPrimitive.Cancel>
         </ComposerPrimitive.Root>
+        {refusal && <p role="alert">{refusal}</p>}
         <Approvals />
       </ThreadPrimitive.Root>
     </AssistantRuntimeProvider>

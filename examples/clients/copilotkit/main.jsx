@@ -3,7 +3,14 @@
 // Then open the printed address. Add ?url= if the server is not at http://127.0.0.1:8000. Add ?direct to use the AG-UI routes
 // instead of the routes for CopilotKit.
 
-import { CopilotChat, CopilotKitProvider, HttpAgent, useFrontendTool, useInterrupt } from '@copilotkit/react-core/v2'
+import {
+  CopilotChat,
+  CopilotKitProvider,
+  HttpAgent,
+  useDefaultRenderTool,
+  useFrontendTool,
+  useInterrupt,
+} from '@copilotkit/react-core/v2'
 import '@copilotkit/react-core/v2/styles.css'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -52,6 +59,9 @@ function Chat() {
     },
   })
 
+  // A card for every call of a tool.
+  useDefaultRenderTool()
+
   // A call that waits for approval.
   useInterrupt({
     render: ({ interrupt, resolve }) => (
@@ -90,11 +100,27 @@ function Token() {
 const isLost = (error) => error instanceof TypeError
 const AGAIN_MS = 1_000
 
+/** Why the server refused an answer to an approval, before this page was loaded again. */
+const refusal = sessionStorage.getItem('refusal')
+sessionStorage.removeItem('refusal')
+
+/**
+ * The server has refused an answer with 403, so the approval still waits. CopilotKit takes the answer for given and asks no more, so the
+ * page is loaded again: it then shows what waits, and why the answer was refused.
+ */
+function showRefusal(error) {
+  const [, body] = /^HTTP 403: (\{.*\})$/s.exec(error.message) ?? []
+  if (body === undefined) return
+  sessionStorage.setItem('refusal', JSON.parse(body).message)
+  location.reload()
+}
+
 function App() {
-  const [problem, setProblem] = useState(null)
+  const [problem, setProblem] = useState(refusal)
   const [connection, setConnection] = useState(0)
   const failed = ({ error }) => {
     setProblem(error.message)
+    showRefusal(error)
     if (!isLost(error)) return
     setTimeout(() => {
       setProblem(null)

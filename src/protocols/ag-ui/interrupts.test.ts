@@ -221,10 +221,12 @@ describe('who may decide', () => {
       for (const headers of [{}, { Authorization: 'Bearer none' }])
         for (const given of [yes(id), no(id, 'No.'), { interruptId: id, status: 'cancelled' }]) {
           const refused = await doors.post('/', answer('run-2', given), headers)
-          expect([refused.headers.get('content-type'), await refusalOf(refused)]).toEqual([
-            'application/problem+json',
-            { status: 403, code: 'forbidden' },
-          ])
+          expect(refused.headers.get('content-type')).toBe('application/problem+json')
+          expect(await refused.json()).toMatchObject({
+            status: 403,
+            code: 'forbidden',
+            detail: expect.stringMatching(/Send an? \w+'s token .*`headers` of HttpAgent .*quarterdeck tokens create/),
+          })
         }
 
       expect((await pending(doors)).map((one) => one.id)).toEqual([id])

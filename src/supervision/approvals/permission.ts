@@ -18,8 +18,8 @@ export function refuseWithoutPermission(by: Caller, approval: Approval): void {
   const isOwners = approval.answerableBy === 'owner'
   const who = isOwners ? "the session's owner or an operator" : 'an operator'
   const still = approval.status === 'pending' ? ' It is still pending.' : ''
-  const fix = by.role === 'anyone' ? ` ${tokenToSend(isOwners)}` : ''
-  throw new ServerError('forbidden', `Only ${who} may answer this.${still}${fix}`, {
+  const fix = by.role === 'anyone' ? tokenToSend(isOwners) : OPERATORS_WAY
+  throw new ServerError('forbidden', `Only ${who} may answer this.${still} ${fix}`, {
     details: { approval_id: approval.id, answerable_by: approval.answerableBy },
   })
 }
@@ -29,6 +29,9 @@ const mayDecide = (by: Caller, approval: Approval): boolean =>
 
 /** Talking may need no token where deciding does, so a caller without one is told how to get it. */
 const tokenToSend = (isOwners: boolean): string =>
-  isOwners
-    ? `Send the user's token: "Authorization: Bearer <token>". \`quarterdeck tokens create --role user\` makes one.`
-    : `Send the operator's token: "Authorization: Bearer <token>". The server's first start shows it, and \`quarterdeck tokens create --role operator\` makes another.`
+  `Send ${isOwners ? "a user's" : "an operator's"} token in the header "Authorization: Bearer <token>"; in a page, that is \`headers\` of ` +
+  `HttpAgent or CopilotKitProvider. \`quarterdeck tokens create --role ${isOwners ? 'user' : 'operator'}\` prints one.`
+
+/** For a caller whose token is a user's. */
+const OPERATORS_WAY =
+  'An operator answers it in the console or with `quarterdeck ctl approve`. To let the owner of a session answer what is not critical, write `approval: { by: owner }` in the agent file.'

@@ -4,6 +4,8 @@ import { type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
+import type { Reader } from '../../shared/events/encode-events.ts'
+import type { Outcome } from '../wire/waiting-calls.ts'
 
 /** The answer to a stop request. */
 export type StopAnswer =
@@ -73,22 +75,44 @@ export function agentNamed({ agents }: Pick<Engine, 'agents'>, name: string): st
 }
 
 /**
+ * Leaves the call out of an interrupt. CopilotKit would write a result for that call into its page as soon as somebody answers, and
+ * show the call as done even if the answer is then refused. The real result follows when the call has run.
+ */
+export const withoutCall = (outcome: Outcome): Outcome =>
+  outcome.type !== 'interrupt'
+    ? outcome
+    : { ...outcome, interrupts: outcome.interrupts.map(({ toolCallId: _, ...interrupt }) => interrupt) }
+
+/** The events of a run as CopilotKit shows them right. */
+export const followFor =
+  (follow: Runs['follow'], reader: Reader): Runs['follow'] =>
+  (target, signal) =>
+    rewritten(
+      follow(target, signal),
+      reader === '0.x' ? (finished) => asCopilotKit(stopAsFinish(finished)) : asCopilotKit,
+    )
+
+type Finished = RunEventOf<'RUN_FINISHED'>
+
+const asCopilotKit = (finished: Finished): Finished =>
+  finished.outcome === undefined ? finished : { ...finished, outcome: withoutCall(finished.outcome) }
+
+/**
  * Shows a stopped run as finished, as CopilotKit's own runtime does for readers of AG-UI 0.x: 0.x has no word for a stopped run, and
  * CopilotKit would show a RUN_ERROR as a failure to the person who has just pressed stop. The stored outcome stays `cancelled`.
  */
-export const stopAsFinish =
-  (follow: Runs['follow']): Runs['follow'] =>
-  (target, signal) =>
-    rewritten(follow(target, signal))
+function stopAsFinish(finished: Finished): Finished {
+  const { outcome, ...rest } = finished
+  return outcome?.type === 'cancelled' ? rest : finished
+}
 
-async function* rewritten(source: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Entry[]> {
-  for await (const batch of source) yield batch.some(endsRun) ? batch.map(withoutCancelled) : batch
+async function* rewritten(
+  source: AsyncIterable<readonly Entry[]>,
+  rewrite: (finished: Finished) => Finished,
+): AsyncGenerator<readonly Entry[]> {
+  const shown = (entry: Entry): Entry =>
+    endsRun(entry) ? { ...entry, data: JSON.stringify(rewrite(JSON.parse(entry.data))) } : entry
+  for await (const batch of source) yield batch.some(endsRun) ? batch.map(shown) : batch
 }
 
 const endsRun = ({ kind, data }: Entry): boolean => kind === 'event' && typeOfEventText(data) === 'RUN_FINISHED'
-
-function withoutCancelled(entry: Entry): Entry {
-  if (!endsRun(entry)) return entry
-  const { outcome, ...finished }: RunEventOf<'RUN_FINISHED'> = JSON.parse(entry.data)
-  return outcome?.type === 'cancelled' ? { ...entry, data: JSON.stringify(finished) } : entry
-}

@@ -354,8 +354,10 @@ describe('a thread that waits', () => {
     expect([started?.type, rest.length]).toEqual(['RUN_STARTED', 3])
     expect(shown).toMatchObject({ messages: [{ id: 'm0' }, { content: 'One moment.' }, { id: 'm1' }] })
     expect(call).toMatchObject({ type: 'TOOL_CALL_START', toolCallName: 'note' })
-    const told = interruptsOf(asked).map(({ id, toolCallId }) => ({ id, toolCallId }))
-    expect(interruptsOf(frames)).toMatchObject(told)
+    const [first] = interruptsOf(asked)
+    expect(interruptsOf(frames)).toMatchObject([{ id: first?.id }])
+    // With it, CopilotKit would show the call as done once somebody answers, also if the answer is refused.
+    for (const one of [...interruptsOf(asked), ...interruptsOf(frames)]) expect(one).not.toHaveProperty('toolCallId')
   })
 
   test('continues after a `resume` with a token, and then shows nothing left to answer', async () => {
@@ -374,7 +376,9 @@ describe('a thread that waits', () => {
 
   test('passes over the tool message with which CopilotKit repeats the answer to an interrupt', async () => {
     await using doors = await openGatedDoors({ answers: [calls(['note', 'bob']), says('Done.')] })
-    const [{ id, toolCallId } = { id: '' }] = interruptsOf(await doors.run(`${base}/run`, input()))
+    const asked = await doors.run(`${base}/run`, input())
+    const [{ id } = { id: '' }] = interruptsOf(asked)
+    const toolCallId = eventsOf(asked).flatMap((event) => (event.type === 'TOOL_CALL_START' ? event.toolCallId : []))[0]
     const resume = [{ interruptId: id, status: 'resolved', payload: { approved: true } }]
     const repeated = { id: 'x', role: 'tool', toolCallId, content: '{"approved":true}' }
 

@@ -2,7 +2,6 @@
 // route for each method, and a single route for all methods, which `<CopilotKit>` uses by default up to 1.69.
 
 import { unreachable } from '../../../domain/unreachable.ts'
-import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
@@ -19,7 +18,7 @@ import {
   describeStop,
   describeThreads,
 } from './describe.ts'
-import { agentNamed, notStopped, runtimeInfo, stopAsFinish, stopped } from './encode.ts'
+import { agentNamed, followFor, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
 import { listThreads } from './threads.ts'
 
 export interface CopilotKitRoutesDeps extends RunInputDeps {
@@ -29,10 +28,7 @@ export interface CopilotKitRoutesDeps extends RunInputDeps {
 
 export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   const { engine, version } = deps
-  const followFor: Record<Reader, Runs['follow']> = {
-    '0.x': stopAsFinish(engine.runs.follow),
-    '1.x': engine.runs.follow,
-  }
+  const shownTo = (reader: Reader) => ({ follow: followFor(engine.runs.follow, reader), showOutcome: withoutCall })
 
   const info = (reply: Reply): void => reply.json(200, runtimeInfo(engine, version))
 
@@ -58,14 +54,14 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       sessionName: input.threadId,
       idempotency,
       body: sent,
-      follow: followFor[input.reader],
+      ...shownTo(input.reader),
     })
   }
 
   async function connect({ request, reply, name, body }: Call): Promise<void> {
     agentOf(name)
     const { threadId, runId, reader: reads } = decodeRunAgentInput(await body())
-    const asked = { request, reply, threadId, runId, reads, follow: followFor[reads] }
+    const asked = { request, reply, threadId, runId, reads, ...shownTo(reads) }
     const session = await engine.sessions.findForStart(request.principal.owner, threadId)
     return session === null ? showUnknownThread(deps, asked, null) : showThread(deps, asked, session)
   }

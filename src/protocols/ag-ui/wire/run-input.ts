@@ -23,7 +23,7 @@ import { onBusyOf } from '../../shared/request/start-headers.ts'
 import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
 import { keepFiles } from './keep-files.ts'
-import { showThread, showUnknownThread } from './show-thread.ts'
+import { showThread, showUnknownThread, type ThreadRequest } from './show-thread.ts'
 import { behindFirst, type InputWarning, warningEvents } from './stream-warnings.ts'
 
 export interface RunInputDeps {
@@ -48,6 +48,8 @@ export interface InputCall {
   body: unknown
   /** How the events of a run are read, if not as they are stored. */
   follow?: Runs['follow']
+  /** What a client is shown of the outcome of a thread that it comes back to, if not all of it. */
+  showOutcome?: ThreadRequest['showOutcome']
 }
 
 /** Does what the input asks for and streams the answer. */

@@ -37,6 +37,8 @@ export interface ThreadRequest {
   warnings?: readonly RunEvent[]
   /** How the events of a run are read, if not as they are stored. */
   follow?: Runs['follow']
+  /** What is shown of the outcome, if not all of it. */
+  showOutcome?: ((outcome: Outcome) => Outcome) | undefined
 }
 
 /** Shows a thread that does not exist yet. `messages` is the content of the snapshot; null sends no snapshot. */
@@ -82,7 +84,8 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
-  const events = hydrationEvents({ threadId, runId, state, snapshot, warnings, outcome, timestamp })
+  const { showOutcome } = asked
+  const events = hydrationEvents({ threadId, runId, state, snapshot, warnings, outcome, showOutcome, timestamp })
   await stream.write(encoder.events(events))?.catch(() => {})
   leaveRoom()
   stream.end()
@@ -193,17 +196,18 @@ interface Hydration {
   /** Warnings about the request. */
   warnings?: readonly RunEvent[]
   outcome: Outcome
+  showOutcome?: ThreadRequest['showOutcome']
   timestamp: number
 }
 
 /** A run that only shows the thread. It is made for one reader: it is not stored, and its events have no ids. */
 export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hydration): RunEvent[] {
-  const { state, snapshot, warnings = [], outcome } = hydration
+  const { state, snapshot, warnings = [], outcome, showOutcome = (whole) => whole } = hydration
   return [
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: AG_UI_VERSION, timestamp },
     ...warnings,
     ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT' as const, snapshot: state, timestamp }]),
     ...(snapshot === null ? [] : withWaitingCalls(snapshot, outcome)),
-    { type: 'RUN_FINISHED', threadId, runId, outcome, timestamp },
+    { type: 'RUN_FINISHED', threadId, runId, outcome: showOutcome(outcome), timestamp },
   ]
 }
