@@ -420,6 +420,39 @@ describe('assistant-ui', () => {
     await expect.poll(() => chat.said(), soon).toEqual(now)
   })
 
+  test.each(['at once', 'after a reload'])(
+    'begins anew with a first message that its user has edited %s',
+    async (when) => {
+      const server = await startServer()
+      const chat = await openPage(assistantUi, server)
+      await chat.say('first question')
+      await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'First answer.'])
+      await chat.say('second question')
+      await expect.poll(async () => (await chat.said()).at(-1), soon).toEqual(['assistant', 'Second answer.'])
+      if (when === 'after a reload') {
+        await chat.page.reload()
+        await expect.poll(async () => (await chat.said()).length, soon).toBe(4)
+      }
+
+      await chat.page.getByRole('button', { name: 'Edit' }).first().click()
+      await chat.page.getByLabel('Edited message').fill('better question')
+      await chat.page.getByRole('button', { name: 'Save' }).click()
+
+      const now = [
+        ['user', 'better question'],
+        ['assistant', 'Better answer.'],
+      ]
+      await expect.poll(() => chat.said(), soon).toEqual(now)
+      await chat.page.reload()
+      await expect.poll(() => chat.said(), soon).toEqual(now)
+      await chat.say('hello')
+      await expect.poll(() => chat.said(), soon).toEqual([...now, ['user', 'hello'], ['assistant', 'Good day.']])
+      // What was there before the edit is not lost.
+      const before = await server.engine.sessions.get('local_user', 'talk')
+      expect(await server.engine.messages.page(before.id, 100)).toHaveLength(4)
+    },
+  )
+
   test('says something else instead of an answer to what waits', async () => {
     const server = await startServer()
     const chat = await openPage(assistantUi, server)

@@ -27,15 +27,43 @@ import { createRoot } from 'react-dom/client'
 const query = new URLSearchParams(location.search)
 const url = query.get('url') ?? 'http://127.0.0.1:8000'
 // The thread is in the address, so that a reload shows it again.
-const threadId = query.get('thread') ?? crypto.randomUUID()
-query.set('thread', threadId)
-history.replaceState(null, '', `?${query}`)
+function keepThread(threadId) {
+  query.set('thread', threadId)
+  history.replaceState(null, '', `?${query}`)
+  return threadId
+}
+const threadId = keepThread(query.get('thread') ?? crypto.randomUUID())
 
 // Approvals are answered as the user of the token. Without a token you can talk, but not decide.
 const token = sessionStorage.getItem('token')
 const authorization = token ? { Authorization: `Bearer ${token}` } : {}
 
-const agent = new HttpAgent({ url: `${url}/`, threadId, headers: authorization })
+/**
+ * assistant-ui sends the messages before an edited one, and the server sees from them where the conversation branches. Before the first
+ * message there are none, so to the server an edited first message is the next message. It begins a thread of its own instead.
+ */
+class ThreadAgent extends HttpAgent {
+  #firstId
+
+  constructor(config) {
+    super(config)
+    this.subscribe({
+      onMessagesSnapshotEvent: ({ event }) => {
+        this.#firstId ??= event.messages[0]?.id
+      },
+    })
+  }
+
+  run(input) {
+    const [first, ...others] = input.messages
+    const isEdited = first !== undefined && others.length === 0 && (this.#firstId ?? first.id) !== first.id
+    if (isEdited) this.threadId = keepThread(crypto.randomUUID())
+    this.#firstId = first?.id ?? this.#firstId
+    return super.run({ ...input, threadId: this.threadId })
+  }
+}
+
+const agent = new ThreadAgent({ url: `${url}/`, threadId, headers: authorization })
 const attachments = new SimpleImageAttachmentAdapter()
 
 // A tool that runs here, in the page. The server sends the call, the page sends the result.
