@@ -57,10 +57,10 @@ describe('a text', () => {
   })
 
   test('in an unknown encoding is refused, and the error says what to do', async () => {
-    const greek = Buffer.from('\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1, \xea\xfc\xf3\xec\xe5!', 'latin1')
+    const dos = Buffer.from('Gr\x81\xe1e aus M\x81nchen', 'latin1')
 
     for (const type of ['text/plain', 'text/csv', 'text/markdown']) {
-      await expect(read(greek, type)).rejects.toMatchObject({
+      await expect(read(dos, type)).rejects.toMatchObject({
         code: 'file_unreadable',
         message: 'The encoding of the text file cannot be recognized: save it as UTF-8 and attach it again.',
       })
