@@ -212,6 +212,33 @@ describe('a file that exceeds the limits', () => {
     expect(await keptResults()).toEqual([told('next').sha256])
   })
 
+  const onLinux = test.runIf(process.platform === 'linux')
+
+  onLinux('a picture has its limit in processor time, so a busy machine does not fail it', async () => {
+    const reader = open({ timeMs: TIME_MS }, misbehaving, shortForTheFirst())
+
+    expect(await textOf(reader.read(told('work', 'image/png'), never))).toMatch(/^work: job 1/)
+  })
+
+  onLinux.each([
+    [
+      'loop',
+      { timeMs: 2_000 },
+      'takes more than 2 seconds of processor time: make it smaller, or cut out the part that matters.',
+    ],
+    [
+      'hang',
+      { timeMs: 3_000 },
+      'takes more than 3 seconds of processor time: make it smaller, or cut out the part that matters.',
+    ],
+    ['grow', { memoryBytes: 200_000_000 }, 'needs more memory than the limit of 200 MB: make it smaller.'],
+  ])('a picture is refused when its child would %s, and nobody is told to split it', async (what, limits, message) => {
+    await expect(open(limits, misbehaving).read(told(what, 'image/png'), never)).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: `Reading the picture ${message}`,
+    })
+  })
+
   test('is not read again when its content was refused, also after a restart', async () => {
     const why = (reader: FileReader) =>
       reader.read(told('refuse'), never).then(

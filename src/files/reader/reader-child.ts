@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
+import { isImage } from '../../domain/file.ts'
 import { STUCK_SIGNAL } from './child/watchdog.ts'
 import { childMessageOf, type ReadJob } from './read-job.ts'
 import { createWorkFolder } from './work-folder.ts'
@@ -104,7 +105,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
       }
       child.on('message', onMessage)
       gone.then(() => resolve(stuck ? { kind: 'stuck' } : { kind: 'gone', log }))
-      const cancelLimit = clock.after(job.timeMs, () => resolve({ kind: 'too-long' }), true)
+      const stopTiming = limitTime(child.pid, job, clock, () => resolve({ kind: 'too-long' }))
       let before: number | null = null
       const stopWatching = watchMemory(child.pid, clock, (now) => {
         bytes = now
@@ -116,7 +117,7 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
       if (child.connected) child.send({ ...job, path }, () => {})
       const end = await promise
       child.off('message', onMessage)
-      cancelLimit()
+      stopTiming()
       stopWatching()
       holdProcess(child, false)
       if (end.kind === 'too-long' || end.kind === 'too-much-memory') child.kill('SIGKILL')
@@ -160,6 +161,50 @@ function watchMemory(pid: number | undefined, clock: Clock, onBytes: (bytes: num
     cancel()
   }
 }
+
+/** A picture whose child got less of a processor than this share is not slow: it hangs. */
+const HANGING_SHARE = 0.001
+
+/**
+ * Calls `onOver` when the job's time is over. A picture gets that much time of a processor, because a machine that does much else must
+ * not fail it. Where that cannot be measured, and for other files, which return what they have read in time, the clock counts.
+ */
+function limitTime(pid: number | undefined, job: ReadJob, clock: Clock, onOver: () => void): () => void {
+  if (!isImage(job.mimeType)) return clock.after(job.timeMs, onOver, true)
+  let stopped = false
+  const before = processorMs(pid)
+  let cancel = wait(job.timeMs, 0)
+
+  function wait(ms: number, spent: number): () => void {
+    return clock.after(
+      ms,
+      async () => {
+        const [start, now] = [await before, await processorMs(pid)]
+        if (stopped) return
+        const spentNow = start === null || now === null ? Number.POSITIVE_INFINITY : now - start
+        if (spentNow >= job.timeMs || spentNow - spent < ms * HANGING_SHARE) onOver()
+        else cancel = wait(Math.max(job.timeMs - spentNow, job.timeMs / 6), spentNow)
+      },
+      true,
+    )
+  }
+
+  return () => {
+    stopped = true
+    cancel()
+  }
+}
+
+/** The processor time that a process and its threads have used. Null where the system does not say: only Linux does. */
+async function processorMs(pid: number | undefined): Promise<number | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The name of the program may contain anything, so fields are counted after its closing bracket.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [user, system] = [Number(fields[11]), Number(fields[12])]
+  return Number.isNaN(user) || Number.isNaN(system) ? null : (user + system) * MS_A_TICK
+}
+
+const MS_A_TICK = 10
 
 /** The program of the children: `.ts` in a checkout, `.js` in the published package. */
 export const childProgram = (): string =>

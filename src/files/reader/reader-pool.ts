@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { FileType } from '../../domain/file.ts'
+import { type FileType, isImage } from '../../domain/file.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { unreadable } from '../formats/unreadable.ts'
 import type { ReadJob } from './read-job.ts'
@@ -77,7 +77,9 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
     if (closed) throw shuttingDown()
     if (end.kind === 'failed' && end.lasting) await work.refused?.(end.message)
     log.debug('a file could not be read', { type: work.job.mimeType, why: end.kind, content: end })
-    throw failureOf(end, work.job.timeMs, limits.memoryBytes)
+    throw isImage(work.job.mimeType)
+      ? pictureFailureOf(end, work.job.timeMs, limits.memoryBytes)
+      : failureOf(end, work.job.timeMs, limits.memoryBytes)
   }
 
   async function tryWith<T>(child: ReaderChild, work: PoolWork<T>): Promise<{ end: JobEnd; result?: { value: T } }> {
@@ -259,6 +261,23 @@ function failureOf(end: JobEnd, timeMs: number, memoryBytes: number): ServerErro
     case 'gone':
     case 'done':
       return unreadable('The file could not be read: it is damaged in a way that crashed its reader.')
+  }
+}
+
+/** A picture cannot be split. */
+function pictureFailureOf(end: JobEnd, timeMs: number, memoryBytes: number): ServerError {
+  switch (end.kind) {
+    case 'too-long':
+    case 'stuck':
+      return unreadable(
+        `Reading the picture takes more than ${timeMs / 1_000} seconds of processor time: make it smaller, or cut out the part that matters.`,
+      )
+    case 'too-much-memory':
+      return unreadable(
+        `Reading the picture needs more memory than the limit of ${Math.round(memoryBytes / 1_000_000)} MB: make it smaller.`,
+      )
+    default:
+      return failureOf(end, timeMs, memoryBytes)
   }
 }
 

@@ -25,6 +25,10 @@ async function behave(job: ReadJob): Promise<void> {
     process.send?.({ type: 'done' })
   }
   if (what === 'loop') for (;;);
+  if (what === 'work') {
+    const { user } = process.cpuUsage()
+    while (process.cpuUsage().user - user < 1_500_000);
+  }
   if (what === 'grow') {
     const kept: Buffer[] = []
     setInterval(() => kept.push(Buffer.alloc(20_000_000, 1)), 10)
