@@ -25,7 +25,8 @@ export type PreparedCall = { call: ToolCall } & (
     }
   | { type: 'wait'; wait: Wait; isNew: boolean }
   /** The model reads the reason and can correct its call. */
-  | { type: 'refused'; reason: string }
+  /** `waitedMs`: how long it waited for the client. */
+  | { type: 'refused'; reason: string; waitedMs?: number }
   /** A person gave the result in the tool's place. */
   | { type: 'answered'; content: string }
 )
@@ -51,7 +52,7 @@ export async function prepareCall(
   if (unstored !== undefined) return { call, type: 'wait', wait: unstored, isNew: true }
   // The newest one counts: an approval that no longer fitted was asked for again.
   const wait = waits.find((one) => !isHeld(one)) ?? null
-  if (wait?.wait === 'client_call') return afterClientCall(call, wait)
+  if (wait?.wait === 'client_call') return afterClientCall(call, wait, scope.clock.now())
   if (wait !== null && wait.wait !== 'approval') throw new Error(`Call ${call.id} waits for a ${wait.wait}.`)
   if (wait?.status === 'pending') return { call, type: 'wait', wait, isNew: false }
   const ending = wait === null ? null : afterDecision(wait)
@@ -186,12 +187,12 @@ async function askGate(
   }
 }
 
-function afterClientCall(call: ToolCall, wait: ClientCall): PreparedCall {
+function afterClientCall(call: ToolCall, wait: ClientCall, now: number): PreparedCall {
   switch (wait.status) {
     case 'pending':
       return { call, type: 'wait', wait, isNew: false }
     case 'expired':
-      return { call, type: 'refused', reason: 'The client did not answer in time.' }
+      return { call, type: 'refused', reason: 'The client did not answer in time.', waitedMs: now - wait.createdAt }
     default:
       return { call, type: 'refused', reason: 'The client did not run this call.' }
   }

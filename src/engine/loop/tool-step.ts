@@ -144,7 +144,8 @@ async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared
     case 'refused': {
       if (scope.signal.aborted) return nothingLeft
       const outcome = { content: prepared.reason, isError: true }
-      await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs: 0, isRefused: true })
+      const durationMs = Math.max(0, prepared.waitedMs ?? 0)
+      await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs, isRefused: true })
       return nothingLeft
     }
     case 'answered': {

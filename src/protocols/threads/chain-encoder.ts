@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
+import type { ClientCall } from '../../domain/wait.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { Request } from '../../http/route.ts'
@@ -44,11 +45,13 @@ interface CollectedChain {
   /** The client's id of the last run. */
   runId: string
   endedAt: number
+  /** The calls that the client must run before the chain goes on. */
+  open: ClientCall[]
 }
 
 /**
- * Waits for the end of the chain that this run began. Throws like `collectAnswer`, and `cancelled` if the run was stopped while it
- * waited for the client.
+ * Waits for the end of the chain that this run began, or for calls that the client has not answered: without a stream it learns of
+ * them only by the answer. Throws like `collectAnswer`.
  */
 export async function collectChain(
   deps: ChainDeps,
@@ -69,10 +72,16 @@ export async function collectChain(
   for await (const batch of followChain(deps, startOfChain(first), signal, log)) {
     await prepareEncoder(collecting, batch)
     for (const entry of batch) encodeEntry(collecting, entry)
+    const answer = encoder.answer()
+    if (answer?.outcome !== 'waiting') continue
+    const pending = await deps.engine.waits.openClientCalls(session.id)
+    const open = pending.filter(({ callId }) => encoder.clientCalls.has(callId))
+    // Otherwise the client has answered meanwhile: this is a repeated request.
+    if (open.length > 0) return { answer, ...end, open }
   }
   if (signal.aborted) throw new ClientGone()
   const answer = encoder.answer()
-  if (answer !== null) return { answer, ...end }
+  if (answer !== null) return { answer, ...end, open: [] }
   const { id } = await deps.engine.runs.get(first.owner, first.id)
   throw new ServerError(
     'shutting_down',

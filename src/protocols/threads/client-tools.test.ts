@@ -13,7 +13,7 @@ import { openChat, refusalOf } from '../shared/chat-route/testing/open-chat.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { asAda } from '../testing/open-doors.ts'
 import type { Frame, SseReader } from '../testing/sse-reader.ts'
-import { ThreadAnswerSchema, type ThreadEvent, ThreadEventSchema, ThreadSchema } from './schema.ts'
+import { ThreadAnswerSchema, type ThreadEvent, ThreadEventSchema, ThreadSchema, WaitingSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openChat>>
 type Asked = Extract<ThreadEvent, { event: 'tool_execution_request' }>
@@ -160,6 +160,18 @@ describe('a tool of the client', () => {
     expect(events.at(-1)).toMatchObject({
       message: { tool_calls: [0, 1, 2].map((result) => ({ result, execution_time_ms: 12 })) },
     })
+  })
+
+  test('or of the server that returns null has the result null', async () => {
+    const nothing = testTool({ name: 'nothing', call: async () => ({ content: 'null', isError: false }) })
+    const call = { tool_call: { name: 'nothing', arguments: {} } }
+    await using doors = await open({ tools: [nothing], answers: [{ parts: [call] }, done] })
+
+    const events = await rest(await go(doors))
+
+    expect(events[1]).toMatchObject({ event: 'tool_end', result: null })
+    expect(events[1]).not.toHaveProperty('error')
+    expect(events.at(-1)).toMatchObject({ message: { tool_calls: [{ tool_name: 'nothing', result: null }] } })
   })
 
   test('and a tool of the server may be called in one step', async () => {
@@ -347,20 +359,37 @@ describe('a reader of work that waits for the client', () => {
       ['tool', 'The client did not answer in time.'],
       ['assistant', 'Red it is.'],
     ])
+    // It is the time that the call waited.
+    expect(thread.message_history[1]?.tool_calls?.[0]?.execution_time_ms).toBeGreaterThanOrEqual(30_000)
   })
 
-  test('also gets the whole answer without a stream', async () => {
+  test('is told at once what to do where it has no stream', async () => {
     await using doors = await open()
-    const waiting = doors.post('/chat', { message: 'Go', stream: false })
-    await until(() => doors.engine.stats().runsFinished.waiting === 1)
+    const body = { message: 'Go', stream: false }
+    const repeated = { 'Idempotency-Key': 'once' }
+    const response = await doors.post('/chat', body, repeated)
+    const waiting = WaitingSchema.parse(await response.json())
+
     const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
+    const [run] = await doors.engine.runs.open(session?.id ?? '')
     const [call] = await doors.engine.waits.openClientCalls(session?.id ?? '')
-    await answer(doors, call?.id, { result: 'red' })
-
-    const response = await waiting
-
-    expect(response.status).toBe(200)
-    expect(ThreadAnswerSchema.parse(await response.json()).message).toMatchObject({
+    expect([response.status, waiting]).toEqual([
+      202,
+      {
+        status: 'waiting',
+        thread_id: session?.id,
+        run_id: run?.wireId,
+        approval_ids: [],
+        tool_executions: [
+          { execution_id: call?.id, tool_call_id: call?.callId, tool_name: 'pick', arguments: { of: 'colour' } },
+        ],
+      },
+    ])
+    expect((await answer(doors, waiting.tool_executions?.[0]?.execution_id, { result: 'red' })).status).toBe(200)
+    await until(() => doors.engine.stats().runsFinished.completed === 1)
+    const again = await doors.post('/chat', body, repeated)
+    expect(again.status).toBe(200)
+    expect(ThreadAnswerSchema.parse(await again.json()).message).toMatchObject({
       content: 'Pick one.\n\nRed it is.',
       tool_calls: [{ tool_name: 'pick', result: 'red', execution_time_ms: 12 }],
     })

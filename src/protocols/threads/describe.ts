@@ -53,7 +53,8 @@ export const describePost: RouteDescription = {
       },
     },
     202: {
-      description: 'With `stream: false`: the run waits for a person.',
+      description:
+        'With `stream: false`: the run waits for a person, or for the client to run `tool_executions`. The thread has the rest of the answer.',
       content: {
         'application/json': {
           schema: WaitingSchema,

@@ -22,7 +22,7 @@ import type { ClientCall } from '../../domain/wait.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-shape.ts'
-import type { ThreadEvent } from './schema.ts'
+import type { ThreadEvent, ToolExecution } from './schema.ts'
 
 /** The id of the session that its client knows. */
 export const threadIdOf = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
@@ -200,6 +200,13 @@ function createServerCalls(shared: SharedFields): ServerCalls {
   }
 }
 
+export const toolExecution = ({ id, callId, tool, arguments: args }: ClientCall): ToolExecution => ({
+  execution_id: id,
+  tool_call_id: callId,
+  tool_name: tool,
+  arguments: parseArguments(args),
+})
+
 /** The calls that the client executes, and their events. */
 interface ClientCalls {
   /** By id. */
@@ -227,16 +234,7 @@ function createClientCalls(shared: SharedFields): ClientCalls {
         if (call === undefined || requested.has(callId)) return []
         requested.add(callId)
         open.add(callId)
-        return [
-          {
-            event: 'tool_execution_request',
-            ...shared(timestamp),
-            execution_id: call.id,
-            tool_call_id: callId,
-            tool_name: call.tool,
-            arguments: parseArguments(call.arguments),
-          },
-        ]
+        return [{ event: 'tool_execution_request', ...shared(timestamp), ...toolExecution(call) }]
       }),
 
     complete: (callIds, timestamp, error) =>

@@ -20,10 +20,10 @@ import { collectChain, createChainEncoder } from './chain-encoder.ts'
 import { answerMessage, historyMessages, isoTime, requestMetadata } from './chat-message.ts'
 import { decodeThreadChat, decodeToolResult, type ThreadChat } from './decode.ts'
 import { describeList, describePost, describeRemove, describeThread, describeToolResult } from './describe.ts'
-import { threadIdOf } from './encode.ts'
+import { threadIdOf, toolExecution } from './encode.ts'
 import { threadErrorShape } from './error-shape.ts'
 import { type ChainPlace, firstRun, followChain, placeInChain, startOfChain } from './follow-chain.ts'
-import { MAX_THREAD_METADATA_BYTES } from './schema.ts'
+import { MAX_THREAD_METADATA_BYTES, type Waiting } from './schema.ts'
 
 export interface ThreadRoutesDeps {
   engine: Engine
@@ -180,14 +180,17 @@ async function answer(deps: ThreadRoutesDeps, call: Call, stream: boolean): Prom
 
 async function answerWhole(deps: ThreadRoutesDeps, { request, reply, session, place }: Call): Promise<void> {
   const [first] = place.chain
-  const { answer: result, runId, endedAt } = await collectChain(deps, session, first, request)
-  const failure = failureOf(result, { thread_id: threadIdOf(session), run_id: runId })
+  const { answer: result, runId, endedAt, open } = await collectChain(deps, session, first, request)
+  const thread_id = threadIdOf(session)
+  const failure = failureOf(result, { thread_id, run_id: runId })
   if (failure !== null) throw failure
   if (result.outcome === 'waiting') {
-    return reply.json(202, { status: 'waiting', run_id: runId, approval_ids: result.approvalIds })
+    const waiting: Waiting = { status: 'waiting', run_id: runId, approval_ids: result.approvalIds }
+    const calls = open.length === 0 ? {} : { thread_id, tool_executions: open.map(toolExecution) }
+    return reply.json(202, { ...waiting, ...calls })
   }
   const message = answerMessage(result, endedAt, requestMetadata(first))
-  reply.json(200, { thread_id: threadIdOf(session), message })
+  reply.json(200, { thread_id, message })
 }
 
 async function list({ engine }: ThreadRoutesDeps, request: Request, reply: Reply): Promise<void> {

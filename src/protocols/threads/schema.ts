@@ -62,7 +62,17 @@ export const ThreadAnswerSchema = z.strictObject({ thread_id: z.string(), messag
 
 const waiting = { run_id: z.string(), approval_ids: z.array(z.string()) }
 
-export const WaitingSchema = z.strictObject({ status: z.literal('waiting'), ...waiting })
+const execution = { execution_id: z.uuid(), tool_call_id: z.string(), tool_name: z.string(), arguments: args }
+
+export const WaitingSchema = z.strictObject({
+  status: z.literal('waiting'),
+  ...waiting,
+  thread_id: z.string().optional().describe('Beside `tool_executions`: where the rest of the answer will be.'),
+  tool_executions: z
+    .array(z.strictObject(execution))
+    .optional()
+    .describe('The calls that the client must run, if there are any: send the result of each to POST /tool_result.'),
+})
 
 const shared = { thread_id: z.string(), timestamp: time }
 const call = { ...shared, tool_call_id: z.string(), tool_name: z.string() }
@@ -81,7 +91,7 @@ export const ThreadEventSchema = z.discriminatedUnion('event', [
     execution_time_ms: milliseconds,
   }),
   z
-    .strictObject({ event: z.literal('tool_execution_request'), execution_id: z.uuid(), ...call, arguments: args })
+    .strictObject({ event: z.literal('tool_execution_request'), ...shared, ...execution })
     .describe('Run this tool and send its result to POST /tool_result.'),
   z.strictObject({
     event: z.literal('tool_execution_complete'),
@@ -126,5 +136,7 @@ export const ThreadSchema = z.strictObject({
 
 export type ChatMessage = z.infer<typeof ChatMessageSchema>
 export type ToolUse = z.infer<typeof ToolUseSchema>
+export type Waiting = z.infer<typeof WaitingSchema>
+export type ToolExecution = NonNullable<Waiting['tool_executions']>[number]
 export type ThreadEvent = z.infer<typeof ThreadEventSchema>
 export type ErrorType = (typeof errorTypes)[number]

@@ -23,7 +23,7 @@ describe('the result', () => {
   test.each([
     ['a string as it is', 'a "b"\n', 'a "b"\n'],
     ['an empty text for undefined', undefined, ''],
-    ['an empty text for null', null, ''],
+    ['JSON for null', null, 'null'],
     ['JSON for an object', { a: [1, null, {}], b: new Date(0) }, '{"a":[1,null,{}],"b":"1970-01-01T00:00:00.000Z"}'],
     ['JSON for a number', 7, '7'],
     ['JSON for false', false, 'false'],

@@ -146,7 +146,7 @@ async function reviewed(
 /** A string stays as it is, nothing becomes the empty text, anything else JSON of at most `limit` characters. Throws `NotJson`. */
 function resultText(result: unknown, limit: number): Pick<ToolOutcome, 'content' | 'isCut'> {
   if (typeof result === 'string') return { content: result }
-  if (result === undefined || result === null) return { content: '' }
+  if (result === undefined) return { content: '' }
   const { text, isCut } = boundedJson(result, limit, refuseHollow)
   if (text === undefined) throw new NotJson(`a ${typeof result} is not JSON`)
   return { content: text, ...(isCut ? { isCut } : {}) }
