@@ -154,6 +154,11 @@ export interface Reply {
   empty(status: number, headers?: Record<string, string>): void
   /** Answers with a problem, as throwing does, but in the door's own error format. */
   fail(error: unknown, shape?: ErrorShape): void
+  /**
+   * Counts this request as a stream. Throws `rate_limited` when the caller has too many. A route that starts work for a stream calls it
+   * first, so that a refused request starts nothing; opening a stream does it too.
+   */
+  claimStream(): void
   /** Opens a stream of server-sent events. Status, headers and a first comment are sent at once. */
   sse(headers?: Record<string, string>): ByteStream
   /** Opens a binary stream. */

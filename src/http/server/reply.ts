@@ -89,8 +89,9 @@ export class HttpReply implements Reply {
   isAllowed: () => boolean = () => true
   /** The caller, once it is known. */
   owner = ''
-  /** Called before a stream opens. Throws when the caller has too many. */
+  /** Called once, before a stream opens. Throws when the caller has too many. */
   onStream: () => void = () => {}
+  #isClaimed = false
   /** Called when the headers of the answer are sent. */
   onHead: () => void = () => {}
   /** Called with what the answer says went wrong. */
@@ -200,6 +201,12 @@ export class HttpReply implements Reply {
     this.#hasFailed = true
   }
 
+  claimStream(): void {
+    if (this.#isClaimed) return
+    this.onStream()
+    this.#isClaimed = true
+  }
+
   sse(headers?: Record<string, string>): ByteStream {
     return this.#start('text/event-stream', KEEP_ALIVE_COMMENT, OPENING_COMMENT, headers)
   }
@@ -220,7 +227,7 @@ export class HttpReply implements Reply {
     opening: string | null,
     headers?: Record<string, string>,
   ): ByteStream {
-    this.onStream()
+    this.claimStream()
     const shared = this.#context.isMounted ? MOUNTED_STREAM_HEADERS : STREAM_HEADERS
     if (!this.#head(200, ['Content-Type', contentType, ...shared], headers)) return UNREAD_STREAM
     if (this.raw.req.method === 'HEAD') {

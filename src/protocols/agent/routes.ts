@@ -31,6 +31,7 @@ export function createAgentRoutes(deps: ChatDeps): Route[] {
   }
 
   async function stream(request: Request, reply: Reply): Promise<void> {
+    reply.claimStream()
     const { run, after, messageId, sessionId } = await startChat(deps, request, reply)
     reply.note({ session_id: run.sessionId, run_id: run.id })
     // The reader has seen everything. An empty 200 would look like a stream that broke off.

@@ -136,6 +136,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   }
 
   return async (request, reply, ask, form) => {
+    if (ask.stream) reply.claimStream()
     const lastEventId = request.header('last-event-id')
     const known = ask.session?.record ?? null
     const { owner } = request.principal

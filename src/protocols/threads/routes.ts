@@ -102,6 +102,7 @@ async function post(deps: ThreadRoutesDeps, request: Request, reply: Reply): Pro
   const { owner } = request.principal
   const body = await request.json()
   const chat = decodeThreadChat(body)
+  if (chat.stream) reply.claimStream()
   const known = chat.threadId === null ? null : await engine.sessions.getOpen(owner, chat.threadId)
   if (known !== null) reply.note({ session_id: known.id })
   const lastEventId = request.header('last-event-id')

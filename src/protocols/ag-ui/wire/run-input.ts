@@ -56,6 +56,7 @@ export interface InputCall {
 export async function runInput(deps: RunInputDeps, call: InputCall): Promise<void> {
   const { engine, clock } = deps
   const { request, reply, input, sessionName, idempotency } = call
+  reply.claimStream()
   const onBusy = onBusyOf(request)
   // The route is for talking, but an answer in the input decides.
   if (input.answers.length > 0 && request.principal.scopes?.includes('decide') === false) throw scopeMissing('decide')

@@ -14,9 +14,10 @@ export async function openRoutes(
     >,
   ) => Route[],
   options: TestEngineOptions = {},
+  serverOptions: Pick<Parameters<typeof startServer>[0], 'limits'> = {},
 ) {
   const opened = openEngineWithFiles(options)
-  const server = await startServer({ routes: create(opened) })
+  const server = await startServer({ ...serverOptions, routes: create(opened) })
   return {
     ...opened,
     url: server.url,
