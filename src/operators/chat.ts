@@ -6,6 +6,8 @@ import type { CreateChannel } from './operator.ts'
 export interface Chat extends Pick<Reach, 'recent'> {
   /** The channel that takes lines for this room; null: there is no such room. */
   linesOf(room: string): string | null
+  /** The session that a thread of this room belongs to; null: it is not one of ours. */
+  sessionOfThread(room: string, thread: string): Promise<string | null>
   /** Tells the session's room something that is old news soon. It gets lost if the chat does not take it now. */
   tell(session: SessionRecord, text: string): void
   /** One for each room. */

@@ -27,12 +27,23 @@ interface ReachDeps {
 const NO_ROOM =
   'Your session reports to no Slack channel, so nothing was posted. Go on: your operator can read this in the log of the session.'
 
+const unknownThread = (thread: string): ServerError =>
+  new ServerError(
+    'invalid_request',
+    `thread_ts ${JSON.stringify(thread)} is not a thread of your session. Leave it out: the line then goes to the thread of your session.`,
+  )
+
 /** Reaches people through these channels. */
 export function openReach({ channels, outbox, chat, ownRoom, clock, ids, logger }: ReachDeps): Reach {
   /** The channel for lines of this session; null: it reports to no chat room. */
   function linesOf(session: SupervisedSession): string | null {
     const room = roomOf(session, ownRoom)
     return room === null ? null : (chat?.linesOf(room) ?? null)
+  }
+
+  async function hasThread(session: SupervisedSession, thread: string): Promise<boolean> {
+    const room = roomOf(session, ownRoom)
+    return room !== null && (await chat?.sessionOfThread(room, thread)) === session.id
   }
 
   const lineOf = (
@@ -53,6 +64,7 @@ export function openReach({ channels, outbox, chat, ownRoom, clock, ids, logger 
     async postLog(session, { level, message: text, thread }) {
       const channel = linesOf(session)
       if (channel === null) return { posted: false, reason: NO_ROOM }
+      if (thread !== null && !(await hasThread(session, thread))) throw unknownThread(thread)
       try {
         await outbox.queue(channel, lineOf(session, { by: 'agent', level, text, thread }))
         return { posted: true }

@@ -595,7 +595,14 @@ describe('what agents say without asking', () => {
     await delivered(server.channel, 4)
     const session = await sessionOf(one)
     const otherThread = tops()[1]?.ts ?? expect.fail()
-    const said = { level: 'warning', message: '<!channel> hey', thread: otherThread } as const
+    const ownThread = tops()[0]?.ts ?? expect.fail()
+    const said = { level: 'warning', message: '<!channel> hey', thread: ownThread } as const
+    for (const thread of [otherThread, '1700000000.000100']) {
+      await expect(server.reach.postLog(session, { ...said, thread })).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining(`thread_ts "${thread}" is not a thread of your session.`),
+      })
+    }
     expect(await server.reach.postLog(session, said)).toEqual({ posted: true })
     const line = await passUntil(() => replies().find((message) => textOf(message).includes('hey')))
 

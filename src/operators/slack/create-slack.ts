@@ -175,6 +175,7 @@ export function openSlack(deps: SlackDeps): Chat {
     ),
 
     linesOf: (room) => rooms.get(room)?.lines.name ?? null,
+    sessionOfThread: async (room, thread) => (await rooms.get(room)?.sessionOfThread(thread)) ?? null,
 
     tell(session, text) {
       const { signal, done } = limit(TELL_MS)

@@ -130,7 +130,7 @@ export function createDeskTools(desk: AgentDesk): McpTool[] {
       name: 'remote_log',
       title: 'Tell the operator',
       description:
-        'Tell your operator something that needs no answer: what you have done, what you found. It never waits. {"posted": false} means that no channel is configured; the line is in the log all the same.',
+        'Tell your operator something that needs no answer: what you have done, what you found. It never waits. {"posted": false} has a reason, for example that no channel is configured; the line is in the log all the same. thread_ts: one of the threads of your session.',
       input: z.strictObject({
         message: z.string().max(100_000),
         level: z.enum(['info', 'success', 'warning', 'error']).optional(),

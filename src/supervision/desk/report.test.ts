@@ -52,7 +52,11 @@ test.each([
 
 test('without a channel a log line is kept and not posted', async () => {
   const { desk, sessions, events } = openReports()
-  expect((await desk.remote_log(call, { message: 'Tests pass.' })).answer).toMatchObject({ posted: false, ts: null })
+  expect((await desk.remote_log(call, { message: 'Tests pass.' })).answer).toMatchObject({
+    posted: false,
+    ts: null,
+    reason: 'The server is starting. Say it again in a minute.',
+  })
   const { id } = await sessions.attach(agent)
   const shown = (await events(id)).find(({ type }) => type === 'TOOL_CALL_ARGS')
   expect(shown).toMatchObject({ delta: '{"message":"Tests pass."}' })

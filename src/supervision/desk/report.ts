@@ -20,7 +20,10 @@ interface ReportDeps {
   reach: Pick<Reach, 'postLog' | 'explainMode'>
 }
 
-/** Queues a line for the session's chat room. Never waits for the chat; says why there is nothing to wait for. */
+/**
+ * Queues a line for the session's chat room. Never waits for the chat; says why there is nothing to wait for. Throws `invalid_request` for
+ * a thread that is not the session's.
+ */
 export type PostLog = (
   session: SupervisedSession,
   line: { level: LineLevel; message: string; thread: string | null },
