@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { createMask } from '../logging/mask.ts'
+import { createMask } from '../../domain/mask.ts'
 import type { Reply, Request, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { describeHealth, describeLive, describeReady } from './describe.ts'

@@ -38,15 +38,29 @@ describe('a server that goes away', () => {
     ])
   })
 
-  test('the error of a server that ends at once says why, and what it wrote is in the log', async () => {
+  test('the error of a server that ends at once says why, in the words of its stderr', async () => {
     await using open = openServer(fake('exit'))
 
     await expect(open.tools()).rejects.toMatchObject(
-      failure(
-        'stopped while it was starting. It ended with exit code 4. What it wrote to stderr is in the log at level debug.',
-      ),
+      failure('stopped while it was starting. It ended with exit code 4. The end of its stderr: no config file'),
     )
+    expect(open.server.trouble()).toContain('The end of its stderr: no config file')
     expect(open.logged).toContainEqual(['debug', 'The MCP server wrote to stderr.', { content: 'no config file' }])
+  })
+
+  test('its stderr is shown without secrets and colours, and only its end', async () => {
+    const code = `process.stderr.write("line 1\\nline 2\\n".repeat(50) + "\\u001b[31mbad key " + process.env.SHOP_KEY + "\\u001b[0m\\n")
+      process.stderr.write("token sk-abcdefgh12345678\\n" + "x".repeat(1500))
+      process.exit(1)`
+    const { connection } = script('-e', code)
+    if (connection.kind !== 'stdio') throw new Error('the sample is broken')
+    await using open = openServer({ connection: { ...connection, env: { SHOP_KEY: 'hush-hush-hush' } } })
+
+    const error: unknown = await open.tools().catch((thrown: unknown) => thrown)
+
+    const message = error instanceof Error ? error.message : ''
+    expect(message).toMatch(/The end of its stderr: …x{1000}/)
+    expect(message).not.toMatch(/hush|sk-abc|line 1/)
   })
 
   test('the error names a command or directory that does not exist', async () => {
@@ -91,6 +105,16 @@ describe('a server that does not answer', { timeout: 120_000 }, () => {
     await expect(open.tools()).rejects.toMatchObject(
       failure('did not answer within 0.3 s. If it is downloaded on first use (npx, uvx), install it beforehand.'),
     )
+  })
+
+  test('is shown with what it wrote to stderr, while it is waited for and when it is given up', async () => {
+    const silent = script('-e', 'process.stderr.write("waiting for the database\\n"); setInterval(() => {}, 1000)')
+    const said = 'The end of its stderr: waiting for the database'
+    await using patient = openServer(silent, { patienceMs: 3_000 })
+    await patient.server.start()
+    expect(patient.server.trouble()).toContain(said)
+    await using open = openServer(silent, { connectTimeoutMs: 3_000 })
+    await expect(open.tools()).rejects.toMatchObject({ message: expect.stringContaining(said) })
   })
 
   test('is given up too when only its list of tools does not come', async () => {

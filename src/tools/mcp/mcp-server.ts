@@ -10,6 +10,7 @@ import type { ServerTool } from '../tool.ts'
 import { connectMcp, type McpConnection } from './connection/mcp-connection.ts'
 import { callFailure, whoIs } from './connection/mcp-failure.ts'
 import { createReconnector } from './connection/reconnector.ts'
+import { createStderrTail } from './connection/stderr-tail.ts'
 import { createWithConnection } from './connection/with-connection.ts'
 import { createStartQueue, type StartQueue } from './start-queue.ts'
 import { createToolList } from './tool-list.ts'
@@ -57,9 +58,11 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, listTimeoutMs = LIST_TIMEOUT_MS, patienceMs = PATIENCE_MS } = deps
   const log = deps.log.with({ mcp_server: settings.name })
   const queue = deps.queue ?? createStartQueue()
+  const { connection: target } = settings
+  const tail = createStderrTail(target.kind === 'stdio' ? Object.values(target.env) : [])
 
   async function open(signal: AbortSignal): Promise<McpConnection> {
-    const connection = await connectMcp(settings, { ...deps, log, connectTimeoutMs }, signal)
+    const connection = await connectMcp(settings, { ...deps, log, connectTimeoutMs, tail }, signal)
     try {
       await list.read(connection, signal)
     } catch (error) {
@@ -71,7 +74,7 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     return connection
   }
 
-  const reconnector = createReconnector({ who: whoIs(settings.name), clock, patienceMs, open })
+  const reconnector = createReconnector({ who: whoIs(settings.name), clock, patienceMs, open, soFar: tail.sentence })
   const list = createToolList(settings, {
     withConnection: createWithConnection(settings.name, reconnector, { clock, log }),
     isOpen: (connection) => reconnector.connection === connection,

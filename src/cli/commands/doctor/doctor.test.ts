@@ -230,7 +230,7 @@ describe('quarterdeck doctor with tools', () => {
     expect(checks).toEqual([
       { name: 'Tools', status: 'fail', detail: expect.stringMatching(/^crow: .*add\.mjs.*tool add: /), mend },
       { name: 'Tools', status: 'fail', detail: expect.stringMatching(/^crow: .*api\.json/), mend },
-      ...['exit code 4', 'there is no command', 'ECONNREFUSED'].map((reason) => ({
+      ...['The end of its stderr: no config file', 'there is no command', 'ECONNREFUSED'].map((reason) => ({
         name: 'MCP',
         status: 'fail',
         detail: expect.stringContaining(reason),

@@ -2,11 +2,11 @@
 
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import { createMask } from '../../../domain/mask.ts'
 import { refuseOtherAgent } from '../../../domain/only-agent.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'
-import { createMask } from '../../../http/logging/mask.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'

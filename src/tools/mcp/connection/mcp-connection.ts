@@ -15,6 +15,7 @@ import { createHttpTransport } from './http-transport.ts'
 import { connectFailure, endText, httpStatus, mcpError, notInTime, whoIs } from './mcp-failure.ts'
 import type { Connection } from './reconnector.ts'
 import { loadSdk, type McpSdk } from './sdk.ts'
+import type { StderrTail } from './stderr-tail.ts'
 import { createStdioTransport, type StdioEnd } from './stdio-transport.ts'
 
 /** The longest time that a timer takes. It turns off the SDK's timeouts, because signals already limit calls and connecting. */
@@ -45,6 +46,8 @@ interface McpConnectionDeps {
   version: string
   fetch: typeof fetch
   connectTimeoutMs: number
+  /** Of the attempt that is under way, or of the last one. */
+  tail: StderrTail
 }
 
 /** Throws a ServerError that says what to do. */
@@ -84,6 +87,7 @@ async function attempt(
   signal: AbortSignal,
   how: { mode: 'legacy' | 'auto'; timeoutMs: number },
 ): Promise<McpConnection> {
+  deps.tail.clear()
   const wire = createWire(sdk, settings, deps)
   let toolsChanged = false
   const client = new sdk.Client(
@@ -130,7 +134,8 @@ async function attempt(
   } catch (error) {
     await wire.transport.close()
     if (signal.aborted) throw new ServerError('shutting_down', `${whoIs(settings.name)} is being closed.`)
-    if (late.signal.aborted) throw mcpError(settings.name, notInTime(deps.connectTimeoutMs), error)
+    if (late.signal.aborted)
+      throw mcpError(settings.name, notInTime(deps.connectTimeoutMs) + deps.tail.sentence(), error)
     const failure = wire.failure() ?? connectFailure(sdk, settings.name, error)
     const refused = error instanceof sdk.ProtocolError || httpStatus(sdk, error) === 400
     throw refused ? new Refused(failure) : failure
@@ -196,25 +201,28 @@ function createWire(sdk: McpSdk, settings: McpServerSettings, deps: McpConnectio
         directory: connection.directory,
       }),
     parse: sdk.parseJSONRPCMessage,
+    tail: deps.tail,
     log: deps.log,
     clock: deps.clock,
   })
   return {
     transport,
     end: () => (transport.end === null ? null : endText(transport.end)),
-    failure: () => (transport.end === null ? undefined : startFailure(name, transport.end, connection)),
+    failure: () => (transport.end === null ? undefined : startFailure(name, transport.end, connection, deps.tail)),
     goodbye: async () => {},
   }
 }
 
-function startFailure(server: string, end: StdioEnd, child: { command: string; directory: string }): Error | undefined {
+function startFailure(
+  server: string,
+  end: StdioEnd,
+  child: { command: string; directory: string },
+  tail: StderrTail,
+): Error | undefined {
   if (end.kind === 'closed') return undefined
-  if (end.kind === 'broken') return mcpError(server, `cannot be used. ${end.reason}`)
+  if (end.kind === 'broken') return mcpError(server, `cannot be used. ${end.reason}${tail.sentence()}`)
   if (end.kind !== 'not-started') {
-    return mcpError(
-      server,
-      `stopped while it was starting. ${endText(end)} What it wrote to stderr is in the log at level debug.`,
-    )
+    return mcpError(server, `stopped while it was starting. ${endText(end)}${tail.sentence()}`)
   }
   if (!isDirectory(child.directory)) {
     return mcpError(server, `cannot be started: there is no directory ${JSON.stringify(child.directory)}.`)

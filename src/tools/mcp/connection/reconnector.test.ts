@@ -11,6 +11,7 @@ function setUp(open: (attempt: number) => Promise<void> = async () => {}) {
   const reconnector = createReconnector({
     who: 'The server',
     clock,
+    soFar: () => '',
     patienceMs: 5_000,
     open: async () => {
       opened.push(clock.mono())

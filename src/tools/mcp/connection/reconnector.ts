@@ -42,6 +42,8 @@ export function createReconnector<C extends Connection>(deps: {
   who: string
   /** Gives up on its own after a while. The text of its error is a whole sentence. */
   open: (signal: AbortSignal) => Promise<C>
+  /** What is known about an attempt that takes too long, to put after a sentence. May be empty. */
+  soFar: () => string
   /** How long callers wait for an attempt. It goes on without them. */
   patienceMs: number
   clock: Clock
@@ -92,7 +94,7 @@ export function createReconnector<C extends Connection>(deps: {
     const cancel = clock.after(patienceMs, () => {
       // The attempt can outlive `close`: some programs do not end when they are asked to.
       if (state.is === 'closed') return
-      const reason = `${who} did not answer within ${patienceMs / 1_000} s.`
+      const reason = `${who} did not answer within ${patienceMs / 1_000} s.${deps.soFar()}`
       state = { is: 'down', reason, nextAt: null }
       reject(unavailable(reason, null))
     })

@@ -4,6 +4,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { ProcessEnd, ProcessGroup } from '../../process/process-groups.ts'
+import type { StderrTail } from './stderr-tail.ts'
 
 /** Limits one message, in either direction, and what may wait for a server that does not read its input. */
 const MAX_MESSAGE_BYTES = 10_000_000
@@ -28,6 +29,7 @@ export type StdioEnd =
 export function createStdioTransport(deps: {
   start: () => ProcessGroup
   parse: (message: unknown) => JSONRPCMessage
+  tail: StderrTail
   log: Logger
   clock: Clock
 }): StdioTransport {
@@ -67,7 +69,14 @@ export function createStdioTransport(deps: {
       const started = deps.start()
       group = started
       started.stdout.on('data', createLineSplitter(MAX_MESSAGE_BYTES, receive))
-      started.stderr.on('data', createLineSplitter(MAX_STDERR_LINE_BYTES, stderrLog(deps)))
+      const logLine = stderrLog(deps)
+      const splitStderr = createLineSplitter(MAX_STDERR_LINE_BYTES, (line) => {
+        deps.tail.add(line)
+        if (line !== '') logLine(line)
+      })
+      started.stderr.on('data', splitStderr)
+      // The last line may have no line end.
+      started.stderr.on('end', () => splitStderr(Buffer.of(NEWLINE)))
       void started.gone.then((how) => {
         end ??= how
         deps.clock.soon(() => transport.onclose?.())

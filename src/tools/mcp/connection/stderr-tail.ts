@@ -1,0 +1,33 @@
+import { stripVTControlCharacters } from 'node:util'
+import { createMask } from '../../../domain/mask.ts'
+
+const MOST_LINES = 5
+const MOST_CHARS = 1_000
+
+/** The last lines that a server wrote to stderr: they say why it does not start. Secrets are masked. */
+export interface StderrTail {
+  add(line: string): void
+  clear(): void
+  /** A sentence to put after another one. Empty if the server wrote nothing. */
+  sentence(): string
+}
+
+/** `secrets`: what the server was given and nobody else may read. */
+export function createStderrTail(secrets: readonly string[]): StderrTail {
+  const mask = createMask(secrets)
+  let lines: string[] = []
+  return {
+    add(line) {
+      const text = stripVTControlCharacters(line).trim()
+      if (text !== '') lines = [...lines, text].slice(-MOST_LINES)
+    },
+    clear() {
+      lines = []
+    },
+    sentence() {
+      if (lines.length === 0) return ''
+      const text = mask(lines.join(' / '))
+      return ` The end of its stderr: ${text.length > MOST_CHARS ? `…${text.slice(-MOST_CHARS)}` : text}`
+    },
+  }
+}
