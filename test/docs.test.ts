@@ -426,6 +426,7 @@ describe('names', () => {
       [keys, addresses, models].flat(),
     )
     const others = [
+      'AZURE_AI_PROJECT_ENDPOINT',
       'AZURE_OPENAI_API_VERSION',
       'LLM_PROVIDER',
       'MISTRAL_API_KEY',
@@ -434,6 +435,7 @@ describe('names', () => {
       'HTTPS_PROXY',
       'HTTP_PROXY',
       'NO_PROXY',
+      'PDF_PATH',
       'RUN_ID',
       'EVENT_ID',
       'SESSION_ID',

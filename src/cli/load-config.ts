@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { agentFromEnvironment } from '../config/agent/agent-from-environment.ts'
+import { agentFromEnvironment, unreadVariables } from '../config/agent/agent-from-environment.ts'
 import { loadAgents } from '../config/agent/load-agents.ts'
 import type { IssueAt } from '../config/agent/read-agent.ts'
 import { findConfigDir } from '../config/config-dir.ts'
@@ -97,6 +97,7 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
   )
   if (issues.length > 0 || resolved === null || agents === null) throw new ConfigError(issues)
 
+  if (paths.length === 0) warnings.push(...unreadVariables(env))
   // Before any code of a tool is loaded.
   if (io.forget?.(resolved.secretVariables) === false) warnings.push(READABLE)
   const usual =

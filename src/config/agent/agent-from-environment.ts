@@ -41,11 +41,25 @@ export function agentFromEnvironment(
     defaults: options.defaults ?? agentDefaults,
     // The only value that can be missing here is the address of azure.
     written: () => undefined,
-    report: (_path, message) => report('AZURE_OPENAI_ENDPOINT', message),
+    report: (_path, message) => report('AZURE_OPENAI_ENDPOINT', [message, ...unreadVariables(env)].join(' ')),
   })
   if (issues.length > 0) throw new ConfigError(issues)
   return agent
 }
+
+/** Variables that programs like this one read and we do not: what to do instead, in a sentence for each that is set. */
+export function unreadVariables(env: Environment): string[] {
+  const isMissing = firstOf(env, providers.azure.addresses) === undefined
+  return [
+    ...(isMissing && variable(env, 'AZURE_AI_PROJECT_ENDPOINT') !== undefined ? [NO_PROJECT] : []),
+    ...(variable(env, 'PDF_PATH') !== undefined ? [NO_PDF_PATH] : []),
+  ]
+}
+
+const NO_PROJECT =
+  'AZURE_AI_PROJECT_ENDPOINT is not read: set AZURE_OPENAI_ENDPOINT (the address of the resource, without /api/projects/…), AZURE_OPENAI_API_KEY and AZURE_OPENAI_DEPLOYMENT instead.'
+const NO_PDF_PATH =
+  'PDF_PATH is not read: attach the PDF to a message instead, in the console or as one of its `files`.'
 
 type Report = (path: string, message: string) => void
 
