@@ -36,6 +36,15 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/temporary-files.ts',
     setupFiles: 'test/property-seed.ts',
+    // `npm run coverage`. Tests that start the program as a process are not seen, so they are left out.
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['**/*.test.ts', '**/testing/**', '**/*.contract.ts', '**/contract/**'],
+      reporter: ['text-summary', 'json-summary'],
+      reportsDirectory: 'coverage',
+      thresholds: { lines: 80 },
+    },
     env: temporaryFolder === null ? {} : { TMPDIR: temporaryFolder },
     projects: [
       {
