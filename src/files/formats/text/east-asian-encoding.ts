@@ -10,7 +10,7 @@ interface Typical {
 /** The kanji are those of addresses and names: a table of customers has no kana. */
 const japanese: Typical = {
   letters:
-    /[のにはをたがでとしれさるいもなかっすまンスルトリーアイラ東京都道府県市区町村大阪山田川本井木野中藤原島崎谷橋郎子美様住所氏名電話番号]/gu,
+    /[のにはをたがでとしれさるいもなかっすまンスルトリーアイラ東京都道府県市区町村大阪山田川本井木野中藤原島崎谷橋郎子美様住所氏名電話番号会社員者日年月品]/gu,
   share: 0.3,
 }
 const simplified: Typical = {
@@ -37,7 +37,7 @@ export type EastAsianEncoding = keyof typeof typical
 
 /** An ordinary text of the language scores 1. */
 const CLEAR = 0.5
-const MARGIN = 1.5
+const MARGIN = 2
 /** One of them may be chance. */
 const FEWEST_TYPICAL = 2
 

@@ -68,6 +68,7 @@ describe('an unclear encoding is not guessed', () => {
     ['Spanish of DOS', '456c206e69a46f20636f6d69a2207069a461732c20ad616469a273206d61a4616e6121'],
     ['Polish of the Mac', '5a61fd97b88d2067abe66c88206a6190c42c2070726f737aab207061c473747761'],
     ['Greek of the Mac', 'bae1ece8eddbf2e120f3e1f72c20f4ef20ece9edc0eee920e5ddeee1e920ebece5e9f3f4de2e'],
+    ['a Japanese table without kana', 'b2f1bcd2ccbe2cc3b4c5f6bcd40ab3f4bcb0b2f1bcd2c0c4b6f52cc3e6c2bc0a'],
     ['Korean mail', '1b2429430e475738380f200e3b67392b3c5234420f'],
     ['a text of a mainframe', 'c88593939640e6969993846b40a38889a24089a2408140a385a7a3'],
     ['one accent that could be anything', '74616be8'],
