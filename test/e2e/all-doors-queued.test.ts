@@ -1,8 +1,9 @@
 // A request that waits in the queue behind a run is not a reader of that run. The run stops when its own reader has left, whichever
-// door the next request used.
+// door the next request used: after the grace time if the agent says `queue`, otherwise at once.
 
 import { expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../src/domain/clock.ts'
+import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import { agUiInput, framesOf, streamingDoors, waitingDoors } from './doors.ts'
 import { type House, openHouse } from './open-house.ts'
 import { isShared } from './test-store.ts'
@@ -52,22 +53,32 @@ const doors: Asking[] = [
   ),
 ]
 
+/** Begins a run that never ends, at AG-UI, and reads its first event. The returned function disconnects. */
+async function hold(house: House, session: string): Promise<() => Promise<void>> {
+  const reader = new AbortController()
+  const response = await fetch(`${house.url}/`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(agUiInput({ session, message: 'hold' })),
+    signal: reader.signal,
+  })
+  const frames = framesOf(response)
+  await frames.next()
+  return async () => {
+    reader.abort()
+    await frames.next().catch(() => {})
+  }
+}
+
 test('a queued request, at any door, does not keep the run before it alive', { timeout: 300_000 }, async () => {
   const clock = createClock()
   // A store of several servers looks every second who has left, and no clock of a test turns that.
   const grace = isShared() ? { QUARTERDECK_LIMITS_DISCONNECT_GRACE: '1s' } : {}
-  await using house = await openHouse([{ name: 'tester' }], clock, {}, grace)
+  const sessions = { ...testAgent.sessions, onBusy: 'queue' as const }
+  await using house = await openHouse([{ name: 'tester', sessions }], clock, {}, grace)
 
   for (const [name, ask] of doors) {
-    const reader = new AbortController()
-    const response = await fetch(`${house.url}/`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(agUiInput({ session: name, message: 'hold' })),
-      signal: reader.signal,
-    })
-    const frames = framesOf(response)
-    await frames.next()
+    const leave = await hold(house, name)
     const { id } = await house.engine.sessions.get('local_user', name)
     const answer = ask(house, name)
     await expect
@@ -76,11 +87,23 @@ test('a queued request, at any door, does not keep the run before it alive', { t
     // On a busy machine the queued request may be counted late. Then one reader would not mean that the first one has left.
     await expect.poll(() => house.engine.stats().readers, patient).toBe(2)
 
-    reader.abort()
-    await frames.next().catch(() => {})
+    await leave()
     await expect.poll(() => house.engine.stats().readers, patient).toBe(1)
     if (!isShared()) await expect.poll(() => clock.graceOver(), patient).toBeGreaterThan(0)
 
     expect([name, await answer]).toEqual([name, 'tester: next'])
+  }
+})
+
+test('a new message, at any door, stops a run whose reader has left', { timeout: 300_000 }, async () => {
+  // On this clock the grace time never ends.
+  await using house = await openHouse([{ name: 'tester' }], createClock())
+
+  for (const [name, ask] of doors) {
+    const leave = await hold(house, name)
+    await leave()
+    await expect.poll(() => house.engine.stats().readers, patient).toBe(0)
+
+    expect([name, await ask(house, name)]).toEqual([name, 'tester: next'])
   }
 })

@@ -16,7 +16,7 @@ import { openTestStore } from './test-store.ts'
 
 export type House = Awaited<ReturnType<typeof openHouse>>
 
-export type AgentPlan = Pick<AgentDefinition, 'name'> & Partial<Pick<AgentDefinition, 'default'>>
+export type AgentPlan = Pick<AgentDefinition, 'name'> & Partial<Pick<AgentDefinition, 'default' | 'sessions'>>
 
 const look = serverTool({
   name: 'look',
