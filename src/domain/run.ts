@@ -57,6 +57,8 @@ export type NewMessage = Pick<
 export interface RunError {
   code: string
   message: string
+  /** The model's server will refuse the same request again, whatever the code alone says. */
+  isFinal?: true
 }
 
 // The messages of these errors quote the model, and content is not logged.

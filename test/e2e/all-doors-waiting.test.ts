@@ -62,7 +62,7 @@ describe.each(streamingDoors)('$name', (door) => {
     expect(end).toBe(expected)
     expect(last.replaceAll(id, 'ID')).toMatch(words)
     const refused = await door.open(house, { session: 'talk', message: 'And?' })
-    const status = door.name.includes('/v1/') ? 422 : 409
+    const status = door.name.includes('/v1/') ? 400 : 409
     expect([refused.status, await refused.text()]).toEqual([status, expect.stringContaining('approval_pending')])
 
     await decide(house, 'approve')
@@ -73,8 +73,8 @@ describe.each(streamingDoors)('$name', (door) => {
 
 /** What is sent instead of an answer. */
 const waits: Record<string, [number, RegExp]> = {
-  'POST /v1/chat/completions, whole': [422, /"code":"approval_pending"/],
-  'POST /v1/responses, whole': [422, /"code":"approval_pending"/],
+  'POST /v1/chat/completions, whole': [400, /"code":"approval_pending"/],
+  'POST /v1/responses, whole': [400, /"code":"approval_pending"/],
 }
 const accepted: [number, RegExp] = [202, /^\{"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]\}$/]
 
@@ -89,7 +89,7 @@ describe.each(waitingDoors)('$name', (door) => {
     expect(response.status).toBe(status)
     expect((await response.text()).replaceAll(id, 'ID')).toMatch(words)
     const again = await door.ask(house, { session: 'talk', message: 'And?' })
-    expect(again.status).toBe(door.name.includes('/v1/') ? 422 : 409)
+    expect(again.status).toBe(door.name.includes('/v1/') ? 400 : 409)
 
     await decide(house, 'reject')
 

@@ -20,7 +20,10 @@ const answers = [
   { when: { user: 'hello' }, parts: [{ text: 'Good ' }, { text: 'day.' }, { usage: { input: 5, output: 2 } }] },
   { when: { tool: 'look' }, parts: [{ text: 'I see a ship.' }] },
   { when: { user: 'look' }, parts: [{ text: 'Let me see.' }, { tool_call: { name: 'look', arguments: {} } }] },
-  { when: { user: 'fail' }, parts: [{ text: 'Well' }, { error: { code: 'model_rate_limited' as const } }] },
+  {
+    when: { user: 'fail' },
+    parts: [{ text: 'Well' }, { error: { code: 'model_rate_limited' as const, retryable: true } }],
+  },
   { when: { user: 'refuse' }, parts: [{ text: 'Well' }, { error: { code: 'model_refused' as const } }] },
   { when: { user: 'wait' }, parts: [{ text: 'Waiting' }, { hang: true as const }] },
   { when: { user: 'again' }, parts: [{ text: 'Said again.' }] },

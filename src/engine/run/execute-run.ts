@@ -186,7 +186,10 @@ const bringsNewMessage = ({ input }: RunRecord): boolean =>
 
 /** The client is told our own errors only. Anything else is a bug: it is logged, and the client gets a fixed text with the run's id. */
 function failure(error: unknown, run: RunRecord, log: Logger): Extract<Stop, { kind: 'failed' }> {
-  if (error instanceof ServerError) return { kind: 'failed', code: error.code, message: error.message }
+  if (error instanceof ServerError) {
+    const { code, message, details } = error
+    return { kind: 'failed', code, message, ...(details.retryable === false ? { isFinal: true } : {}) }
+  }
   log.error('a run failed unexpectedly', { error })
   return {
     kind: 'failed',

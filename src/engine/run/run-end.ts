@@ -64,14 +64,14 @@ export function stoppedEnd(
         error: null,
       }
     case 'failed': {
-      const { code, message } = stop
+      const { code, message, isFinal } = stop
       const status = code === 'interrupted' || code === 'needs_review' ? 'interrupted' : 'failed'
       return {
         status,
         terminal: { type: 'RUN_ERROR', message, code, ...shared, timestamp },
         messages,
         usage,
-        error: { code, message },
+        error: { code, message, ...(isFinal === undefined ? {} : { isFinal }) },
       }
     }
     default:

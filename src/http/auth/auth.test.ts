@@ -52,6 +52,24 @@ describe('who may do what', () => {
     ])
   })
 
+  test('where clients must send a key, one that is none of ours counts as none, unless a token is needed', () => {
+    const at = (authorization: string, options: Partial<AuthOptions> = {}) => {
+      const { auth } = setUp(options)
+      const ask = () => atOnce(auth.authenticate(authorization, '::1', 'user', { isLocal: true, takesAnyKey: true }))
+      try {
+        // More often than wrong tokens may be sent.
+        return Array.from({ length: 20 }, () => ask().principal).at(-1)
+      } catch (error) {
+        return error instanceof ServerError ? { code: error.code, ...error.details } : error
+      }
+    }
+
+    expect(at('Bearer sk-anything')).toEqual(local)
+    expect(at(bearer(userToken))).toEqual(ada)
+    expect(at('Bearer qd_was-revoked')).toEqual(unauthorized)
+    expect(at('Bearer sk-anything', { tokenRequired: true })).toEqual(unauthorized)
+  })
+
   test('a caller that may be on another machine needs a token, unless the server is insecure', () => {
     const from = (isLocal: boolean, insecure: boolean) => {
       const { auth } = setUp({ insecure })

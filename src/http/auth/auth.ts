@@ -4,7 +4,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
 import type { AgentPrincipal, Principal, Role } from '../route.ts'
 import { type Identity, invalidToken, type TokenFault } from './identity/identity.ts'
@@ -27,6 +27,8 @@ export interface Auth {
 interface From {
   isLocal: boolean
   needsToken?: boolean
+  /** Clients of this route must send some key, so where no token is needed any key will do. */
+  takesAnyKey?: boolean
   proxied?: Identity | null
 }
 
@@ -169,9 +171,29 @@ export function createAuth({
       : refuseOtherPerson(access, proxied)
   }
 
+  /**
+   * A key that is none of ours counts as no key. One that looks like ours has been revoked, and is refused as everywhere. Whoever
+   * guesses too often is told nothing more, but does not lock anybody out elsewhere.
+   */
+  function knownOrLocal(authorization: string, address: string): Access | Promise<Access> {
+    const orLocal = (error: unknown): Access => {
+      const isUnknown =
+        error instanceof ServerError && UNKNOWN_KEY.includes(error.code) && error.details.reason === undefined
+      if (!isUnknown || LOOKS_LIKE_OURS.test(authorization)) throw error
+      return LOCAL
+    }
+    try {
+      const access = check(authorization, `a key from ${address}`, 'user')
+      return access instanceof Promise ? access.catch(orLocal) : access
+    } catch (error) {
+      return orLocal(error)
+    }
+  }
+
   return {
     whoWas: (error) => refused.get(error) ?? null,
-    authenticate(given, address, role, { isLocal, needsToken = false, proxied = null } = { isLocal: true }) {
+    authenticate(given, address, role, from = { isLocal: true }) {
+      const { isLocal, needsToken = false, takesAnyKey = false, proxied = null } = from
       const asksForToken = tokenRequired || needsToken || !(isLocal || insecure)
       // OpenAI's clients must send a key, so people without one write `none`.
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
@@ -184,6 +206,8 @@ export function createAuth({
         if (role === 'public') return NOBODY
         throw missingToken(role)
       }
+      if (role === 'user' && takesAnyKey && !asksForToken && proxied === null)
+        return knownOrLocal(authorization, address)
       if (role !== 'public') return known(authorization, address, role, proxied)
       try {
         const access = known(authorization, address, role, proxied)
@@ -194,6 +218,9 @@ export function createAuth({
     },
   }
 }
+
+const UNKNOWN_KEY: readonly ErrorCode[] = ['unauthorized', 'rate_limited']
+const LOOKS_LIKE_OURS = /^bearer +qd_/i
 
 /** Both lists as one, which is new only after a change. */
 function joinTokens(one: () => readonly Token[], other: () => readonly Token[]): () => readonly Token[] {

@@ -197,7 +197,7 @@ export class HttpReply implements Reply {
     }
     const problem = problemOf(failure, { path: instance, correlationId })
     const { status, contentType, body } = shape(problem)
-    this.text(status, JSON.stringify(body), contentType, problemHeaders(problem))
+    this.text(status, JSON.stringify(body), contentType, problemHeaders({ ...problem, status }))
     this.#hasFailed = true
   }
 

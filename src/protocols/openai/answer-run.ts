@@ -12,6 +12,7 @@ import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
 import { type ClientCall, clientCallId } from '../../domain/wait.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Reply, Request } from '../../http/route.ts'
+import { runFailure } from '../shared/answer/answer-failure.ts'
 import { clientCalls, clientCallsOf } from '../shared/answer/client-calls.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
@@ -109,7 +110,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
       agent: agent.name,
       session:
         session === null
-          ? { create: { unlisted: true } }
+          ? { create: {} }
           : session.record === null
             ? { create: { alias: session.name } }
             : { existing: session.record },
@@ -135,6 +136,12 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     return run
   }
 
+  /** Events do not say whether another try can help, but the run does. A refusal of the model is an answer here. */
+  async function refuseFinal({ owner, id }: RunRecord): Promise<void> {
+    const { error } = await engine.runs.get(owner, id)
+    if (error?.isFinal === true && error.code !== 'model_refused') throw runFailure(error, { is_final: true })
+  }
+
   return async (request, reply, ask, form) => {
     if (ask.stream) reply.claimStream()
     const lastEventId = request.header('last-event-id')
@@ -149,6 +156,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     reply.raw.setHeader('X-Should-Retry', 'false')
     if (!ask.stream) {
       const answer = await collectAnswer(engine, { run }, request.signal)
+      if (answer.outcome === 'failed') await refuseFinal(run)
       return reply.json(200, form.whole(run, answer, await clientCalls(engine, run.owner, answer.clientCallIds)))
     }
     const after = resumed?.after ?? beforeFirst(run)

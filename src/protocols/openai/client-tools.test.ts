@@ -282,7 +282,7 @@ describe('a run that waits for a person', () => {
     const [approval] = await door.approvals.list({ by: operator, limit: 1 })
     expect(response.headers.get('x-should-retry')).toBe('false')
     const [status, code, message] = await errorIn(response)
-    expect([status, code]).toEqual([422, 'approval_pending'])
+    expect([status, code]).toEqual([400, 'approval_pending'])
     expect(message).toContain(approval?.runId)
     expect(message).toContain(approval?.id)
   })
@@ -305,7 +305,7 @@ describe('a run that waits for a person', () => {
     const send = () => door.post(CHAT, { messages: ask('Go'), metadata: { session_id: 'talk' } })
     await send()
 
-    expect((await errorIn(await send())).slice(0, 2)).toEqual([422, 'approval_pending'])
+    expect((await errorIn(await send())).slice(0, 2)).toEqual([400, 'approval_pending'])
     const [approval] = await door.approvals.list({ by: operator, limit: 1 })
     await door.approvals.decide(operator, approval?.id ?? '', { decision: 'approve' })
     await until(() => door.engine.stats().activeRuns === 0)

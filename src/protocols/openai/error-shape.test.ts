@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ServerError } from '../../domain/errors.ts'
+import { errorCodes, ServerError } from '../../domain/errors.ts'
 import { problemOf } from '../../http/problem.ts'
 import { errorOf, openAiErrorShape } from './error-shape.ts'
 
@@ -25,6 +25,25 @@ test('a problem becomes an error object that says where the request is wrong', (
       },
     },
   })
+})
+
+test('every status is one after which clients do the right thing', () => {
+  const shown = errorCodes.map((code) => openAiErrorShape(problemOf(new ServerError(code, 'Why.'), request)).status)
+
+  // What a repeat cannot change; 408, 429 and 5xx are for what it can.
+  const final = [...new Set(shown)].filter((status) => status < 500 && status !== 408 && status !== 429)
+  expect(final.sort()).toEqual([400, 401, 403, 404, 405, 406, 413])
+})
+
+test.each([
+  ['model_rate_limited', 503],
+  ['model_failed', 502],
+  ['model_context_overflow', 413],
+] as const)('%s is %i, and if another try cannot help, none that is repeated', (code, usual) => {
+  const shape = (details: Record<string, unknown>) =>
+    openAiErrorShape(problemOf(new ServerError(code, 'Why.', { details }), request)).status
+
+  expect([shape({}), shape({ is_final: true })]).toEqual([usual, usual === 413 ? 413 : 400])
 })
 
 test.each([

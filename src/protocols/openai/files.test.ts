@@ -128,8 +128,8 @@ describe('files', () => {
     ],
     ['audio', CHAT, chat({ type: 'input_audio' }), 400, 'invalid_request', 'messages[0].content[0]'],
     ['no base64', CHAT, chat(file('!')), 400, 'invalid_request', 'messages[0].content[0].file.file_data'],
-    ['a label that does not fit', CHAT, chat(file(url('x', 'image/png'))), 415, 'unsupported_media_type', null],
-    ['what cannot be read', CHAT, chat(file(note, 'damaged.txt')), 422, 'file_unreadable', null],
+    ['a label that does not fit', CHAT, chat(file(url('x', 'image/png'))), 400, 'unsupported_media_type', null],
+    ['what cannot be read', CHAT, chat(file(note, 'damaged.txt')), 400, 'file_unreadable', null],
     ['an unknown id', CHAT, chat({ type: 'file', file: { file_id: 'file-1' } }), 404, 'file_not_found', null],
     ['eleven files', CHAT, chat(...Array(11).fill(file(note))), 400, 'too_many_files', null],
     [

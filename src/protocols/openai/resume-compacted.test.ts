@@ -9,7 +9,7 @@ test('a response that is resumed inside a compacted message ends with its text o
   const all = await door.frames(RESPONSES, body)
   const first = all.find((frame) => JSON.stringify(frame).includes('One. '))
 
-  const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1, unlisted: true })
+  const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1 })
   const sessionId = session?.id ?? ''
   const entries = compactEntries(await door.store.entries(sessionId, 0, 1000))
   const head = await door.store.head(sessionId)

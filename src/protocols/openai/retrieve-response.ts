@@ -29,10 +29,10 @@ async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
   const session = await engine.sessions.find(run.owner, run.sessionId)
   const props = isRecord(forwardedProps) ? forwardedProps : {}
   // A session without a name is continued only by naming a response.
-  const [before] = session?.unlisted === true ? await engine.runs.list(run.sessionId, 1, run.id) : []
+  const [before] = session !== null && session.alias === null ? await engine.runs.list(run.sessionId, 1, run.id) : []
   return {
     instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
-    conversation: session === null || session.unlisted ? null : (session.alias ?? session.id),
+    conversation: session?.alias ?? null,
     previousResponseId: before === undefined ? null : responseId(before.id),
     user: typeof props.user === 'string' ? props.user : null,
     metadata: isRecord(props.metadata) ? { ...props.metadata } : {},

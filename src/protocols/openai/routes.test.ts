@@ -82,14 +82,12 @@ describe('a conversation that nobody names', () => {
     expect(shown(requests[0])).toEqual(['user: One?', 'assistant: Two.', 'user: And\nthen?'])
   })
 
-  test('is logged where no list shows it', async () => {
+  test('is an ordinary session that lists show', async () => {
     await using door = await openOpenAi()
     await door.post(CHAT, { messages: ask('hello') })
 
-    const query = { owner: 'local_user', limit: 10 }
-    expect(await door.store.sessions.list(query)).toEqual([])
-    expect(await door.store.sessions.list({ ...query, unlisted: true })).toMatchObject([
-      { unlisted: true, messageCount: 2, alias: null },
+    expect(await door.store.sessions.list({ owner: 'local_user', limit: 10 })).toMatchObject([
+      { unlisted: false, messageCount: 2, alias: null },
     ])
   })
 
@@ -274,7 +272,7 @@ describe('a stream', () => {
     const reading = door.frames(path, body)
     await until(() => model.requests.length === 1)
 
-    const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1, unlisted: true })
+    const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1 })
     const [run] = await door.engine.runs.open(session?.id ?? '')
     await door.post(`/runs/${run?.id}/cancel`, {})
 
@@ -364,13 +362,24 @@ describe('a whole answer', () => {
   })
 
   test.each(doors)('is an error when the model fails, and not to be asked for again: %s', async (path, body) => {
-    await using door = await openOpenAi({ answers: [{ parts: [{ error: { code: 'model_timeout' } }] }] })
+    await using door = await openOpenAi({
+      answers: [{ parts: [{ error: { code: 'model_timeout', retryable: true } }] }],
+    })
 
     const failed = await door.post(path, body)
 
     expect(failed.headers.get('x-should-retry')).toBe('false')
     expect(await refusal(failed)).toEqual([502, 'model_timeout', null])
   })
+
+  test.each(doors)(
+    'is 400 when the model will fail again, also with a code that often passes: %s',
+    async (path, body) => {
+      await using door = await openOpenAi({ answers: [{ parts: [{ error: { code: 'model_rate_limited' } }] }] })
+
+      expect(await refusal(await door.post(path, body))).toEqual([400, 'model_rate_limited', null])
+    },
+  )
 
   test('keeps what was said before the model refused', async () => {
     const answers = [{ parts: [{ text: 'Well' }, { error: { code: 'model_refused' as const } }] }]
@@ -423,8 +432,8 @@ describe('the headers of a start', () => {
 
     expect(await completion(await send({}))).toEqual(first)
     expect(door.engine.stats().runsStarted).toBe(1)
-    expect(await refusal(await send({}, 'other'))).toEqual([422, 'idempotency_mismatch', null])
-    expect(await refusal(await send({ 'X-Session-Id': 'talk' }))).toEqual([422, 'idempotency_mismatch', null])
+    expect(await refusal(await send({}, 'other'))).toEqual([400, 'idempotency_mismatch', null])
+    expect(await refusal(await send({ 'X-Session-Id': 'talk' }))).toEqual([400, 'idempotency_mismatch', null])
   })
 
   test('X-On-Busy: a busy conversation may be left alone', async () => {
@@ -436,7 +445,7 @@ describe('the headers of a start', () => {
 
     const second = await door.post(RESPONSES, body, { 'X-On-Busy': 'reject' })
 
-    expect(await refusal(second)).toEqual([409, 'run_in_progress', null])
+    expect(await refusal(second)).toEqual([400, 'run_in_progress', null])
     model.say(text('Hi.'), stop)
     expect((await first).status).toBe(200)
   })
@@ -532,7 +541,7 @@ describe('what is refused', () => {
     async (path, body) => {
       await using door = await openOpenAi()
 
-      expect(await refusal(await door.post(path, body))).toEqual([501, 'not_available_yet', null])
+      expect(await refusal(await door.post(path, body))).toEqual([400, 'not_available_yet', null])
       expect(door.engine.stats().runsStarted).toBe(0)
     },
   )
@@ -611,13 +620,13 @@ describe('what is refused', () => {
 
     expect(await refusal(await door.post(CHAT, '{'))).toEqual([400, 'malformed_json', null])
     expect(await refusal(await door.post(CHAT, 'a=b', { 'Content-Type': 'text/plain' }))).toEqual([
-      415,
+      400,
       'unsupported_media_type',
       null,
     ])
     expect(await refusal(await door.get('/v1/nothing'))).toEqual([404, 'route_not_found', null])
     expect(await refusal(await door.get(CHAT))).toEqual([405, 'method_not_allowed', null])
-    expect(await refusal(await door.get('/v1/models', { Authorization: 'Bearer nonsense' }))).toEqual([
+    expect(await refusal(await door.get('/v1/models', { Authorization: 'Bearer qd_revoked' }))).toEqual([
       401,
       'unauthorized',
       null,

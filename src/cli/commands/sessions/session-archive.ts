@@ -156,7 +156,7 @@ const run: z.ZodType<RunRecord> = whole<RunRecord>()({
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
   usage: z.array(z.custom<RunRecord['usage'][number]>(isRecord, 'expected an object')),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  error: z.object({ code: z.string(), message: z.string(), isFinal: z.literal(true).exactOptional() }).nullable(),
   cancelRequested: z.boolean(),
   firstSeq: count.nullable(),
   lastSeq: count.nullable(),

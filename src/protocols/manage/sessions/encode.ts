@@ -22,7 +22,7 @@ export function runView(run: RunSummary, session: SessionRecord | null) {
       cached_input_tokens: usage.cachedInputTokens,
       cache_write_input_tokens: usage.cacheWriteInputTokens,
     })),
-    error: run.error,
+    error: run.error && { code: run.error.code, message: run.error.message },
   }
 }
 
