@@ -36,6 +36,8 @@ export interface RunInput {
   state?: unknown
   /** The session's id as the request spelled it. RUN_STARTED repeats it. */
   wireThreadId?: string
+  /** Digest of the conversation up to the answer of this run, if its client names no session and sends it whole. */
+  conversation?: string
   /** Id of the request that started the run, for the run's log lines. */
   correlationId?: string
   /** The trace that the run belongs to, if it is traced. */

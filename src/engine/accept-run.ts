@@ -76,6 +76,7 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
       onBusy,
       maxQueued: limits.queuedRuns,
       maxSessions: limits.sessions,
+      ...('existing' in request.session && request.session.unchanged ? { unchanged: true } : {}),
       ...(request.onlyRepeat === undefined ? {} : { onlyRepeat: request.onlyRepeat }),
       ...(metadata === undefined ? {} : { metadata }),
       ...(files === undefined ? {} : { files }),

@@ -82,7 +82,8 @@ export interface StartRequest extends Starter {
 
 /** `existing` came from `Sessions.find`; `create` makes one with this id or alias unless it exists by now. */
 export type SessionChoice =
-  | { existing: SessionRecord }
+  /** `unchanged`: throws `conflict` if something was said in it since. */
+  | { existing: SessionRecord; unchanged?: true }
   | { create: { id?: string; alias?: string; label?: string; unlisted?: boolean } }
 
 export interface AcceptedRun {

@@ -18,6 +18,8 @@ export interface Sessions {
    * somebody else's session; any other name is free to use.
    */
   findForStart(owner: string, reference: string): Promise<SessionRecord | null>
+  /** The owner's session in which this conversation (its digest) was said, and nothing since; the last one, if there are several. */
+  ofConversation(owner: string, digest: string): Promise<SessionRecord | null>
   /** Newest activity first. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
   list(query: SessionPage): Promise<SessionRecord[]>
   /**

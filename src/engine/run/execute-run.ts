@@ -1,10 +1,13 @@
 // One run from its first event to its last. What happens in between is the agent loop (`agent-loop.ts`). Everything it needs comes
 // in as arguments, and it ends with exactly one terminal event, whatever happens.
 
+import { afterTurn, conversationKey } from '../../domain/conversation.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
+import { isBrokenOff } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { type AgentSpan, traceFields } from '../../domain/telemetry.ts'
 import type { Wait } from '../../domain/wait.ts'
@@ -86,11 +89,13 @@ export async function executeRun(
     for (let attempt = scope; ; ) {
       const end = await runAgent(attempt, lane, agent, attempt.budget)
       if (end.type === 'answered') {
-        await writer.finish(completedEnd(run, session, usage.total, end.answer, writer.timestamp()))
+        const done = completedEnd(run, session, usage.total, end.answer, writer.timestamp())
+        await writer.finish({ ...done, ...(await foundBy(scope, end.answer.messages, [])) })
         return ended('completed')
       }
       try {
-        await writer.finish(waitingEnd(run, session, usage.total, end.pending, writer.timestamp()))
+        const waiting = waitingEnd(run, session, usage.total, end.pending, writer.timestamp())
+        await writer.finish({ ...waiting, ...(await foundBy(scope, [], end.pending)) })
         logWaits(deps.log, root.definition.name, end.pending)
         for (const { wait, isNew } of end.pending) {
           if (isNew) span.waits({ id: wait.id, tool: wait.tool, kind: wait.wait })
@@ -179,6 +184,28 @@ const secondAttempt = (scope: RunScope, pending: readonly Pending[]): RunScope =
 })
 
 const isQuestion = (wait: Wait): boolean => wait.wait === 'approval' && wait.kind === 'question'
+
+/** How many messages of a run are read for the digest of its answer. */
+const LOOK_BACK = 1_000
+
+/** A client that names no session finds it again by what was said. It has to be told what was said first, so a person's turn ends it. */
+async function foundBy(
+  { store, run }: RunScope,
+  last: readonly StoredMessage[],
+  pending: readonly Pending[],
+): Promise<Pick<RunEnd, 'key'>> {
+  const { conversation, responseFormat } = run.input
+  if (conversation === undefined || pending.some(({ wait }) => wait.wait !== 'client_call')) return {}
+  const stored = await store.messages.page(run.sessionId, LOOK_BACK)
+  const said = [...stored, ...last].filter(
+    ({ role, runId, metadata }) => role === 'assistant' && runId === run.id && !isBrokenOff(metadata),
+  )
+  // A client that asked for JSON gets only the last message.
+  const shown = responseFormat === undefined ? said : said.slice(-1)
+  const text = shown.map(({ content }) => textOf(content)).join('')
+  const marks = pending.map(({ wait }) => wait.callId)
+  return { key: conversationKey(afterTurn(conversation, { role: 'assistant', text, marks })) }
+}
 
 /** The user said something, or wants another answer to an earlier message: the model is next. */
 const bringsNewMessage = ({ input }: RunRecord): boolean =>

@@ -61,6 +61,8 @@ export interface RunEnd {
   messages: StoredMessage[]
   usage: TokenUsage[]
   error: RunError | null
+  /** The run can be found by it from now on. */
+  key?: string
   audit?: FinishRun['audit']
   /** `waiting` only. */
   waiting?: Pick<FinishRun, 'waits' | 'stillPending'>
@@ -189,7 +191,7 @@ export function createRunWriter(
       }
     },
 
-    async finish({ status, terminal, messages, usage, error, audit, waiting }) {
+    async finish({ status, terminal, messages, usage, error, key, audit, waiting }) {
       await appends.settled()
       const closing = open.closing(timestamp(), status === 'completed' || status === 'waiting' ? undefined : BROKEN_OFF)
       // The last event can be changed but not dropped.
@@ -211,6 +213,7 @@ export function createRunWriter(
             messages: [...appends.refusedMessages, ...shown, ...messages],
             usage,
             error,
+            ...(key === undefined ? {} : { key }),
             ...(audit === undefined ? {} : { audit }),
             ...waiting,
           })

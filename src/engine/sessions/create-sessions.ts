@@ -2,6 +2,7 @@
 
 import type { SessionSettings } from '../../domain/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
+import { conversationKey } from '../../domain/conversation.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -80,6 +81,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const { session, isForeign } = await locate(owner, reference)
       if (isForeign) throw sessionNotFound(reference)
       return session
+    },
+
+    async ofConversation(owner, digest) {
+      const run = await store.runs.byKey(owner, conversationKey(digest))
+      const { session } = run === null ? { session: null } : await lookUp(store, owner, run.sessionId)
+      if (run === null || session === null || (await hasExpired(session))) return null
+      const [latest] = await store.runs.latest(session.id, 1)
+      return latest?.id === run.id ? session : null
     },
 
     async getOpen(owner, reference) {

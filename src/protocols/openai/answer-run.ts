@@ -6,11 +6,12 @@ import type { TerminalEvent } from '../../domain/event.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { contentWith, textOf } from '../../domain/message.ts'
-import type { NewMessage, RunRecord } from '../../domain/run.ts'
+import type { NewMessage, RunInput, RunRecord } from '../../domain/run.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
 import { type ClientCall, clientCallId } from '../../domain/wait.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { SessionChoice } from '../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { runFailure } from '../shared/answer/answer-failure.ts'
 import { clientCalls, clientCallsOf } from '../shared/answer/client-calls.ts'
@@ -25,6 +26,7 @@ import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import type { CallerTools } from './caller-tools.ts'
 import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
+import { conversationDigests } from './whole-conversation.ts'
 
 export interface OpenAiDeps {
   engine: Engine
@@ -61,13 +63,27 @@ interface AnswerForm {
   whole(run: RunRecord, answer: RunAnswer, calls: readonly ClientCall[]): unknown
 }
 
+type Calls = ReadonlyMap<string, 'pending' | 'answered'>
+
+interface Continued {
+  record: SessionRecord
+  calls: Calls
+}
+
+/** Where a run begins. `calls`: those that may be answered there; null if the request holds the whole conversation. */
+interface Place {
+  place: SessionChoice
+  calls: Calls | null
+  input: Pick<RunInput, 'wireThreadId' | 'conversation'>
+}
+
 type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
 
 export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   const { engine, ids, attachments } = deps
 
   /** The calls that belong to this conversation and have not been given up. */
-  async function callsOf(owner: string, { record }: NamedSession, callIds: readonly string[]) {
+  async function callsOf(owner: string, record: SessionRecord | null, callIds: readonly string[]) {
     const found = new Map<string, 'pending' | 'answered'>()
     for (const callId of callIds) {
       const call = await engine.waits.clientCall(owner, clientCallId(callId)).catch((error: unknown) => {
@@ -80,40 +96,68 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     return found
   }
 
+  /** The session that has the conversation of a request without a name, and the calls that wait there for its results. */
+  async function findSame(owner: string, before: string | null, turns: readonly Turn[]): Promise<Continued | null> {
+    const record = before === null ? null : await engine.sessions.ofConversation(owner, before)
+    if (record === null) return null
+    const results = newResults(turns)
+    const calls = await callsOf(owner, record, results)
+    // Somebody else has answered a call, or given it up.
+    return results.every((id) => calls.get(id) === 'pending') ? { record, calls } : null
+  }
+
   async function start(request: Request, ask: Ask): Promise<RunRecord> {
+    const { session, turns, props } = ask
+    refuseSupervised(session?.record ?? null)
+    const { name } = engine.agents.get(ask.agent ?? session?.record?.agent ?? null)
+    const { warnings } = ask.callerTools
+    if (warnings.length > 0) request.log.warn('schemas of tools are not enforced in full', { warnings })
+    if (session !== null) {
+      const calls = await callsOf(request.principal.owner, session.record, newResults(turns))
+      const place = session.record === null ? { create: { alias: session.name } } : { existing: session.record }
+      return accept(request, ask, { place, calls, input: { wireThreadId: session.name } })
+    }
+    const { before, now } = await conversationDigests(name, props.user, turns)
+    const input = { conversation: now }
+    const same = await findSame(request.principal.owner, before, turns)
+    if (same !== null) {
+      const place = { existing: same.record, unchanged: true } as const
+      try {
+        return await accept(request, ask, { place, calls: same.calls, input })
+      } catch (error) {
+        // Another request has just gone on there, as when one asks twice at the same time. This is a conversation of its own.
+        if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+      }
+    }
+    return accept(request, ask, { place: { create: {} }, calls: null, input })
+  }
+
+  async function accept(request: Request, ask: Ask, { place, calls, input }: Place): Promise<RunRecord> {
     const { owner } = request.principal
     const { session, props, callerTools } = ask
-    refuseSupervised(session?.record ?? null)
     const agent = engine.agents.get(ask.agent ?? session?.record?.agent ?? null)
     const offered = callerTools.choice === 'none' ? [] : callerTools.tools
-    const { warnings } = callerTools
-    if (warnings.length > 0) request.log.warn('schemas of tools are not enforced in full', { warnings })
     const onBusy = onBusyOf(request)
+    const body = await jsonWithFiles(request)
     // A header may name the conversation, so the body alone does not identify the request.
-    const idempotency = idempotencyOf(request, [await jsonWithFiles(request), session?.name ?? null])
-    const taken = takeTurns(
-      ask.turns,
-      {
-        continues: session === null ? null : { calls: await callsOf(owner, session, newResults(ask.turns)) },
-        maxMessages: agent.context.maxMessages,
-        field: ask.field,
-      },
-      ids,
-    )
+    const idempotency = idempotencyOf(request, [body, session?.name ?? null])
+    const options = {
+      continues: calls === null ? null : { calls },
+      maxMessages: agent.context.maxMessages,
+      field: ask.field,
+    }
+    const taken = takeTurns(ask.turns, options, ids)
     const files = await attachments.take(owner, [...taken.files.values()].flat())
     const messages = withFiles(taken, files)
-    releaseBody(request, [await jsonWithFiles(request), ...ask.turns])
+    // It is needed once more if the session has changed.
+    const isKept = 'existing' in place && place.unchanged === true
+    if (!isKept) releaseBody(request, [body, ...ask.turns])
     await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.runs.start({
       correlationId: request.correlationId,
       ...starterOf(request.principal),
       agent: agent.name,
-      session:
-        session === null
-          ? { create: {} }
-          : session.record === null
-            ? { create: { alias: session.name } }
-            : { existing: session.record },
+      session: place,
       input: {
         messages,
         instructions: taken.instructions,
@@ -124,7 +168,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
         onlyBroughtTools: true,
         ...(ask.format === null ? {} : { responseFormat: ask.format.schema }),
         ...(Object.keys(props).length === 0 ? {} : { forwardedProps: props }),
-        ...(session === null ? {} : { wireThreadId: session.name }),
+        ...input,
       },
       origin: 'reader',
       ...startFiles(files),
@@ -133,6 +177,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
       ...(onBusy === undefined ? {} : { onBusy }),
       ...(idempotency === undefined ? {} : { idempotency }),
     })
+    if (isKept) releaseBody(request, [body, ...ask.turns])
     return run
   }
 

@@ -40,7 +40,7 @@ const TAG = 'OpenAI'
 export const describeChat: RouteDescription = {
   tag: TAG,
   description:
-    'Without a conversation (`metadata.session_id` or `X-Session-Id`) the agent knows only the messages of the request. With a conversation, the server stores the history and takes only the new messages at the end. The caller runs `tools`: the answer ends with `tool_calls`, and the next request sends their results. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
+    'Without a name (`metadata.session_id` or `X-Session-Id`) the request holds the whole conversation. It goes on in the session of the caller in which just that was said, or begins one. With a conversation, the server stores the history and takes only the new messages at the end. The caller runs `tools`: the answer ends with `tool_calls`, and the next request sends their results. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
   headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Name of the conversation.') },
   body: {
     schema: ChatRequestSchema,
@@ -95,7 +95,7 @@ export const describeChat: RouteDescription = {
 export const describeRespond: RouteDescription = {
   tag: TAG,
   description:
-    '`previous_response_id` or `conversation` continues a session, and only the new messages at the end are taken. Without either, the agent knows only the input. The caller runs `tools`: the response ends with items of the type `function_call`, and the next request sends `function_call_output`. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
+    '`previous_response_id` or `conversation` continues a session, and only the new messages at the end are taken. Without either, the input holds the whole conversation. It goes on in the session of the caller in which just that was said, or begins one. The caller runs `tools`: the response ends with items of the type `function_call`, and the next request sends `function_call_output`. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
   headers: startHeaders,
   body: {
     schema: ResponseRequestSchema,

@@ -82,7 +82,8 @@ export function newResults(turns: readonly Turn[]): string[] {
   return ids
 }
 
-const firstNew = (turns: readonly Turn[]): number => turns.findLastIndex(({ role }) => role === 'assistant') + 1
+/** Where the messages after the last answer begin. */
+export const firstNew = (turns: readonly Turn[]): number => turns.findLastIndex(({ role }) => role === 'assistant') + 1
 
 const newTurns = <T extends Turn>(turns: readonly T[]): T[] => turns.slice(firstNew(turns))
 
@@ -116,7 +117,7 @@ function checkResults(said: readonly Said[], field: string): void {
 }
 
 /** Providers refuse an empty message. */
-function isFilled(turn: Said): boolean {
+export function isFilled(turn: Said): boolean {
   if (turn.role === 'tool' || turn.text.trim() !== '') return true
   return turn.role === 'user' ? turn.files.length > 0 : (turn.calls ?? []).length > 0
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Store } from '../store.ts'
 import {
   ACCEPTED,
   accept,
@@ -14,6 +15,7 @@ import {
   openForTest,
   readSession,
   refusal,
+  remove,
   text,
 } from './samples.contract.ts'
 
@@ -152,6 +154,36 @@ export function describeRepeating(open: OpenStore): void {
       expect(await store.runs.byWireId(one.id, 'q')).toBe(null)
       expect(await store.runs.byWireId(newId(), 'r')).toBe(null)
       expect(await store.runs.ofOwner('carol', 'r')).toBe(null)
+    })
+
+    test('finds the run that ended last with a key, until its session is removed', async () => {
+      const { store, reopen } = await openForTest(open)
+      const [one, two] = [newSession(), newSession()]
+      const first = await acceptedRun(store, accept(one))
+      const second = await acceptedRun(store, accept(two))
+      const found = async (current: Store) => (await current.runs.byKey(one.owner, '\nsaid'))?.id ?? null
+
+      expect(await found(store)).toBe(null)
+      await done(store, finish(first, { key: '\nsaid' }))
+      expect(await found(store)).toBe(first.id)
+      await done(store, finish(second, { key: '\nsaid' }))
+      expect(await found(await reopen())).toBe(second.id)
+      expect(await store.runs.byKey('bob', '\nsaid')).toBe(null)
+      await done(store, remove(two.id))
+      expect(await found(store)).toBe(null)
+    })
+
+    test('is refused in a session that has changed, if the command says so', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const first = await acceptedRun(store, accept(session, { start: { messages: [newMessage('one')] } }))
+      const read = (await store.sessions.get(session.id)) ?? session
+      const next = () => accept(read, { unchanged: true, start: { messages: [newMessage(newId())] } })
+
+      expect(await refusal(store, next())).toBe('conflict')
+      await done(store, finish(first))
+      await done(store, next())
+      expect(await refusal(store, next())).toBe('conflict')
     })
   })
 }

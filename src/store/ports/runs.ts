@@ -15,6 +15,8 @@ export interface RunReads {
   byWireId(sessionId: string, wireId: string): Promise<RunRecord | null>
   /** The newest run of this owner that the client called `wireId`. */
   ofOwner(owner: string, wireId: string): Promise<RunRecord | null>
+  /** The run of this owner that ended last with this key (`FinishRun.key`). */
+  byKey(owner: string, key: string): Promise<RunRecord | null>
   /** The run that is running or waiting, then the queued ones in order. */
   open(sessionId: string): Promise<RunRecord[]>
   /** Running runs whose owner has no live lease, and queued runs with no run before them. */
@@ -42,6 +44,8 @@ export interface AcceptRun {
   leaseOwner: string
   onBusy: 'queue' | 'reject' | 'interrupt'
   maxQueued: number
+  /** Refused (`conflict`) if the session has a new message since it was read, or another run is at work. */
+  unchanged?: true
   /** Nothing new is taken: refused (`conflict`) unless the same request came before. */
   onlyRepeat?: true
   idempotency?: { key: string; digest: string; expiresAt: number }
@@ -160,6 +164,8 @@ export interface FinishRun {
   messages: readonly StoredMessage[]
   usage: TokenUsage[]
   error: RunError | null
+  /** `byKey` finds the run from now on, until its session is removed. Keys of requests and these never look the same. */
+  key?: string
   /** `waiting` only: what the run waits for from now on. */
   waits?: readonly Wait[]
   /** `waiting` only: earlier waits that are still open. Refused (`conflict`) if one of them has been answered. */

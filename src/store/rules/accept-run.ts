@@ -38,6 +38,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   if (files.length > 0) yield* refuseFiles(files, run.owner, known?.id ?? null)
 
   const open = known === null ? [] : yield* ask('openRuns', known.id)
+  if (command.unchanged) refuseChanged(command, known, open)
   const waitingRunId = open.find(({ status }) => status === 'waiting')?.id ?? null
   const [answer] = answers
   if (answer !== undefined) {
@@ -105,6 +106,15 @@ function refuseBusy({ onBusy, maxQueued }: AcceptRun, open: readonly Pick<RunRec
   if (open.filter(({ status }) => status === 'queued').length >= maxQueued) {
     throw new ServerError('queue_full', `${maxQueued} runs already wait in this session.`)
   }
+}
+
+function refuseChanged(
+  { session }: AcceptRun,
+  known: SessionRecord | null,
+  open: readonly Pick<RunRecord, 'status'>[],
+): void {
+  const isSame = known?.messageCount === session.messageCount && open.every(({ status }) => status === 'waiting')
+  if (!isSame) throw new ServerError('conflict', 'The session has changed since it was read.')
 }
 
 /** Gives up what the session waits for. Throws if a person has to answer, or if the command says `refuse`. */

@@ -256,10 +256,19 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
   ]
   if (records.length > 0) changes.push({ write: 'add_audit', records })
   changes.push({ write: 'update_run', before: run, run: ended })
+  if (command.key !== undefined) {
+    // A store replaces only a key that it was asked for.
+    yield* ask('idempotencyKey', run.owner, command.key)
+    const value = { digest: '', runId: run.id, expiresAt: NEVER }
+    changes.push({ write: 'put_key', owner: run.owner, key: command.key, value })
+  }
   // A run that waited ends a second time, with the same usage.
   if (run.usage.length === 0 && usage.length > 0) changes.push({ write: 'add_usage', rows: usageRows(ended, now) })
   return { result: { ok: true, firstSeq, run: ended }, changes }
 }
+
+/** The end of the year 9999. */
+const NEVER = 253_402_300_799_999
 
 /** Adds to the changes that nobody can answer these waits any more. */
 export function interruptWaits(changes: Change[], pending: readonly Wait[], at: number): void {

@@ -113,6 +113,7 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     runs: {
       get: (id) => state.runs.get(id) ?? null,
       byWireId: (sessionId, wireId) => state.sessions.get(sessionId)?.runs.find((run) => run.wireId === wireId) ?? null,
+      byKey: (owner, key) => state.runs.get(state.idempotency.get(nameOf(owner, key))?.runId ?? '') ?? null,
       ofOwner: (owner, wireId) =>
         [...state.runs.values()].findLast((run) => run.owner === owner && run.wireId === wireId) ?? null,
 

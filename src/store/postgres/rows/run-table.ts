@@ -83,6 +83,14 @@ const runOfOwner: Statement = {
     WHERE runs.owner = $1 ORDER BY runs.ord DESC LIMIT 1`,
 }
 
+const runOfKey: Statement = {
+  name: 'run_of_key',
+  text: `SELECT ${RUN_COLUMNS} FROM idempotency
+    JOIN routes ON routes.kind = 'run' AND routes.id = idempotency.run_id
+    JOIN runs ON runs.session = routes.session AND runs.id = idempotency.run_id
+    WHERE idempotency.owner = $1 AND idempotency.key = $2`,
+}
+
 const runsOfSession: Statement = {
   name: 'runs_of_session',
   text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 ORDER BY ord`,
@@ -156,6 +164,7 @@ export function createRunReads(sql: Sql): RunReads {
     get: (id) => one(runById, [id]),
     byWireId: (sessionId, wireId) => one(runByWireId, [sessionId, wireId]),
     ofOwner: (owner, wireId) => one(runOfOwner, [owner, wireId, ...wireIds(owner, wireId)]),
+    byKey: (owner, key) => one(runOfKey, [owner, key]),
     open: (sessionId) => many(openRuns, [sessionId]),
     async orphans(now, limit) {
       const dead = (await sql.rows<[string]>(deadOwners, [now])).map(([owner]) => owner)

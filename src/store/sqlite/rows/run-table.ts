@@ -83,6 +83,9 @@ export function createRunReads(db: DatabaseSync): RunReads {
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND wire_id = ?`,
   )
   const ownersRun = db.prepare(`SELECT ${RUN_COLUMNS} WHERE runs.owner = ? AND wire_id = ? ORDER BY rid DESC LIMIT 1`)
+  const keysRun = db.prepare(
+    `SELECT ${RUN_COLUMNS} WHERE runs.id = (SELECT run_id FROM idempotency WHERE owner = ? AND key = ?)`,
+  )
   const sessionRuns = db.prepare(
     `SELECT ${RUN_COLUMNS} WHERE sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY rid`,
   )
@@ -115,6 +118,10 @@ export function createRunReads(db: DatabaseSync): RunReads {
     },
     async byWireId(sessionId, wireId) {
       const row = runByWire.get(sessionId, wireId)
+      return row === undefined ? null : toRun(row)
+    },
+    async byKey(owner, key) {
+      const row = keysRun.get(owner, key)
       return row === undefined ? null : toRun(row)
     },
     async ofOwner(owner, wireId) {
