@@ -28,6 +28,8 @@ export interface RunInput {
   clientAnswers?: 'none' | 'next_request' | 'in_stream'
   /** The client only knows the client tools that it sends; those of the agent file are not offered. */
   onlyBroughtTools?: boolean
+  /** The run may not end before it has called one of `clientTools`. */
+  mustCall?: true
   /** JSON Schema for the answer of this run, instead of the agent's own. */
   responseFormat?: JsonSchema
   /** Passed to tools, never to the model. */

@@ -9,7 +9,7 @@ import type { Fact } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
-import type { RunInput } from '../../domain/run.ts'
+import type { RunInput, RunRecord } from '../../domain/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { Model, ModelUsage } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -56,13 +56,13 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     if (answer === 'ask again') continue
 
     if (answer.calls.length === 0 && answer.filtered.length === 0) {
-      const problems = formatProblems(step.request.responseFormat, answer)
-      if (problems === null) return { type: 'answered', answer }
+      const wrong = missingCall(scope, lane, answer) ?? wrongFormat(step.request.responseFormat, answer)
+      if (wrong === null) return { type: 'answered', answer }
       const rejected = asBrokenOff(answer.messages)
-      if (isRepaired) throw new StepBroken(invalidAnswer(problems), rejected, answer.usage)
+      if (isRepaired) throw new StepBroken(wrong.error, rejected, answer.usage)
       isRepaired = true
       await pen.commit({ messages: rejected })
-      notes.push(repairNote(answer.text, problems))
+      notes.push(`Your last answer was:\n${answer.text.slice(0, 4_000)}\n${wrong.note}`)
       continue
     }
 
@@ -139,7 +139,7 @@ function inputFor(
   if (lane !== null) return { instructions: [...notes], context: [] }
   const { instructions, context, responseFormat } = run.input
   return {
-    instructions: [...instructions, ...notes],
+    instructions: [...instructions, ...mustCallNotes(run), ...notes],
     context,
     ...(responseFormat === undefined ? {} : { responseFormat }),
   }
@@ -246,6 +246,35 @@ const stepFinished = ({ run, usage }: RunScope, { id: lane, pen }: Lane, step: n
 const filteredNote = (tool: string): string =>
   `Your call of ${tool} was refused: that tool may not be used here. Go on without it.`
 
+/** An answer that is not taken: what the model is told about it, and how the run ends if the next one is wrong too. */
+interface WrongAnswer {
+  note: string
+  error: ServerError
+}
+
+const namesOf = (run: RunRecord): string => run.input.clientTools.map(({ name }) => name).join(', ')
+
+/** Whoever must call a tool is told so from the start. A provider's own `tool_choice` would also forbid the agent's other tools. */
+const mustCallNotes = (run: RunRecord): string[] =>
+  run.input.mustCall ? [`Do not answer in words: you must call one of these tools now: ${namesOf(run)}.`] : []
+
+/** Null if no call is demanded: a run that calls a client's tool does not end with an answer. */
+function missingCall({ run }: RunScope, { id: lane }: Lane, { finish }: Answer): WrongAnswer | null {
+  if (lane !== null || !run.input.mustCall || finish === 'length') return null
+  return {
+    note: `You must call one of these tools in its place: ${namesOf(run)}.`,
+    error: new ServerError(
+      'invalid_answer',
+      `The model called none of the demanded tools, also at the second try: ${namesOf(run)}.`,
+    ),
+  }
+}
+
+function wrongFormat(schema: Record<string, unknown> | null, answer: Answer): WrongAnswer | null {
+  const problems = formatProblems(schema, answer)
+  return problems === null ? null : { note: repairNote(problems), error: invalidAnswer(problems) }
+}
+
 /** Null if the answer fits. An answer that was cut off is not checked: the end of the run says that it was cut. */
 function formatProblems(schema: Record<string, unknown> | null, { text, finish }: Answer): string | null {
   if (schema === null || finish === 'length') return null
@@ -262,6 +291,6 @@ function formatProblems(schema: Record<string, unknown> | null, { text, finish }
 const invalidAnswer = (problems: string): ServerError =>
   new ServerError('invalid_answer', `The answer does not fit the response format, also at the second try: ${problems}`)
 
-const repairNote = (text: string, problems: string): string =>
-  `Your last answer was:\n${text.slice(0, 4_000)}\nIt does not fit the required JSON Schema: ${problems}\n` +
+const repairNote = (problems: string): string =>
+  `It does not fit the required JSON Schema: ${problems}\n` +
   'Answer again with the corrected JSON alone: no other words, no code fence.'

@@ -194,14 +194,14 @@ async function foundBy(
   last: readonly StoredMessage[],
   pending: readonly Pending[],
 ): Promise<Pick<RunEnd, 'key'>> {
-  const { conversation, responseFormat } = run.input
+  const { conversation, responseFormat, mustCall } = run.input
   if (conversation === undefined || pending.some(({ wait }) => wait.wait !== 'client_call')) return {}
   const stored = await store.messages.page(run.sessionId, LOOK_BACK)
   const said = [...stored, ...last].filter(
     ({ role, runId, metadata }) => role === 'assistant' && runId === run.id && !isBrokenOff(metadata),
   )
-  // A client that asked for JSON gets only the last message.
-  const shown = responseFormat === undefined ? said : said.slice(-1)
+  // A client that asked for JSON gets only the last message, one that demands a call none.
+  const shown = mustCall ? [] : responseFormat === undefined ? said : said.slice(-1)
   const text = shown.map(({ content }) => textOf(content)).join('')
   const marks = pending.map(({ wait }) => wait.callId)
   return { key: conversationKey(afterTurn(conversation, { role: 'assistant', text, marks })) }

@@ -1,6 +1,7 @@
 // ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 differ only in files and reasoning.
 
 import type { ModelSettings } from '../../domain/agent.ts'
+import { isOpenObject } from '../../domain/open-object.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
@@ -32,7 +33,8 @@ export function callOptions(request: ModelRequest, settings: ModelSettings, vers
     options.toolChoice = { type: 'auto' }
   }
   if (request.responseFormat !== null) {
-    options.responseFormat = { type: 'json', schema: request.responseFormat, name: 'answer' }
+    const schema = request.responseFormat
+    options.responseFormat = isOpenObject(schema) ? { type: 'json' } : { type: 'json', schema, name: 'answer' }
   }
   // Before version 4 every provider had its own option for it.
   if (version === 'v4' && settings.reasoning?.effort !== undefined) options.reasoning = settings.reasoning.effort

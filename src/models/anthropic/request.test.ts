@@ -126,6 +126,13 @@ describe('Anthropic request', () => {
     })
   })
 
+  test('asks for any object in words, because the API closes every object of a schema', () => {
+    const body = bodyOf({ responseFormat: { type: 'object' } })
+
+    expect(body).toMatchObject({ system: expect.stringContaining('as one JSON object alone') })
+    expect(body).not.toHaveProperty('output_config')
+  })
+
   test('asks for structured output with a schema that the API accepts', () => {
     const schema = {
       type: 'object',

@@ -2,6 +2,7 @@
 
 import type { ModelSettings } from '../../domain/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { isOpenObject } from '../../domain/open-object.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
@@ -49,7 +50,11 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
     stream: true,
     metadata: { user_id: request.sessionId },
   }
-  if (request.system !== '') body.system = request.system
+  const format = request.responseFormat
+  // The API closes every object, so any object can only be asked for in words.
+  const inWords = format !== null && isOpenObject(format) ? [ANY_OBJECT] : []
+  const system = [request.system, ...inWords].filter((text) => text !== '').join('\n\n')
+  if (system !== '') body.system = system
   const tools = request.tools.length > 0 ? request.tools : toolsOfHistory(request.messages)
   if (tools.length > 0) {
     body.tools = tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))
@@ -62,12 +67,14 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   else if (effort !== undefined) body.thinking = { type: 'adaptive' }
   const output: JsonObject = {}
   if (effort !== undefined) output.effort = effort
-  if (request.responseFormat !== null) {
-    output.format = { type: 'json_schema', schema: outputSchema(request.responseFormat) }
+  if (format !== null && inWords.length === 0) {
+    output.format = { type: 'json_schema', schema: outputSchema(format) }
   }
   if (Object.keys(output).length > 0) body.output_config = output
   return body
 }
+
+const ANY_OBJECT = 'Give your final answer as one JSON object alone: no other words, no code fence.'
 
 /** The API refuses a history with calls when no tools are defined, e.g. because their MCP server cannot be reached. */
 function toolsOfHistory(messages: readonly ModelMessage[]): ModelTool[] {

@@ -104,8 +104,15 @@ describe('Gemini request', () => {
     expect(thinking({ reasoning: {} })).toEqual(config({}))
   })
 
+  test('asks for any object by the type of the answer alone', () => {
+    expect(bodyOf({ responseFormat: { type: 'object' } })).toMatchObject({
+      generationConfig: { responseMimeType: 'application/json' },
+    })
+    expect(JSON.stringify(bodyOf({ responseFormat: { type: 'object' } }))).not.toContain('responseJsonSchema')
+  })
+
   test('asks for structured output; with tools, older models get the schema as text', () => {
-    const responseFormat = { type: 'object' }
+    const responseFormat = { type: 'object', properties: {} }
     const native = { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: responseFormat } }
     expect(bodyOf({ responseFormat })).toMatchObject(native)
     expect(bodyOf({ responseFormat, tools: [look] }, { name: 'gemini-3-pro' })).toMatchObject(native)
@@ -115,7 +122,7 @@ describe('Gemini request', () => {
       systemInstruction: {
         parts: [
           {
-            text: 'Be brief.\n\nWhen you have your final answer, give it as JSON only, valid against this JSON Schema:\n{"type":"object"}',
+            text: 'Be brief.\n\nWhen you have your final answer, give it as JSON only, valid against this JSON Schema:\n{"type":"object","properties":{}}',
           },
         ],
       },

@@ -1,6 +1,7 @@
 // ModelRequest → Gemini's generateContent. Pure.
 
 import type { ModelSettings } from '../../domain/agent.ts'
+import { isOpenObject } from '../../domain/open-object.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
@@ -62,7 +63,7 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   if (settings.maxTokens !== undefined) config.maxOutputTokens = settings.maxTokens
   if (schema !== null && !schemaInWords) {
     config.responseMimeType = 'application/json'
-    config.responseJsonSchema = schema
+    if (!isOpenObject(schema)) config.responseJsonSchema = schema
   }
   const thinking = thinkingConfig(settings, modern)
   if (thinking !== null) config.thinkingConfig = thinking

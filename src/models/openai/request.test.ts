@@ -153,10 +153,10 @@ describe('OpenAI request', () => {
       { ...closed, required: [] },
       { ...closed, additionalProperties: true },
       { ...closed, $defs: { item: { type: 'object' } } },
-      { type: 'object' },
     ]) {
       expect(formatOf(open)).toMatchObject({ response_format: { json_schema: { schema: open, strict: false } } })
     }
+    expect(formatOf({ type: 'object' })).toMatchObject({ response_format: { type: 'json_object' } })
   })
 
   test.each([

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ModelSettings } from '../../domain/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { isOpenObject } from '../../domain/open-object.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { withPath } from '../wire/base-url.ts'
 import type { JsonObject } from '../wire/json.ts'
@@ -67,7 +68,8 @@ function azureUrl({ url }: Dialect, deployment: string, path: 'chat/completions'
 
 function body(request: ModelRequest, settings: ModelSettings, dialect: Dialect): JsonObject {
   const schema = request.responseFormat
-  const system = schema === null || dialect.jsonSchema ? request.system : withSchema(request.system, schema)
+  const takesSchema = dialect.jsonSchema && schema !== null && !isOpenObject(schema)
+  const system = schema === null || takesSchema ? request.system : withSchema(request.system, schema)
   const body: JsonObject = {
     model: settings.name,
     messages: [
@@ -84,7 +86,7 @@ function body(request: ModelRequest, settings: ModelSettings, dialect: Dialect):
     }))
   }
   if (schema !== null) {
-    body.response_format = dialect.jsonSchema
+    body.response_format = takesSchema
       ? { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } }
       : { type: 'json_object' }
   }

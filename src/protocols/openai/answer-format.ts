@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
+import { isOpenObject } from '../../domain/open-object.ts'
 import type { JsonSchema } from '../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { longTextProblems } from '../shared/request/validate.ts'
@@ -13,7 +14,10 @@ const schemaShape = {
   strict: z.boolean().nullish(),
 }
 
-const WORDS = '`text`, or a `json_schema` that the answer must match. `json_object` is refused: send a schema instead.'
+const WORDS = '`text`, `json_object`, or a `json_schema` that the answer must match.'
+
+/** `json_object`: any object. */
+const ANY_OBJECT: JsonSchema = { type: 'object' }
 
 /** `{ type, json_schema: { schema, … } }`. */
 export const ChatFormatSchema = z
@@ -46,10 +50,8 @@ export function decodeFormat(sent: SentFormat | null | undefined, field: string)
     new ServerError('invalid_request', 'The answer cannot be given in this format.', {
       problems: [{ pointer: `/${field}`, detail }],
     })
-  if (sent.type === 'json_object') {
-    throw refused('json_object is not available. Send json_schema with a schema, or leave it out.')
-  }
-  if (sent.type !== 'json_schema') throw refused('Send the type text or json_schema.')
+  if (sent.type === 'json_object') return { name: 'answer', schema: ANY_OBJECT }
+  if (sent.type !== 'json_schema') throw refused('Send the type text, json_object or json_schema.')
   const { name = 'answer', schema } = sent
   if (schema === undefined) throw refused('Send a JSON Schema with it.')
   const [tooLong] = longTextProblems(schema, [])
@@ -61,4 +63,11 @@ export function decodeFormat(sent: SentFormat | null | undefined, field: string)
     throw error
   }
   return { name, schema }
+}
+
+/** As a response repeats it. A schema that allows any object was asked for as `json_object`. */
+export function formatView(format: AnswerFormat | null) {
+  if (format === null) return { type: 'text' as const }
+  if (isOpenObject(format.schema)) return { type: 'json_object' as const }
+  return { type: 'json_schema' as const, ...format, strict: true as const }
 }

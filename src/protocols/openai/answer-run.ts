@@ -24,7 +24,7 @@ import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts
 import { starterOf } from '../shared/request/caller.ts'
 import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
-import type { CallerTools } from './caller-tools.ts'
+import { type CallerTools, offeredTools } from './caller-tools.ts'
 import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 import { conversationDigests } from './whole-conversation.ts'
 
@@ -136,7 +136,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     const { owner } = request.principal
     const { session, props, callerTools } = ask
     const agent = engine.agents.get(ask.agent ?? session?.record?.agent ?? null)
-    const offered = callerTools.choice === 'none' ? [] : callerTools.tools
+    const offered = offeredTools(callerTools)
     const onBusy = onBusyOf(request)
     const body = await jsonWithFiles(request)
     // A header may name the conversation, so the body alone does not identify the request.
@@ -162,8 +162,8 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
         messages,
         instructions: taken.instructions,
         context: [],
-        clientTools: offered,
-        clientAnswers: offered.length === 0 ? 'none' : 'next_request',
+        ...offered,
+        clientAnswers: offered.clientTools.length === 0 ? 'none' : 'next_request',
         // A client of these APIs can run only the tools that it sent, and fails at any other name.
         onlyBroughtTools: true,
         ...(ask.format === null ? {} : { responseFormat: ask.format.schema }),

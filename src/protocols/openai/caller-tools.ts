@@ -25,17 +25,23 @@ export const ResponseToolsSchema = z
   .nullish()
   .describe('Functions that the caller runs. Do not list the tools of the agent: they run on the server.')
 
+/** Chat completions have the name in `function`, responses beside the type. */
 export const ToolChoiceSchema = z
-  .union([z.enum(['auto', 'none', 'required']), z.object({ type: z.string() })])
+  .union([
+    z.enum(['auto', 'none', 'required']),
+    z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
+    z.object({ type: z.literal('function'), name: z.string() }),
+    z.object({ type: z.string() }),
+  ])
   .nullish()
-  .describe('`auto`, or `none` to offer none of `tools`. An agent cannot be forced to call a tool.')
+  .describe('`none` offers none of `tools`; `required` wants a call of one of them, or of the named one.')
 
 /** So that a hostile body cannot fill the log. */
 const MAX_WARNINGS = 10
 
 export interface CallerTools {
   tools: RunInput['clientTools']
-  choice: 'auto' | 'none'
+  choice: 'auto' | 'none' | 'required' | { type: 'function'; name: string }
   /** Parts of the schemas that are not enforced, for the log. */
   warnings: readonly string[]
 }
@@ -64,11 +70,29 @@ export function decodeCallerTools(
       if (warnings.length < MAX_WARNINGS) warnings.push(`${what} at /tools/${index}`)
     },
   )
-  if (choice != null && choice !== 'auto' && choice !== 'none') {
-    problems.push({ pointer: '/tool_choice', detail: 'An agent chooses its tools itself: send auto or none.' })
+  const chosen = chosenOf(choice)
+  const isThere = typeof chosen === 'object' ? tools.some(({ name }) => name === chosen?.name) : tools.length > 0
+  if (!isThere && chosen !== 'auto' && chosen !== 'none') {
+    problems.push({ pointer: '/tool_choice', detail: 'Send auto, none, required, or the name of a function in tools.' })
   }
   if (problems.length > 0) throw new ServerError('invalid_request', 'The tools cannot be used as sent.', { problems })
-  return { tools, choice: choice === 'none' ? 'none' : 'auto', warnings }
+  return { tools, choice: chosen ?? 'auto', warnings }
+}
+
+/** Null: a choice that no function can fit. */
+function chosenOf(choice: z.infer<typeof ToolChoiceSchema>): CallerTools['choice'] | null {
+  if (choice == null) return 'auto'
+  if (typeof choice === 'string') return choice
+  if ('function' in choice) return { type: 'function', name: choice.function.name }
+  return 'name' in choice ? { type: 'function', name: choice.name } : null
+}
+
+/** What a run gets of them. A named tool is offered alone, so no other one can be called in its place. */
+export function offeredTools({ tools, choice }: CallerTools): Pick<RunInput, 'clientTools' | 'mustCall'> {
+  if (choice === 'none') return { clientTools: [] }
+  if (choice === 'auto') return { clientTools: tools }
+  if (choice === 'required') return { clientTools: tools, mustCall: true }
+  return { clientTools: tools.filter(({ name }) => name === choice.name), mustCall: true }
 }
 
 function functionOf(tool: SentTool) {

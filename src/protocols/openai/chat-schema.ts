@@ -23,7 +23,10 @@ const MessageSchema = z.discriminatedUnion(
     }),
     z.object({ role: z.literal('tool'), tool_call_id: CallIdSchema, content: ContentSchema }),
   ],
-  { error: 'Send a message with the role system, developer, user, assistant or tool.' },
+  {
+    error:
+      'Send a message with the role system, developer, user, assistant or tool. (Results of functions have the role tool and a tool_call_id.)',
+  },
 )
 
 export const ChatRequestSchema = z.object({
@@ -38,7 +41,8 @@ export const ChatRequestSchema = z.object({
   tool_choice: ToolChoiceSchema,
   parallel_tool_calls: z.boolean().nullish(),
   response_format: ChatFormatSchema,
-  functions: z.array(z.never(), 'functions is deprecated: send them in tools.').nullish(),
+  functions: z.null('Send functions as tools: [{ "type": "function", "function": { … } }].').optional(),
+  function_call: z.null('Send tool_choice in place of function_call.').optional(),
 })
 
 const ChatUsageSchema = z.object({

@@ -151,6 +151,30 @@ export const describeRetrieve: RouteDescription = {
   errors: ['invalid_request', 'run_not_found', 'storage_failed'],
 }
 
+export const describeCancel: RouteDescription = {
+  tag: TAG,
+  description: 'Stops the run of the response. A response that has ended is returned as it is.',
+  params: { id: z.string().describe('The `id` of the response.') },
+  responses: {
+    200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
+  },
+  errors: ['run_not_found', 'storage_full', 'storage_failed'],
+}
+
+const DeletedResponseSchema = z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
+export type DeletedResponse = z.infer<typeof DeletedResponseSchema>
+
+export const describeDelete: RouteDescription = {
+  tag: TAG,
+  description:
+    'Deletes the response with its session. If other responses belong to the same conversation it is 400: `DELETE /sessions/{id}` deletes all of it.',
+  params: { id: z.string().describe('The `id` of the response.') },
+  responses: {
+    200: { description: 'It is deleted.', content: { 'application/json': { schema: DeletedResponseSchema } } },
+  },
+  errors: ['run_not_found', 'conflict', 'storage_full', 'storage_failed'],
+}
+
 export const describeModels: RouteDescription = {
   tag: TAG,
   responses: {

@@ -3,7 +3,8 @@ import type { RunEvent, TerminalEvent } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { errorOf, isCutByLength, outcomeOf, type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
-import type { ClientCallEncoder } from './answer-run.ts'
+import type { Ask, ClientCallEncoder } from './answer-run.ts'
+import { offeredTools } from './caller-tools.ts'
 
 /** The ways to end that OpenAI's clients distinguish. */
 export type Ending =
@@ -44,16 +45,25 @@ function waits({ id, sessionId }: EndedRun, approvalIds: readonly string[]): Ser
   )
 }
 
-// A client that asked for JSON parses the whole text, so it gets only the last message, without text beside a call and without
-// attempts that did not match the schema. Which message is the last is known only at the end.
+/**
+ * How much of what the agent says is shown. `last`: a client that asked for JSON parses the whole text, so it gets only the last message,
+ * without text beside a call and without attempts that did not match the schema. `none`: a client that demands a call gets no words
+ * in its place.
+ */
+type ShownText = 'all' | 'last' | 'none'
 
-export function finalMessage(answer: RunAnswer): RunAnswer {
-  const messages = answer.messages.slice(-1)
+export const shownText = ({ format, callerTools }: Pick<Ask, 'format' | 'callerTools'>): ShownText =>
+  offeredTools(callerTools).mustCall ? 'none' : format === null ? 'all' : 'last'
+
+export function shownAnswer(answer: RunAnswer, shown: ShownText): RunAnswer {
+  if (shown === 'all') return answer
+  const messages = shown === 'last' ? answer.messages.slice(-1) : []
   return { ...answer, messages, text: messages[0]?.text ?? '' }
 }
 
-/** The same for a stream: text is held back until the run ends. */
-export function encodeFinalMessage(encoder: ClientCallEncoder): ClientCallEncoder {
+/** The same for a stream. Which message is the last is known only at the end, so text is held back until then. */
+export function encodeShown(encoder: ClientCallEncoder, shown: ShownText): ClientCallEncoder {
+  if (shown === 'all') return encoder
   let held: RunEvent[] = []
   let heldId: string | null = null
   return {
@@ -65,7 +75,7 @@ export function encodeFinalMessage(encoder: ClientCallEncoder): ClientCallEncode
         case 'TEXT_MESSAGE_END':
           if (event.messageId !== heldId) held = []
           heldId = event.messageId
-          held.push(event)
+          if (shown === 'last') held.push(event)
           return []
         case 'RUN_FINISHED':
         case 'RUN_ERROR':

@@ -4,6 +4,7 @@ import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
 import type { ClientCall } from '../../domain/wait.ts'
+import { formatView } from './answer-format.ts'
 import type { ResponseRequest } from './decode-response.ts'
 import { type Ending, endingOf } from './ending.ts'
 import type { OutputCall, OutputItem, OutputMessage, ResponseObject } from './response-schema.ts'
@@ -81,7 +82,7 @@ export function responseObject(
     reasoning: { effort: null, summary: null },
     store: true,
     temperature: null,
-    text: { format: asked.format === null ? { type: 'text' } : { type: 'json_schema', ...asked.format, strict: true } },
+    text: { format: formatView(asked.format) },
     tool_choice: asked.callerTools.choice,
     tools: asked.callerTools.tools.map((tool) => ({ type: 'function', ...tool, strict: false })),
     top_p: null,

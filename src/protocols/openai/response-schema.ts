@@ -126,7 +126,7 @@ export const ResponseSchema = z.object({
   id: z.string(),
   object: z.literal('response'),
   created_at: z.int(),
-  status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
+  status: z.enum(['in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   incomplete_details: z.object({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
   instructions: z.string().nullable(),
@@ -147,6 +147,7 @@ export const ResponseSchema = z.object({
   text: z.object({
     format: z.union([
       z.object({ type: z.literal('text') }),
+      z.object({ type: z.literal('json_object') }),
       z.object({
         type: z.literal('json_schema'),
         name: z.string(),
@@ -155,7 +156,10 @@ export const ResponseSchema = z.object({
       }),
     ]),
   }),
-  tool_choice: z.enum(['auto', 'none']),
+  tool_choice: z.union([
+    z.enum(['auto', 'none', 'required']),
+    z.object({ type: z.literal('function'), name: z.string() }),
+  ]),
   tools: z.array(
     z.object({
       type: z.literal('function'),

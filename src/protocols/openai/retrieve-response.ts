@@ -1,11 +1,12 @@
-// GET /v1/responses/{id}: makes the response from its run.
+// One response, made from its run: read, cancelled, deleted.
 
+import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { clientCalls } from '../shared/answer/client-calls.ts'
 import { readAnswer } from '../shared/answer/collect-answer.ts'
-import { finalMessage } from './ending.ts'
+import { shownAnswer, shownText } from './ending.ts'
 import { type Asked, endedResponse, responseObject } from './response-object.ts'
 import type { ResponseObject } from './response-schema.ts'
 import { responseId } from './wire-ids.ts'
@@ -14,18 +15,45 @@ export async function retrieveResponse(engine: Engine, run: RunRecord): Promise<
   const asked = await askedOf(engine, run)
   // A run that continues after an approval belongs to this response. One that continues after the caller's tools is the next response.
   const answer = await readAnswer(engine, run, ({ approvalIds }) => approvalIds.length > 0)
-  if (answer === null) return responseObject(run, asked, { ending: null, output: [] })
-  return endedResponse(
-    run,
-    asked,
-    asked.format === null ? answer : finalMessage(answer),
-    await clientCalls(engine, run.owner, answer.clientCallIds),
-  )
+  if (answer === null) {
+    const response = responseObject(run, asked, { ending: null, output: [] })
+    return run.cancelRequested ? { ...response, status: 'cancelled' } : response
+  }
+  const shown = shownAnswer(answer, shownText(asked))
+  const response = endedResponse(run, asked, shown, await clientCalls(engine, run.owner, answer.clientCallIds))
+  return answer.outcome === 'cancelled' ? { ...response, status: 'cancelled', error: null } : response
+}
+
+/** The run, and those that continued it after a person's decision. What continues after the caller's tools is the next response. */
+async function runsOf(engine: Engine, run: RunRecord): Promise<RunRecord[]> {
+  const next = await engine.runs.continuation(run)
+  return next?.origin !== 'answer' ? [run] : [run, ...(await runsOf(engine, next))]
+}
+
+/** Asks the run to stop. What has ended stays as it is. */
+export async function cancelResponse(engine: Engine, run: RunRecord): Promise<ResponseObject> {
+  const last = (await runsOf(engine, run)).at(-1) ?? run
+  const cancelled = await engine.runs.cancel(last, run.owner)
+  return retrieveResponse(engine, last.id === run.id ? cancelled : run)
+}
+
+/** Deletes the session of a response. Throws `conflict` if others belong to it: they would be gone too. */
+export async function deleteResponse(engine: Engine, run: RunRecord): Promise<void> {
+  const own = await runsOf(engine, run)
+  const all = await engine.runs.list(run.sessionId, own.length + 1)
+  if (all.length > own.length) {
+    throw new ServerError(
+      'conflict',
+      `Other responses belong to the same conversation. Delete all of it with DELETE /sessions/${run.sessionId}.`,
+    )
+  }
+  const session = await engine.sessions.find(run.owner, run.sessionId)
+  if (session !== null) await engine.sessions.remove(session)
 }
 
 /** The request, as far as the run has stored it. */
 async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
-  const { instructions, clientTools, responseFormat, forwardedProps } = run.input
+  const { instructions, clientTools, mustCall, responseFormat, forwardedProps } = run.input
   const session = await engine.sessions.find(run.owner, run.sessionId)
   const props = isRecord(forwardedProps) ? forwardedProps : {}
   // A session without a name is continued only by naming a response.
@@ -36,7 +64,7 @@ async function askedOf(engine: Engine, run: RunRecord): Promise<Asked> {
     previousResponseId: before === undefined ? null : responseId(before.id),
     user: typeof props.user === 'string' ? props.user : null,
     metadata: isRecord(props.metadata) ? { ...props.metadata } : {},
-    callerTools: { tools: clientTools, choice: 'auto', warnings: [] },
+    callerTools: { tools: clientTools, choice: mustCall ? 'required' : 'auto', warnings: [] },
     format: responseFormat === undefined ? null : { name: 'answer', schema: responseFormat },
   }
 }

@@ -504,7 +504,7 @@ describe('GET /v1/responses/{id}', () => {
     }
   })
 
-  test('is in progress while its run is, and says how that failed', async () => {
+  test('is in progress while its run is, and says how that ended', async () => {
     const model = createGatedModel()
     await using door = await openOpenAi({ model })
     const answered = door.post(RESPONSES, { input: 'hello', conversation: 'talk' })
@@ -519,8 +519,8 @@ describe('GET /v1/responses/{id}', () => {
     await answered
     expect(await responseOf(await door.get(`${RESPONSES}/${id}`))).toMatchObject({
       id,
-      status: 'failed',
-      error: { code: 'cancelled' },
+      status: 'cancelled',
+      error: null,
     })
   })
 
@@ -532,6 +532,135 @@ describe('GET /v1/responses/{id}', () => {
     expect((await refusal(await door.get(`${RESPONSES}/resp_${'0'.repeat(32)}`)))[0]).toBe(404)
     expect(await refusal(await door.get(`${RESPONSES}/${id}?stream=true`))).toEqual([400, 'invalid_request', 'stream'])
   })
+})
+
+describe('POST /v1/responses/{id}/cancel', () => {
+  test('stops the response', async () => {
+    const model = createGatedModel()
+    await using door = await openOpenAi({ model })
+    const asking = door.post(RESPONSES, { input: 'hello' })
+    await until(() => model.requests.length === 1)
+    const [session] = await door.store.sessions.list({ owner: 'local_user', limit: 1 })
+    const [run] = await door.engine.runs.open(session?.id ?? '')
+    const path = `${RESPONSES}/${responseId(run?.id ?? '')}`
+
+    expect(await refusal(await door.post(`${path}/cancel`, undefined, asAda))).toEqual([404, 'run_not_found', null])
+    const cancelled = await door.post(`${path}/cancel`, undefined)
+
+    expect(await responseOf(cancelled)).toMatchObject({ status: 'cancelled', error: null })
+    expect(await refusal(await asking)).toEqual([400, 'cancelled', null])
+    expect(await responseOf(await door.post(`${path}/cancel`, undefined))).toMatchObject({ status: 'cancelled' })
+    expect(await responseOf(await door.get(path))).toMatchObject({ status: 'cancelled', error: null })
+  })
+
+  test('leaves a response that is complete as it is', async () => {
+    await using door = await openOpenAi()
+    const response = await responseOf(await door.post(RESPONSES, { input: 'hello' }))
+
+    expect(await responseOf(await door.post(`${RESPONSES}/${response.id}/cancel`, undefined))).toEqual(response)
+  })
+})
+
+describe('DELETE /v1/responses/{id}', () => {
+  const remove = (url: string, id: string, headers = {}) =>
+    fetch(`${url}${RESPONSES}/${id}`, { method: 'DELETE', headers })
+
+  test('deletes the response with its session', async () => {
+    await using door = await openOpenAi()
+    const { id } = await responseOf(await door.post(RESPONSES, { input: 'hello' }))
+
+    expect(await refusal(await remove(door.url, id, asAda))).toEqual([404, 'run_not_found', null])
+    expect(await (await remove(door.url, id)).json()).toEqual({ id, object: 'response', deleted: true })
+    expect(await refusal(await door.get(`${RESPONSES}/${id}`))).toEqual([404, 'run_not_found', null])
+    expect(await refusal(await remove(door.url, id))).toEqual([404, 'run_not_found', null])
+    expect(await door.store.sessions.list({ owner: 'local_user', limit: 1 })).toEqual([])
+  })
+
+  test('does not take others with it', async () => {
+    await using door = await openOpenAi()
+    const { id } = await responseOf(await door.post(RESPONSES, { input: 'hello' }))
+    await door.post(RESPONSES, { input: 'again', previous_response_id: id })
+
+    expect(await refusal(await remove(door.url, id))).toEqual([400, 'conflict', null])
+    expect((await door.get(`${RESPONSES}/${id}`)).status).toBe(200)
+  })
+})
+
+describe('a tool that must be called', () => {
+  const pick = { type: 'function', name: 'pick', parameters: { type: 'object' } }
+  const drop = { type: 'function', name: 'drop', parameters: { type: 'object' } }
+  const words = { parts: [{ text: 'I would rather talk.' }] }
+  const calling = { parts: [{ tool_call: { name: 'pick', arguments: {} } }] }
+  const named = { type: 'function', name: 'pick' }
+  const ask = (door: { post: (path: string, body: object) => Promise<Response> }, tool_choice: unknown) =>
+    door.post(RESPONSES, { input: 'Go', tools: [pick, drop], tool_choice })
+
+  test.each([
+    ['any', 'required', ['pick', 'drop']],
+    ['the named one', named, ['pick']],
+  ])('is asked for again, once: %s', async (_what, choice, offered) => {
+    const { requests, onRequest } = recording()
+    await using door = await openOpenAi({ answers: [words, calling], onRequest })
+
+    const { output, tool_choice } = await responseOf(await ask(door, choice))
+
+    expect(output).toMatchObject([{ type: 'function_call', name: 'pick' }])
+    expect(tool_choice).toEqual(choice)
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(offered)
+    expect(
+      requests.map(({ system }) => system.includes(`you must call one of these tools now: ${offered.join(', ')}`)),
+    ).toEqual([true, true])
+  })
+
+  test('is a failure if the model never calls it', async () => {
+    await using door = await openOpenAi({ answers: [words, words] })
+
+    expect(await refusal(await ask(door, 'required'))).toEqual([400, 'invalid_answer', null])
+  })
+
+  test.each([
+    ['a tool that was not sent', { type: 'function', name: 'other' }],
+    ['a tool of OpenAI', { type: 'file_search' }],
+  ])('cannot be %s', async (_what, choice) => {
+    await using door = await openOpenAi()
+
+    expect(await refusal(await ask(door, choice))).toEqual([400, 'invalid_request', 'tool_choice'])
+  })
+})
+
+test.each([
+  [CHAT, { messages: ask('Go'), response_format: { type: 'json_object' } }],
+  [RESPONSES, { input: 'Go', text: { format: { type: 'json_object' } } }],
+])('json_object is any object, and what is none is asked for again: %s', async (path, body) => {
+  await using door = await openOpenAi({
+    answers: [{ parts: [{ text: 'Red.' }] }, { parts: [{ text: '{"colour":"red"}' }] }],
+  })
+
+  const answer = JSON.parse(await (await door.post(path, body)).text())
+
+  if (path === CHAT) expect(answer.choices[0].message.content).toBe('{"colour":"red"}')
+  else
+    expect(answer).toMatchObject({
+      output: [{ content: [{ text: '{"colour":"red"}' }] }],
+      text: { format: { type: 'json_object' } },
+    })
+})
+
+test.each([
+  [CHAT, { messages: ask('x'.repeat(100_001)) }, 'messages[0].content: A message has at most 100000 characters.'],
+  [RESPONSES, { input: 'x'.repeat(100_001) }, 'input: A message has at most 100000 characters.'],
+  [RESPONSES, { input: ask('x'.repeat(100_001)) }, 'input[0].content: A message has at most 100000 characters.'],
+  [CHAT, { messages: ask('a'), functions: [{ name: 'f' }] }, 'functions: Send functions as tools'],
+  [CHAT, { messages: ask('a'), function_call: 'auto' }, 'function_call: Send tool_choice in place of function_call.'],
+])('a refusal at %s says what to do: %#', async (path, body, says) => {
+  await using door = await openOpenAi()
+
+  const response = await door.post(path, body)
+
+  expect([response.status, JSON.parse(await response.text()).error.message]).toEqual([
+    400,
+    expect.stringContaining(says),
+  ])
 })
 
 describe('what is refused', () => {
@@ -559,17 +688,16 @@ describe('what is refused', () => {
     [CHAT, { messages: ask('a'), stream: 'yes' }, 'stream'],
     [CHAT, { messages: ask('a'), n: 2 }, 'n'],
     [CHAT, { messages: ask('a'), model: 7 }, 'model'],
-    [CHAT, { messages: ask('a'), functions: [{ name: 'look' }] }, 'functions[0]'],
+    [CHAT, { messages: ask('a'), functions: [{ name: 'look' }] }, 'functions'],
     [CHAT, { messages: ask('a'), tools: [{ type: 'custom', custom: { name: 'look' } }] }, 'tools[0]'],
     [CHAT, { messages: ask('a'), tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools[0]'],
     [CHAT, { messages: ask('a'), tools: [look, { ...look, function: { name: 'look' } }] }, 'tools[1]'],
-    [CHAT, { messages: ask('a'), tools: [look], tool_choice: 'required' }, 'tool_choice'],
-    [CHAT, { messages: ask('a'), tools: [look], tool_choice: look }, 'tool_choice'],
-    [CHAT, { messages: ask('a'), response_format: { type: 'json_object' } }, 'response_format'],
+    [CHAT, { messages: ask('a'), tool_choice: 'required' }, 'tool_choice'],
+    [CHAT, { messages: ask('a'), response_format: { type: 'xml' } }, 'response_format'],
     [CHAT, { messages: ask('a'), response_format: { type: 'grammar' } }, 'response_format'],
     [CHAT, { messages: ask('a'), response_format: { type: 'json_schema' } }, 'response_format'],
     [CHAT, { messages: ask('a'), response_format: formatted({ type: 'no type' }) }, 'response_format'],
-    [RESPONSES, { input: 'a', text: { format: { type: 'json_object' } } }, 'text.format'],
+    [RESPONSES, { input: 'a', text: { format: { type: 'xml' } } }, 'text.format'],
     [RESPONSES, { input: 'a', text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format'],
     [CHAT, { messages: [{ role: 'tool', tool_call_id: 'c', content: 'b' }] }, 'messages'],
     [CHAT, { messages: [{ role: 'function', name: 'look', content: 'b' }] }, 'messages[0].role'],

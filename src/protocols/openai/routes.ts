@@ -4,11 +4,14 @@ import { runNotFound } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { queryProblem } from '../shared/request/page.ts'
-import { type Ask, type ClientCallEncoder, createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
+import { createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
 import { decodeChat } from './decode-chat.ts'
 import { decodeResponse, type ResponseRequest } from './decode-response.ts'
 import {
+  type DeletedResponse,
+  describeCancel,
   describeChat,
+  describeDelete,
   describeModel,
   describeModels,
   describeRespond,
@@ -17,14 +20,11 @@ import {
 } from './describe.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
-import { encodeFinalMessage, finalMessage } from './ending.ts'
+import { encodeShown, shownAnswer, shownText } from './ending.ts'
 import { wholeResponse } from './response-object.ts'
-import { retrieveResponse } from './retrieve-response.ts'
+import { cancelResponse, deleteResponse, retrieveResponse } from './retrieve-response.ts'
 import { resolveTurns } from './turns.ts'
-import { runIdOf } from './wire-ids.ts'
-
-const inFormat = ({ format }: Pick<Ask, 'format'>, encoder: ClientCallEncoder): ClientCallEncoder =>
-  format === null ? encoder : encodeFinalMessage(encoder)
+import { responseId, runIdOf } from './wire-ids.ts'
 
 /** The server also needs `errorShapes: { v1: openAiErrorShape }`. */
 export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
@@ -43,8 +43,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     const { session, includeUsage, ...asked } = decodeChat(await jsonWithFiles(request), request.header('x-session-id'))
     const ask = { ...asked, field: 'messages', session: session === null ? null : await named(owner, session) }
     return answerRun(request, reply, ask, {
-      encoder: (run) => inFormat(ask, createChatEncoder(run, { includeUsage })),
-      whole: (run, answer, calls) => chatCompletion(run, ask.format === null ? answer : finalMessage(answer), calls),
+      encoder: (run) => encodeShown(createChatEncoder(run, { includeUsage }), shownText(ask)),
+      whole: (run, answer, calls) => chatCompletion(run, shownAnswer(answer, shownText(ask)), calls),
     })
   }
 
@@ -65,8 +65,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       stream,
     }
     return answerRun(request, reply, ask, {
-      encoder: (run) => inFormat(ask, createResponseEncoder(run, asked)),
-      whole: (run, answer, calls) => wholeResponse(run, asked, format === null ? answer : finalMessage(answer), calls),
+      encoder: (run) => encodeShown(createResponseEncoder(run, asked), shownText(ask)),
+      whole: (run, answer, calls) => wholeResponse(run, asked, shownAnswer(answer, shownText(ask)), calls),
     })
   }
 
@@ -75,10 +75,24 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     if (!['false', null].includes(request.query.get('stream'))) {
       throw queryProblem({ pointer: 'stream', detail: `Leave it out, or read GET /runs/${runIdOf(id)}/events.` })
     }
-    const { owner } = request.principal
-    const run = await engine.runs.get(owner, runIdOf(id))
+    const run = await responseRun(request)
     reply.note({ session_id: run.sessionId, run_id: run.id })
     reply.json(200, await retrieveResponse(engine, run))
+  }
+
+  const responseRun = (request: Request) => engine.runs.get(request.principal.owner, runIdOf(request.params.id ?? ''))
+
+  async function cancel(request: Request, reply: Reply): Promise<void> {
+    const run = await responseRun(request)
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    reply.json(200, await cancelResponse(engine, run))
+  }
+
+  async function remove(request: Request, reply: Reply): Promise<void> {
+    const run = await responseRun(request)
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    await deleteResponse(engine, run)
+    reply.json(200, { id: responseId(run.id), object: 'response', deleted: true } satisfies DeletedResponse)
   }
 
   /** Throws `run_not_found` when there is no such response. */
@@ -122,6 +136,24 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       summary: "A response as it stands, in OpenAI's shape",
       describe: describeRetrieve,
       handle: retrieve,
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/v1/responses/:id/cancel',
+      body: 'none',
+      summary: "Stop a response, in OpenAI's shape",
+      describe: describeCancel,
+      handle: cancel,
+    },
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/responses/:id',
+      body: 'none',
+      summary: "Delete a response, in OpenAI's shape",
+      describe: describeDelete,
+      handle: remove,
     },
     {
       ...shared,

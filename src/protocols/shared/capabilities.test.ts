@@ -32,16 +32,11 @@ describe('the capabilities of an agent', () => {
       output: { structuredOutput: true },
       state: { snapshots: true, deltas: true, memory: false, persistentState: true },
       multiAgent: { supported: false },
+      reasoning: { supported: true, streaming: true, encrypted: false },
       multimodal: { input: { image: true, audio: false, video: false, pdf: true, file: true } },
       execution: { codeExecution: false, maxIterations: 25, maxExecutionTime: 900_000 },
       humanInTheLoop: { supported: true, approvals: true, interrupts: true },
     })
-  })
-
-  test('speak of reasoning where it is asked for', () => {
-    const model = { ...testAgent.model, reasoning: { effort: 'low' as const } }
-
-    expect(capabilitiesOf({ ...testAgent, model }, '1.2.3').reasoning).toEqual({ supported: true, streaming: true })
   })
 
   test('list the tools that the agent brings, not those that the page has to run', () => {

@@ -13,8 +13,8 @@ export function capabilitiesOf(agent: AgentDefinition, version: string, tools?: 
     output: { structuredOutput: agent.responseFormat !== null },
     state: { snapshots: true, deltas: true, memory: false, persistentState: true },
     multiAgent: { supported: agent.tools.some(({ type }) => type === 'agent') },
-    // Without the setting it depends on the model, and we do not know the model.
-    ...(agent.model.reasoning === undefined ? {} : { reasoning: { supported: true, streaming: true } }),
+    // What a model thinks is streamed as it comes. Whether it thinks aloud depends on the model.
+    reasoning: { supported: true, streaming: true, encrypted: false },
     multimodal: { input: { image: true, audio: false, video: false, pdf: true, file: true } },
     execution: {
       codeExecution: false,

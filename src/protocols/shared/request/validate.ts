@@ -90,10 +90,12 @@ function problemsOf(issue: Issue, input: unknown, base: Path): InputProblem[] {
   return [{ pointer: jsonPointer(path), detail: issue.message }]
 }
 
-// A union fails in every branch. The branch that got furthest is probably the one that was meant.
+// A union fails in every branch. The branch that got furthest is probably the one that was meant. If none got anywhere, it is the one
+// with the right type: a text that is too long is not a wrong list.
 function deepest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   const depth = (branch: readonly Issue[]) => Math.max(0, ...branch.slice(0, MAX_PROBLEMS).map((i) => i.path.length))
-  return branches.reduce<readonly Issue[]>((best, next) => (depth(next) > depth(best) ? next : best), [])
+  const ofRightType = branches.find((branch) => branch.length > 0 && branch.every(({ code }) => code === 'custom'))
+  return branches.reduce((best, next) => (depth(next) > depth(best) ? next : best), ofRightType ?? [])
 }
 
 const memberOf = (value: unknown, key: PropertyKey): unknown =>
