@@ -5,17 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
+import type { ModelInput } from '../../src/domain/agent.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import { openTestStore, type TestStore } from './test-store.ts'
 
-/** Use it with `await using`. Answers with `when` are used whenever they fit. Without `shared`, it has a store of its own. */
+/** Use it with `await using`. Answers with `when` are used whenever they fit. Without `shared`, it has a store of its own. `input`: the
+ * files that the model takes itself. */
 export async function startScriptedApp(
   answers: readonly ScriptedAnswer[],
   tools: readonly Tool[] = [],
   shared: Pick<TestStore, 'env'> | null = null,
+  input: readonly ModelInput[] = [],
 ) {
   await using undo = new AsyncDisposableStack()
   const { env } = shared ?? undo.use(await openTestStore())
@@ -24,7 +27,7 @@ export async function startScriptedApp(
   await writeFile(script, JSON.stringify({ answers }))
   const { settings } = resolveSettings({ flags: { port: '0' }, env, file: null, onTerminal: false })
   const app = await createApp({
-    agents: [{ ...testAgent, directory, model: { ...testAgent.model, script } }],
+    agents: [{ ...testAgent, directory, model: { ...testAgent.model, input, script } }],
     settings,
     dataDir: directory,
     version: '0.0.0-test',
