@@ -9,7 +9,7 @@ export const exitCodes = {
   },
   usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file, or nothing to do (no test cases)' },
   damaged: { code: 65, meaning: 'the database is damaged' },
-  unavailable: { code: 69, meaning: 'the port is taken, or the server or model cannot be reached' },
+  unavailable: { code: 69, meaning: 'the port is taken, or the server cannot be reached' },
   internal: { code: 70, meaning: 'a bug in Quarterdeck; everything that was acknowledged is stored' },
   cannotCreate: {
     code: 73,
@@ -27,12 +27,12 @@ export const exitCodes = {
   },
 } as const
 
-const byErrorCode: Partial<Record<ErrorCode, number>> = {
+const byErrorCode: Partial<Record<ErrorCode | 'unreachable', number>> = {
   invalid_request: exitCodes.usage.code,
   config_invalid: exitCodes.usage.code,
   agent_not_found: exitCodes.usage.code,
   malformed_id: exitCodes.usage.code,
-  model_unreachable: exitCodes.unavailable.code,
+  unreachable: exitCodes.unavailable.code,
   not_ready: exitCodes.unavailable.code,
   shutting_down: exitCodes.unavailable.code,
   data_dir_locked: exitCodes.cannotCreate.code,
@@ -44,4 +44,8 @@ const byErrorCode: Partial<Record<ErrorCode, number>> = {
   internal_error: exitCodes.internal.code,
 }
 
-export const exitCodeOf = (code: ErrorCode): number => byErrorCode[code] ?? exitCodes.failed.code
+const isKnown = (code: string): code is keyof typeof byErrorCode => Object.hasOwn(byErrorCode, code)
+
+/** Of an error here, or of one that a server answered. */
+export const exitCodeOf = (code: ErrorCode | (string & {})): number =>
+  (isKnown(code) ? byErrorCode[code] : undefined) ?? exitCodes.failed.code

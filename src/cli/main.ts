@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { createAppStarter } from './commands/serve/start-app.ts'
 import { exitCodes } from './exit-codes.ts'
-import { createProgram } from './program.ts'
+import { commandAt, createProgram } from './program.ts'
 import { reportError } from './report-error.ts'
 import type { Io } from './terminal/io.ts'
 import { createProcessIo, type EraseVariables } from './terminal/process-io.ts'
@@ -28,15 +28,17 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const settle = (code: number) => {
     exitCode = code
   }
-  const program = await createProgram(version, createAppStarter(version), io, settle, args[0])
+  const [first, ...words] = args
+  const wantsHelp = first === 'help'
+  const program = await createProgram(version, createAppStarter(version), io, settle, wantsHelp ? words[0] : first)
   try {
+    // Commander itself looks at one word only.
+    if (wantsHelp) commandAt(program, words).help()
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Asking for help or the version is not a mistake.
-    if (error.exitCode === 0) return exitCodes.ok.code
-    // `ctl` has one code for all failures.
-    return args[0] === 'ctl' ? exitCodes.failed.code : exitCodes.usage.code
+    return error.exitCode === 0 ? exitCodes.ok.code : exitCodes.usage.code
   }
   return exitCode
 }

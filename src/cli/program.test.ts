@@ -80,7 +80,7 @@ describe('docs/cli.md', () => {
       [words, ...command.registeredArguments.map((one) => nameOf(one))].join(' '),
     )
 
-    expect([...usage.values()]).toEqual(expected)
+    expect([...usage.values()].toSorted()).toEqual(expected.toSorted())
   })
 
   test('lists the exit codes as they are', async () => {
@@ -96,15 +96,87 @@ function nameOf(argument: Command['registeredArguments'][number]): string {
 }
 
 describe('the command line', () => {
-  test('serve has a flag for every setting that has one, with its variable in the help', () => {
+  test('serve has a flag for every setting that has one, with its variable in the whole help', async () => {
     const serve = commandsOf(program).get('serve')
-    const help = serve?.helpInformation() ?? ''
+    const { exitCode, out: help } = await run('serve', '--help-all')
+    expect(exitCode).toBe(0)
     for (const key of settingKeys) {
       const { flag, env } = settings[key]
       if (flag === null) continue
       expect(serve?.options.map(({ flags }) => flags)).toContain(flag)
       expect(help).toContain(env[0])
     }
+  })
+
+  test('serve --help fits on one screen, and names the usual flags', async () => {
+    const { out } = await run('serve', '--help')
+    expect(out.split('\n').length).toBeLessThanOrEqual(40)
+    for (const flag of ['--port <number>', '--host <address>', '--data-dir <folder>', '--watch', '--help-all'])
+      expect(out).toContain(flag)
+    expect(out).not.toContain('--posts-per-minute')
+  })
+
+  test('--help lists the commands in groups', async () => {
+    const { out } = await run('--help')
+    const headings = out.split('\n').filter((line) => /^\S.*:$/.test(line))
+    expect(headings).toEqual([
+      'Options:',
+      'Everyday:',
+      'Data:',
+      'Supervising coding agents:',
+      'For programs:',
+      'More:',
+      'Examples:',
+    ])
+  })
+
+  test('help explains a command at every level', async () => {
+    for (const [words, command] of commandsOf(program)) {
+      const { exitCode, out } = await run('help', ...words.split(' '))
+      expect([words, exitCode, out.split('\n')[0]]).toEqual([words, 0, expect.stringContaining(`quarterdeck ${words}`)])
+      expect(out).toBe((await run(...words.split(' '), '--help')).out)
+      expect(out).toContain(command.description().slice(0, 20))
+    }
+    expect((await run('help', 'tokens')).out).toContain('Usage: quarterdeck tokens')
+    expect((await run('help')).out).toBe((await run('--help')).out)
+  })
+
+  test.each([
+    [['help', 'ctl', 'aprove'], 'approve'],
+    [['help', 'tokns'], 'tokens'],
+    [['ctl', 'aprove'], 'approve'],
+    [['sessions', 'exprt'], 'export'],
+    [['ctl', 'credential', 'st'], 'set'],
+    [['ctl', 'list', '--al'], '--all'],
+    [['serve', '--max-strems', '1'], '--max-streams'],
+  ])('%j is told what it may mean: exit 2', async (args, meant) => {
+    expect(await run(...args)).toMatchObject({
+      exitCode: 2,
+      out: '',
+      err: expect.stringContaining(`(Did you mean ${meant}?)`),
+    })
+  })
+
+  test('a flag takes a value everywhere or nowhere', () => {
+    const uses = new Map<string, Set<boolean>>()
+    for (const { options } of commandsOf(program).values()) {
+      for (const { long, flags } of options)
+        uses.set(long ?? '', (uses.get(long ?? '') ?? new Set()).add(/[<[]/.test(flags)))
+    }
+    expect([...uses].filter(([, kinds]) => kinds.size > 1).map(([flag]) => flag)).toEqual([])
+  })
+
+  test('a word is the name of one command, whatever stands before it, unless it says the same of other things', () => {
+    const SAME = new Set(['list', 'create', 'export', 'restore'])
+    const names = new Map<string, string[]>()
+    const note = (command: Command, words: string): void => {
+      for (const child of command.commands) {
+        names.set(child.name(), [...(names.get(child.name()) ?? []), `${words}${child.name()}`])
+        note(child, `${words}${child.name()} `)
+      }
+    }
+    note(program, '')
+    expect([...names].filter(([name, uses]) => uses.length > 1 && !SAME.has(name)).map(([, uses]) => uses)).toEqual([])
   })
 
   test('every command has examples', async () => {
@@ -131,7 +203,7 @@ describe('the command line', () => {
       exitCode: 2,
       err: expect.stringContaining('(Did you mean --port?)'),
     })
-    expect(await run('sessions', 'purge')).toMatchObject({
+    expect(await run('sessions', 'delete')).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining('--older-than <age>'),
     })

@@ -3,6 +3,7 @@ import type { StartApp } from './commands/serve/start-app.ts'
 import { spelled } from './program-name.ts'
 import type { Io, Settle } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
+import { unknownCommand } from './unknown-command.ts'
 
 interface Context {
   version: string
@@ -11,34 +12,52 @@ interface Context {
   settle: Settle
 }
 
-/** A command is loaded when it is asked for: a server must not keep in memory, or wait for, what only the others use. */
-const COMMANDS: Readonly<Record<string, (context: Context) => Promise<Command>>> = {
-  serve: async ({ version, startApp, io, settle }) =>
-    (await import('./commands/serve/serve.ts')).createServeCommand(version, startApp, io, settle),
-  chat: async ({ startApp, io, settle }) =>
-    (await import('./commands/chat/chat.ts')).createChatCommand(startApp, io, settle),
-  init: async ({ version, io, settle }) =>
-    (await import('./commands/init/init.ts')).createInitCommand(version, io, settle),
-  validate: async ({ version, io, settle }) =>
-    (await import('./commands/validate.ts')).createValidateCommand(version, io, settle),
-  test: async ({ version, io, settle }) =>
-    (await import('./commands/test/test-command.ts')).createTestCommand(version, io, settle),
-  doctor: async ({ io, settle }) => (await import('./commands/doctor/doctor.ts')).createDoctorCommand(io, settle),
-  schema: async ({ io, settle }) => (await import('./commands/print-schema.ts')).createSchemaCommand(io, settle),
-  sessions: async ({ io, settle }) =>
-    (await import('./commands/sessions/sessions.ts')).createSessionsCommand(io, settle),
-  audit: async ({ io, settle }) => (await import('./commands/audit/audit.ts')).createAuditCommand(io, settle),
-  migrate: async ({ io, settle }) => (await import('./commands/migrate/migrate.ts')).createMigrateCommand(io, settle),
-  mcp: async ({ io, settle }) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(io, settle),
-  tokens: async ({ io, settle }) => (await import('./commands/tokens/tokens.ts')).createTokensCommand(io, settle),
-  console: async ({ io, settle }) => (await import('./commands/console/console.ts')).createConsoleCommand(io, settle),
-  passkeys: async ({ io, settle }) =>
-    (await import('./commands/passkeys/passkeys.ts')).createPasskeysCommand(io, settle),
-  policy: async ({ io, settle }) => (await import('./commands/policy/policy.ts')).createPolicyCommand(io, settle),
-  ctl: async ({ io, settle }) => (await import('./commands/ctl/ctl.ts')).createCtlCommand(io, settle),
-  connect: async ({ io, settle }) => (await import('./commands/connect/connect.ts')).createConnectCommand(io, settle),
-  hook: async ({ io, settle }) => (await import('./commands/hook/hook.ts')).createHookCommand(io, settle),
+type Load = (context: Context) => Promise<Command>
+
+/**
+ * The commands, under the headings of `--help`. A command is loaded when it is asked for: a server must not keep in memory, or wait for,
+ * what only the others use.
+ */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  'Everyday:': {
+    serve: async ({ version, startApp, io, settle }) =>
+      (await import('./commands/serve/serve.ts')).createServeCommand(version, startApp, io, settle),
+    chat: async ({ startApp, io, settle }) =>
+      (await import('./commands/chat/chat.ts')).createChatCommand(startApp, io, settle),
+    init: async ({ version, io, settle }) =>
+      (await import('./commands/init/init.ts')).createInitCommand(version, io, settle),
+    validate: async ({ version, io, settle }) =>
+      (await import('./commands/validate.ts')).createValidateCommand(version, io, settle),
+    test: async ({ version, io, settle }) =>
+      (await import('./commands/test/test-command.ts')).createTestCommand(version, io, settle),
+    doctor: async ({ io, settle }) => (await import('./commands/doctor/doctor.ts')).createDoctorCommand(io, settle),
+    tokens: async ({ io, settle }) => (await import('./commands/tokens/tokens.ts')).createTokensCommand(io, settle),
+    console: async ({ io, settle }) => (await import('./commands/console/console.ts')).createConsoleCommand(io, settle),
+    passkeys: async ({ io, settle }) =>
+      (await import('./commands/passkeys/passkeys.ts')).createPasskeysCommand(io, settle),
+  },
+  'Data:': {
+    sessions: async ({ io, settle }) =>
+      (await import('./commands/sessions/sessions.ts')).createSessionsCommand(io, settle),
+    audit: async ({ io, settle }) => (await import('./commands/audit/audit.ts')).createAuditCommand(io, settle),
+    migrate: async ({ io, settle }) => (await import('./commands/migrate/migrate.ts')).createMigrateCommand(io, settle),
+  },
+  'Supervising coding agents:': {
+    connect: async ({ io, settle }) => (await import('./commands/connect/connect.ts')).createConnectCommand(io, settle),
+    ctl: async ({ io, settle }) => (await import('./commands/ctl/ctl.ts')).createCtlCommand(io, settle),
+    'policy-file': async ({ io, settle }) =>
+      (await import('./commands/policy/policy.ts')).createPolicyCommand(io, settle),
+  },
+  'For programs:': {
+    mcp: async ({ io, settle }) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(io, settle),
+    hook: async ({ io, settle }) => (await import('./commands/hook/hook.ts')).createHookCommand(io, settle),
+    schema: async ({ io, settle }) => (await import('./commands/print-schema.ts')).createSchemaCommand(io, settle),
+  },
 }
+
+const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
+  Object.entries(commands).map(([name, load]) => ({ name, group, load })),
+)
 
 /**
  * The command line: the whole of it, or only the command with the name `asked`, if there is one. A test compares it with
@@ -55,7 +74,8 @@ export async function createProgram(
     .description('Serves an AI agent that a YAML file describes, over AG-UI and HTTP, and stores every conversation.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .commandsGroup('More:')
+    .helpCommand('help [command...]', 'print the help of a command: help ctl approve')
     .addHelpText(
       'after',
       `
@@ -83,9 +103,10 @@ For more: quarterdeck <command> --help`,
     // Without it, commander ends the process itself.
     .exitOverride()
 
-  const one = Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined
-  const chosen = one === undefined ? Object.values(COMMANDS) : [one]
-  const commands = await Promise.all(chosen.map((load) => load({ version, startApp, io, settle })))
+  const one = COMMANDS.filter(({ name }) => name === asked)
+  const chosen = one.length > 0 ? one : COMMANDS
+  const context = { version, startApp, io, settle }
+  const commands = await Promise.all(chosen.map(async ({ group, load }) => (await load(context)).helpGroup(group)))
   for (const command of commands) {
     inherit(command, program)
     program.addCommand(command)
@@ -95,5 +116,17 @@ For more: quarterdeck <command> --help`,
 
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent)
+  if (command.commands.length > 0) command.helpCommand('help [command]', 'print the help of a command')
+  // A wrong word is then told by `unknownCommand`; commander would only count the words.
+  if (command.commands.length > 0 && command.registeredArguments.length === 0) command.allowExcessArguments()
   for (const child of command.commands) inherit(child, command)
+}
+
+/** The command that the words name, from the top: `ctl approve`. A wrong word ends the program as commander does it. */
+export function commandAt(program: Command, words: readonly string[]): Command {
+  let found = program
+  for (const word of words) {
+    found = found.commands.find((command) => command.name() === word) ?? unknownCommand(found, word)
+  }
+  return found
 }

@@ -6,7 +6,8 @@ import { reportError } from './report-error.ts'
 import { createTestIo } from './testing/test-io.ts'
 
 const issue = (line: number, message: string) => ({ file: 'agent.yaml', line, column: 1, path: 'name', message })
-const system = (code: string) => Object.assign(new Error(`${code}: no, open '/x'`), { code, syscall: 'open' })
+const system = (code: string) =>
+  Object.assign(new Error(`${code}: no, open '/x'`), { code, syscall: 'open', path: '/x' })
 
 describe('reportError', () => {
   test.each([
@@ -35,7 +36,7 @@ describe('reportError', () => {
       'It is away.\n  The reason: connect ECONNREFUSED ::1:1',
     ],
     ['a full disk of the system', system('ENOSPC'), 74, "ENOSPC: no, open '/x'"],
-    ['a file that may not be read', system('EACCES'), 1, "EACCES: no, open '/x'"],
+    ['a file that may not be read', system('EACCES'), 73, "EACCES: no, open '/x'"],
     [
       'a bug',
       new TypeError('x is not a function'),

@@ -56,5 +56,6 @@ export function reasonOf({ code, cause }: ServerError): string[] {
 function systemFailure(error: unknown): Explanation | null {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return null
   const disk = error.code === 'ENOSPC' || error.code === 'EIO' || error.code === 'EDQUOT'
-  return { exitCode: disk ? exitCodes.disk.code : exitCodes.failed.code, message: error.message, mend: [] }
+  const { code: exitCode } = disk ? exitCodes.disk : 'path' in error ? exitCodes.cannotCreate : exitCodes.failed
+  return { exitCode, message: error.message, mend: [] }
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Setting } from '../config/settings/setting.ts'
+import { flagName, type Setting } from '../config/settings/setting.ts'
 import { type SettingFlags, type SettingKey, settingKeys, settings } from '../config/settings/settings.ts'
 
 const groups: [heading: string, keys: string[]][] = [
@@ -22,6 +22,15 @@ export function addSettingFlags(command: Command, only: readonly SettingKey[] = 
   }
   return command
 }
+
+/** The long names of flags, each with these words and the default of its setting. */
+export const shortFlagTexts = (words: Partial<Record<SettingKey, string>>): [flag: string, text: string][] =>
+  settingKeys.flatMap((key) => {
+    const { flag, defaultText }: Setting = settings[key]
+    const text = words[key]
+    if (text === undefined || flag === null) return []
+    return [[flagName(flag), flag.includes(' ') ? `${text} (default: ${defaultText})`.replaceAll('`', '') : text]]
+  })
 
 /** The flags that were given, by setting. `resolveSettings` checks the values. */
 export function settingFlagsOf(command: Command): SettingFlags {

@@ -76,7 +76,7 @@ describe('beside a running server', () => {
 
     expect(await run(cwd, 'audit', 'verify')).toMatchObject({ exitCode: 0, err: '' })
     expect(await run(cwd, 'audit', 'list', '--json')).toMatchObject({ exitCode: 0 })
-    expect(await run(cwd, 'sessions', 'purge', '--older-than', '1d', '--dry-run')).toEqual({
+    expect(await run(cwd, 'sessions', 'delete', '--older-than', '1d', '--dry-run')).toEqual({
       exitCode: 0,
       out: '',
       err: '0 sessions would be removed.\n',
@@ -104,7 +104,7 @@ describe('beside a running server', () => {
     const stop = '  Stop it, run this command again, then start the server.\n'
 
     expect(await run(cwd, 'sessions', 'import', '-')).toEqual({ exitCode: 73, out: '', err: using + stop })
-    expect(await run(cwd, 'sessions', 'purge', '--older-than', '1d')).toEqual({
+    expect(await run(cwd, 'sessions', 'delete', '--older-than', '1d')).toEqual({
       exitCode: 73,
       out: '',
       err: `${using}${stop}  A running server removes old sessions itself, as sessions.retention_days says.\n`,

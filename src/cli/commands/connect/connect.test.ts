@@ -305,15 +305,15 @@ describe('connect refuses', () => {
 
   test('hooks for one folder beside hooks for all folders', async () => {
     const { connect, workspace } = await setUp()
-    await connect('claude', '--yes', '--user')
+    await connect('claude', '--yes', '--all-folders')
 
     expect(await connect('claude', '--yes')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('quarterdeck connect claude --remove --user'),
+      err: expect.stringContaining('quarterdeck connect claude --remove --all-folders'),
     })
-    expect((await connect('claude', '--yes', '--remove', '--user')).code).toBe(0)
+    expect((await connect('claude', '--yes', '--remove', '--all-folders')).code).toBe(0)
     expect((await connect('claude', '--yes')).code).toBe(0)
-    expect(await connect('claude', '--yes', '--user')).toMatchObject({
+    expect(await connect('claude', '--yes', '--all-folders')).toMatchObject({
       code: 2,
       err: expect.stringContaining(`quarterdeck connect claude --remove --workspace ${workspace}`),
     })

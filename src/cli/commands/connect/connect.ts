@@ -25,7 +25,7 @@ Examples:
     )
     .addArgument(new Argument('<host>', 'the host to set up, or print').choices(connectTargets))
     .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
-    .option('--user', 'for all folders of this user; the agent’s token is still only for the workspace')
+    .option('--all-folders', 'for all folders of this user; the agent’s token is still only for the workspace')
     .option('--owner <name>', 'the operator who answers the agent (default: you); only an admin names somebody else')
     .option('--url <address>', 'the server that supervises (default: the one that runs on this machine)')
     .option(

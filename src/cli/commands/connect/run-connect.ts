@@ -45,7 +45,7 @@ export const connectTargets = [...Object.keys(adapters), 'print']
 
 export interface ConnectOptions {
   workspace?: string
-  user?: boolean
+  allFolders?: boolean
   owner?: string
   url?: string
   http?: boolean
@@ -96,12 +96,12 @@ async function connect(host: KnownHost, job: Job): Promise<number> {
     })
   }
   const shown = changesWith('<the token of the agent>').filter(isChange)
-  const where = options.user ? 'all folders' : workspace
+  const where = options.allFolders ? 'all folders' : workspace
   io.stderr.write(`Connects ${adapter.title} in ${terminalLine(where, 500)} with ${url}.\n\n`)
   if (!(await confirmed(shown, job))) return exitCodes.failed.code
   await newConnection(server, job, ({ token }) => {
     for (const change of changesWith(token)) changeConfigFile(change)
-    if (!options.user) writeFolders(job, [...others, workspace])
+    if (!options.allFolders) writeFolders(job, [...others, workspace])
   })
   io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
   for (const { path, key } of switchedOff(adapter, job)) {
@@ -116,7 +116,7 @@ async function disconnect(host: KnownHost, job: Job): Promise<number> {
   const adapter: HostAdapter = adapters[host]
   const edits = adapter.edits(placesOf(io))
   const texts = edits.map(({ path }) => readConfigFile(path))
-  const workspace = options.user ? null : job.workspace
+  const workspace = options.allFolders ? null : job.workspace
   const others = otherFolders(adapter, texts, job)
   const changes = edits.map(({ path, what, remove }: ConfigEdit, i): FileChange => {
     const before = texts[i] ?? null
@@ -141,7 +141,7 @@ function otherFolders(
 ): (string | null)[] {
   const named = adapter.connected(texts.map((text) => text ?? ''))
   const all = new Set([...named, ...(readConnectedFolders(foldersFile) ?? [])])
-  all.delete(options.user ? null : workspace)
+  all.delete(options.allFolders ? null : workspace)
   return [...all]
 }
 
@@ -230,7 +230,7 @@ async function newConnection(
 
 function setupFor(host: KnownHost | 'print', url: string, token: string, job: Job): HostSetup {
   const { options, program, workspace: folder } = job
-  const workspace = options.user ? null : folder
+  const workspace = options.allFolders ? null : folder
   // The other hosts have one entry for all folders.
   const isForFolder = workspace !== null && (host === 'claude' || host === 'print')
   const place = isForFolder ? ['--workspace', folder] : []
@@ -249,7 +249,7 @@ function setupFor(host: KnownHost | 'print', url: string, token: string, job: Jo
         },
     hook: (event, isQuestion) => {
       if (host === 'print') return ''
-      return hookCommand(host, program, { event, isQuestion, folders: options.user ? null : job.foldersFile })
+      return hookCommand(host, program, { event, isQuestion, folders: options.allFolders ? null : job.foldersFile })
     },
   }
 }
@@ -291,15 +291,15 @@ const isChange = ({ before, after }: FileChange): boolean => before !== after
 function refuseMixedScopes(
   others: readonly (string | null)[],
   host: KnownHost,
-  { user = false }: ConnectOptions,
+  { allFolders = false }: ConnectOptions,
 ): void {
-  const other = others.find((folder) => (folder === null) !== user)
+  const other = others.find((folder) => (folder === null) !== allFolders)
   if (other === undefined) return
   throw new CliError(
     exitCodes.usage.code,
     `${adapters[host].title} is already connected for ${other === null ? 'all folders' : other}.`,
     [
-      `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--user' : `--workspace ${other}`}`,
+      `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--all-folders' : `--workspace ${other}`}`,
     ],
   )
 }

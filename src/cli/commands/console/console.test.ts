@@ -32,6 +32,6 @@ test('quarterdeck console says what to do where a passkey is needed', async () =
 test('quarterdeck console says that no server runs', async () => {
   const io = createTestIo({ cwd: await tempFolder(), env: { QUARTERDECK_OPERATOR_TOKEN: 'x'.repeat(20) } })
 
-  expect(await main(['console'], io)).toBe(1)
+  expect(await main(['console'], io)).toBe(69)
   expect(io.complained()).toContain('No server runs for')
 })

@@ -128,7 +128,7 @@ async function typed(
   // A draft is typed into the terminal, so it must not hold anything but plain text.
   for (let begun = /^[ -~]*$/.test(draft) ? draft : ''; ; begun = '') {
     const asked = await createTerminalPrompt(io, label, begun).ask()
-    if (asked.type !== 'line') throw fail('Left as it is. Nothing has changed.')
+    if (asked.type !== 'line') throw new CliError(exitCodes.failed.code, 'Left as it is. Nothing has changed.')
     if (asked.line.trim() === '' && isNeeded) {
       io.stdout.write(`This is needed. To refuse to answer: Ctrl-C, then ${io.program()} ctl reject.\n`)
       continue
@@ -150,4 +150,4 @@ function parse(text: string): unknown {
   }
 }
 
-const fail = (message: string): CliError => new CliError(exitCodes.failed.code, message)
+const fail = (message: string): CliError => new CliError(exitCodes.usage.code, message)

@@ -46,7 +46,8 @@ export async function resume(instruction: string, session: string | undefined, c
   const wait = items.find((item) => item.kind === 'wait' && item.record.session_id === id)
   const isPaused = status === 'paused'
   if (wait === undefined && !isPaused) {
-    throw fail(
+    throw new CliError(
+      exitCodes.failed.code,
       'The agent is neither paused nor waiting for an instruction. To tell it something: quarterdeck ctl steer',
     )
   }
@@ -73,4 +74,4 @@ export async function dismiss(id: string, context: CtlContext): Promise<void> {
   context.say(await context.server.post(`/alerts/${found.id}/dismiss`), 'Dismissed. The next silence counts from here.')
 }
 
-const fail = (message: string): CliError => new CliError(exitCodes.failed.code, message)
+const fail = (message: string): CliError => new CliError(exitCodes.usage.code, message)

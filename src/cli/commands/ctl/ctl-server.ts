@@ -10,7 +10,7 @@ import { sleep } from '../../../domain/clock.ts'
 import { passphraseHeaders } from '../../../http/auth/passphrase/require-passphrase.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { exitCodeOf, exitCodes } from '../../exit-codes.ts'
 import { operatorTokenIn } from '../../operator-token.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -140,7 +140,7 @@ async function operatorToken(io: Io): Promise<string> {
 
 const noServer = (dataDir: string, why: string, others: readonly string[] = []): CliError =>
   new CliError(
-    exitCodes.failed.code,
+    exitCodes.unavailable.code,
     `No server runs for ${dataDir} (${why}).`,
     others.length === 0
       ? [
@@ -156,10 +156,10 @@ function replicaFolders(dataDir: string): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
 }
 
-/** What the server said, as a failure of the command. */
+/** What the server said, as a failure of the command: one clear line. */
 export function refusalOf(error: ClientError): CliError {
   const details = (error.problem?.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`)
-  return new CliError(exitCodes.failed.code, oneLine([error.message, ...details].join(' ')))
+  return new CliError(exitCodeOf(error.code), oneLine([error.message, ...details].join(' ')))
 }
 
 const oneLine = (text: string): string => terminalText(text).replace(/\s+/g, ' ').trim()

@@ -75,17 +75,17 @@ describe('quarterdeck ctl passphrase', () => {
   })
 
   test.each([
-    [['ctl', 'passphrase'], 'This has to be typed at a terminal, and there is none.'],
-    [['ctl', 'passphrase', '--passphrase-fd', '0'], 'expected a number above 2'],
-    [['ctl', 'passphrase', '--passphrase-fd', 'x'], 'expected the number of an open file descriptor'],
-    [['ctl', 'passphrase', '--passphrase-fd', '99999'], 'this file descriptor is not open'],
-    [['ctl', 'passphrase', '--data-dir', 'none'], 'There is no data of Quarterdeck in'],
-    [['ctl', 'credential', 'set', 'slack_bot_tokn'], 'Did you mean slack_bot_token?'],
-  ])('%j ends with 1 and one clear line, whatever a pipe says', async (args, line) => {
+    [['ctl', 'passphrase'], 1, 'This has to be typed at a terminal, and there is none.'],
+    [['ctl', 'passphrase', '--passphrase-fd', '0'], 2, 'expected a number above 2'],
+    [['ctl', 'passphrase', '--passphrase-fd', 'x'], 2, 'expected the number of an open file descriptor'],
+    [['ctl', 'passphrase', '--passphrase-fd', '99999'], 2, 'this file descriptor is not open'],
+    [['ctl', 'passphrase', '--data-dir', 'none'], 2, 'There is no data of Quarterdeck in'],
+    [['ctl', 'credential', 'set', 'slack_bot_tokn'], 2, 'Did you mean slack_bot_token?'],
+  ])('%j ends with %i and one clear line, whatever a pipe says', async (args, exitCode, line) => {
     const { cwd, passphrase } = await setUp()
     const env = { QUARTERDECK_PASSPHRASE: 'from the environment' }
     const io = createTestIo({ cwd, stdin: 'from a pipe, long enough\n', env })
-    expect([await main(args, io), passphrase.isSet()]).toEqual([1, false])
+    expect([await main(args, io), passphrase.isSet()]).toEqual([exitCode, false])
     expect(io.complained()).toContain(line)
   })
 

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Keychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
+import { unknownCommand } from '../../unknown-command.ts'
 import type { QuestionOptions } from './answer-question.ts'
 import type { CtlOptions } from './ctl-server.ts'
 import type { ApproveOptions } from './decide.ts'
@@ -47,13 +48,15 @@ Examples:
   addAnswerVerbs(command, on)
   addSessionVerbs(command, on)
   addUpkeepVerbs(command, io, settle, on, keychain)
-  command.action(
-    on(async (context) => {
+  command.action(async (options: CtlOptions) => {
+    const [word] = command.args
+    if (word !== undefined) unknownCommand(command, word)
+    await on(async (context) => {
       const isForPerson = io.stdin.isTTY === true && io.stdout.isTTY === true
       if (isForPerson) return (await import('./watch/watch.ts')).watch(context)
       return (await import('./list.ts')).list({}, context)
-    }),
-  )
+    })(options)
+  })
   return command
 }
 
@@ -64,16 +67,17 @@ type InSession = { session?: string }
 
 const appended = (value: string, before: string[] = []): string[] => [...before, value]
 
-function add(parent: Command, name: string, summary: string): Command {
-  return parent
+const addForPeople = (parent: Command, name: string, summary: string): Command =>
+  parent
     .command(name)
     .description(summary)
     .option(
       '--data-dir <folder>',
       'the data directory of the server (default: the one that serve uses here, or the only one that runs)',
     )
-    .option('--json', 'the server’s answer as JSON')
-}
+
+const add = (parent: Command, name: string, summary: string): Command =>
+  addForPeople(parent, name, summary).option('--json', 'the server’s answer as JSON')
 
 const inSession = (command: Command): Command =>
   command.option('--session <id>', 'the session, by its short id (default: the only open one)')
@@ -85,7 +89,7 @@ function addLookingVerbs(command: Command, on: On): void {
   add(command, 'list', 'Lists the open sessions and what waits for a person.')
     .option('--all', 'also sessions that have ended')
     .action(on<{ all?: boolean }>(async (context, options) => (await import('./list.ts')).list(options, context)))
-  deciding(add(command, 'watch', 'Shows what waits, live, with keys to answer. Press ? for them.')).action(
+  deciding(addForPeople(command, 'watch', 'Shows what waits, live, with keys to answer. Press ? for them.')).action(
     on(async (context) => (await import('./watch/watch.ts')).watch(context)),
   )
   add(command, 'show', 'Shows one record whole, with every hidden character written out.')

@@ -22,7 +22,7 @@ export async function approve(
 ): Promise<void> {
   const approval = await findApproval(id, context)
   if (approval.question) {
-    throw new CliError(exitCodes.failed.code, 'This is a question. The verb for it: answer, or reject to refuse it.')
+    throw new CliError(exitCodes.usage.code, 'This is a question. The verb for it: answer, or reject to refuse it.')
   }
   if (digest !== undefined) checkDigest(digest, approval)
   else if (showBefore(approval, context)) await confirm('Approve this?', context.io)
@@ -83,5 +83,5 @@ export async function findApproval(id: string, { server }: Pick<CtlContext, 'ser
   const found = await findRecord(server, id)
   if (found.kind === 'approval') return found.record
   const verb = { prompt: 'answer', wait: 'resume', alert: 'nudge or dismiss' }[found.kind]
-  throw new CliError(exitCodes.failed.code, `This is not an approval but a ${found.kind}. The verb for it: ${verb}.`)
+  throw new CliError(exitCodes.usage.code, `This is not an approval but a ${found.kind}. The verb for it: ${verb}.`)
 }

@@ -65,13 +65,13 @@ const differenceLines = (before: string, after: string, paint: (line: string) =>
 async function proposedText(approval: ShownApproval, { server }: CtlContext): Promise<string> {
   if (approval.kind === 'policy') {
     throw new CliError(
-      exitCodes.failed.code,
+      exitCodes.usage.code,
       'A policy is accepted or rejected as it is. Edit the file in the workspace instead.',
     )
   }
   if (approval.question) {
     throw new CliError(
-      exitCodes.failed.code,
+      exitCodes.usage.code,
       'This is a question, so there is nothing to edit. The verb for it: answer.',
     )
   }
@@ -109,7 +109,7 @@ function openEditor(text: string, name: string, io: Io): string {
   const command = io.env.VISUAL || io.env.EDITOR || 'vi'
   const split = splitCommandLine(command)
   const [program, ...args] = split.ok ? split.argv : []
-  if (program === undefined) throw new CliError(exitCodes.failed.code, `EDITOR cannot be understood: ${command}`)
+  if (program === undefined) throw new CliError(exitCodes.usage.code, `EDITOR cannot be understood: ${command}`)
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-edit-'))
   const file = join(folder, /^[\w.-]+$/.test(name) ? name : 'proposed.txt')
   try {

@@ -172,11 +172,7 @@ export async function findSession(server: Server, given: string | undefined): Pr
   }
   const lines = found.map((one): [string, string] => [one.session_id, sessionWords(one)])
   if (given === undefined) {
-    throw new CliError(
-      exitCodes.failed.code,
-      `Several sessions are open. Say which one: --session <id>.`,
-      listed(lines),
-    )
+    throw new CliError(exitCodes.usage.code, `Several sessions are open. Say which one: --session <id>.`, listed(lines))
   }
   if (only === undefined) throw new NothingFound(`There is no session ${quoted(given)}.`)
   throw ambiguous(given, lines)
@@ -200,7 +196,7 @@ export async function findCheckpoint(server: Server, given: string): Promise<Sho
 
 const ambiguous = (given: string, found: readonly (readonly [string, string])[]): CliError =>
   new CliError(
-    exitCodes.failed.code,
+    exitCodes.usage.code,
     `${quoted(given)} means several. Write the four characters that stand before the one that you mean.`,
     listed(found),
   )

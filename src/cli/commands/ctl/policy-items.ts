@@ -18,7 +18,7 @@ export async function policy(
   context: CtlContext,
 ): Promise<void> {
   if (id === undefined && yes === true) {
-    throw new CliError(exitCodes.failed.code, 'Say which policy to approve: quarterdeck ctl policy <id> --approve')
+    throw new CliError(exitCodes.usage.code, 'Say which policy to approve: quarterdeck ctl policy <id> --approve')
   }
   const found = id === undefined ? await waitingPolicies(context) : [await findPolicy(id, context)]
   if (found.length === 0) return context.say([], 'No policy waits for a yes.')
@@ -36,7 +36,7 @@ async function waitingPolicies({ server }: CtlContext): Promise<ShownApproval[]>
 async function findPolicy(id: string, context: CtlContext): Promise<ShownApproval> {
   const approval = await findApproval(id, context)
   if (approval.kind === 'policy') return await withText(context.server, approval.approval_id)
-  throw new CliError(exitCodes.failed.code, `This is not a policy but a ${terminalLine(approval.kind, 20)}.`)
+  throw new CliError(exitCodes.usage.code, `This is not a policy but a ${terminalLine(approval.kind, 20)}.`)
 }
 
 const withText = async (server: CtlContext['server'], id: string): Promise<ShownApproval> =>

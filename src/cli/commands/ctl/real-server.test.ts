@@ -100,7 +100,7 @@ test('ctl decides at a real server through its socket, with the passphrase that 
   expect(await server.stop()).toBe(0)
   const { code, err } = await server.ctl('list')
   expect([code, err.split('\n')[0]]).toEqual([
-    1,
+    69,
     expect.stringContaining(`No server runs for ${server.cwd}/.quarterdeck`),
   ])
 })

@@ -1,7 +1,7 @@
 import { ClientError } from '../../../client/client-error.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { exitCodeOf } from '../../exit-codes.ts'
 import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 import { type CtlOptions, type CtlServer, openCtlServer, refusalOf } from './ctl-server.ts'
@@ -35,13 +35,13 @@ export const runCtl = (options: CtlOptions, io: Io, verb: (context: CtlContext) 
     })(),
   )
 
-/** Every failure of these commands has the exit code 1 and one clear line, so that scripts have one thing to look at. */
+/** Every failure of these commands is one clear line, so that scripts have one thing to look at. */
 export async function orFail<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (error instanceof ClientError) throw refusalOf(error)
-    if (error instanceof ServerError) throw new CliError(exitCodes.failed.code, error.message)
+    if (error instanceof ServerError) throw new CliError(exitCodeOf(error.code), error.message)
     throw error
   }
 }

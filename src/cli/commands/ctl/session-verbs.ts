@@ -18,7 +18,7 @@ export async function mode(
 ): Promise<void> {
   if (wanted !== undefined && !operationalModes.some((one) => one === wanted)) {
     throw new CliError(
-      exitCodes.failed.code,
+      exitCodes.usage.code,
       `${JSON.stringify(wanted)} is not a mode. Write ${operationalModes.join(', ')}.`,
     )
   }
@@ -40,7 +40,7 @@ export async function stalls(
   context: CtlContext,
 ): Promise<void> {
   if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') {
-    throw new CliError(exitCodes.failed.code, `${JSON.stringify(wanted)} is neither on nor off.`)
+    throw new CliError(exitCodes.usage.code, `${JSON.stringify(wanted)} is neither on nor off.`)
   }
   const { session_id: id, stalls_enabled: isOn } = await findSession(context.server, session)
   if (wanted === undefined) return context.say({ session_id: id, stalls_enabled: isOn }, isOn ? 'on' : 'off')
@@ -75,7 +75,7 @@ export async function task(
 ): Promise<void> {
   if (workspace !== undefined) {
     if (session !== undefined) {
-      throw new CliError(exitCodes.failed.code, 'Send --workspace or --session, not both.')
+      throw new CliError(exitCodes.usage.code, 'Send --workspace or --session, not both.')
     }
     const asked = workspaceAt(workspace, context.io.cwd)
     const answer = await context.server.post(`/workspaces/${encodeURIComponent(asked)}/tasks`, { text })

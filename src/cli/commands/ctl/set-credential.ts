@@ -20,7 +20,7 @@ export async function setCredential(
   const name = knownName(given)
   const [value = ''] = await typedSecrets([`${name}: `], { fd: valueFd, flag: '--value-fd' }, io)
   const wrong = credentialProblem(name, value)
-  if (wrong !== null) throw new CliError(exitCodes.failed.code, `${wrong} Nothing has changed.`)
+  if (wrong !== null) throw new CliError(exitCodes.usage.code, `${wrong} Nothing has changed.`)
   const problem = await keychain.set(name, value)
   if (problem !== null) {
     throw new CliError(exitCodes.failed.code, `The keychain cannot be used here: ${problem}.`, [
@@ -35,5 +35,5 @@ function knownName(given: string): CredentialName {
   if (name !== undefined) return name
   const near = didYouMean(given, credentialNames)
   const hint = near === null ? `Known: ${credentialNames.join(', ')}.` : `Did you mean ${near}?`
-  throw new CliError(exitCodes.failed.code, `There is no credential ${JSON.stringify(given)}. ${hint}`)
+  throw new CliError(exitCodes.usage.code, `There is no credential ${JSON.stringify(given)}. ${hint}`)
 }

@@ -19,7 +19,7 @@ interface Options {
 export async function setPassphrase({ dataDir: flag, passphraseFd, cost }: Options, io: Io): Promise<string> {
   const { dataDir } = await ctlPlace({ dataDir: flag }, io)
   if (!existsSync(dataDir)) {
-    throw new CliError(exitCodes.failed.code, `There is no data of Quarterdeck in ${dataDir}.`, [
+    throw new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${dataDir}.`, [
       'Start the server once, or name the folder: --data-dir <folder> (a server prints it when it starts).',
     ])
   }

@@ -37,7 +37,7 @@ export async function typedSecrets(labels: readonly string[], { fd, flag }: Secr
 
 function fromDescriptor(text: string, flag: string, count: number): string[] {
   const refuse = (why: string): never => {
-    throw new CliError(exitCodes.failed.code, `${flag} ${text}: ${why}`)
+    throw new CliError(exitCodes.usage.code, `${flag} ${text}: ${why}`)
   }
   const fd = /^\d{1,6}$/.test(text) ? Number(text) : refuse('expected the number of an open file descriptor.')
   if (fd <= 2) refuse('expected a number above 2; a passphrase does not come through standard input.')

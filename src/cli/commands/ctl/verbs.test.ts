@@ -190,32 +190,37 @@ time_zone           UTC
   })
 
   test.each([
-    [['approve', '0192f3b1'], '"0192f3b1" means several. Write the four characters'],
-    [['approve', 'nope'], 'Nothing waits under the id "nope".'],
-    [['approve', '0192f3b2'], 'This is not an approval but a prompt. The verb for it: answer.'],
-    [['dismiss', '0192f3b2'], 'Only alerts about silent agents are dismissed; this is a prompt.'],
-    [['answer', '0192f3b2', 'maybe'], '"maybe" is not an answer. Write continue, refine or stop.'],
-    [['answer', '0192f3b2', 'refine'], 'refine needs a text that says what to do instead.'],
-    [['answer', '0192f3b2'], '"" is not an answer. Write continue, refine or stop.'],
-    [['answer', '0192f3b2', 'stop', '--set', 'a=b'], '--set and --digest are for questions of tools'],
-    [['mode', 'loud'], '"loud" is not a mode. Write remote, local, hybrid.'],
-    [['pause', '--session', 'ffff'], 'There is no session "ffff".'],
-    [['restore', 'ffff'], 'There is no checkpoint "ffff".'],
-    [['watch'], 'watch needs a terminal.'],
-    [['edit', '0192f3b1-1'], 'Editing needs a terminal, and there is none.'],
-    [['bogus'], 'too many arguments'],
-    [['approve'], 'missing required argument'],
-  ])('%j ends with 1 and says why', async (args, line) => {
+    [['approve', '0192f3b1'], 2, '"0192f3b1" means several. Write the four characters'],
+    [['approve', 'nope'], 1, 'Nothing waits under the id "nope".'],
+    [['approve', '0192f3b2'], 2, 'This is not an approval but a prompt. The verb for it: answer.'],
+    [['dismiss', '0192f3b2'], 2, 'Only alerts about silent agents are dismissed; this is a prompt.'],
+    [['answer', '0192f3b2', 'maybe'], 2, '"maybe" is not an answer. Write continue, refine or stop.'],
+    [['answer', '0192f3b2', 'refine'], 2, 'refine needs a text that says what to do instead.'],
+    [['answer', '0192f3b2'], 2, '"" is not an answer. Write continue, refine or stop.'],
+    [['answer', '0192f3b2', 'stop', '--set', 'a=b'], 2, '--set and --digest are for questions of tools'],
+    [['mode', 'loud'], 2, '"loud" is not a mode. Write remote, local, hybrid.'],
+    [['pause', '--session', 'ffff'], 1, 'There is no session "ffff".'],
+    [['restore', 'ffff'], 1, 'There is no checkpoint "ffff".'],
+    [['watch'], 2, 'watch needs a terminal.'],
+    [['edit', '0192f3b1-1'], 1, 'Editing needs a terminal, and there is none.'],
+    [['bogus'], 2, "unknown command 'bogus'"],
+    [['aprove', '0192f3b1-1'], 2, "unknown command 'aprove'"],
+    [['list', '--al'], 2, "unknown option '--al'"],
+    [['stalls', 'maybe'], 2, '"maybe" is neither on nor off.'],
+    [['task', 'x', '--session', 'a', '--workspace', 'b'], 2, 'Send --workspace or --session, not both.'],
+    [['show', '0192f3b1-1', '--data-dir', '/nowhere/at/all'], 69, 'No server runs for'],
+    [['approve'], 2, 'missing required argument'],
+  ])('%j ends with %i and says why', async (args, exitCode, line) => {
     const server = await openSocketServer(usual)
     const { code, out, err } = await server.run(...args)
-    expect([code, out, server.sent()]).toEqual([1, '', []])
+    expect([code, out, server.sent()]).toEqual([exitCode, '', []])
     expect(err.split('\n')[0]).toContain(line)
   })
 
   test('a server that does not run is named as such, before anybody types a token', async () => {
     const cwd = await tempFolder()
     const io = createTestIo({ cwd, terminal: true, stdin: new PassThrough() })
-    expect(await main(['ctl'], io)).toBe(1)
+    expect(await main(['ctl'], io)).toBe(69)
     expect(io.complained()).toContain(`No server runs for ${join(cwd, '.quarterdeck')}`)
     // `ctl` alone has no flags, so the way out is one that it takes too.
     expect(io.complained()).toContain('name the folder of the one that runs: QUARTERDECK_DATA_DIR=<folder>.')
@@ -232,7 +237,7 @@ time_zone           UTC
     writeFileSync(path, '')
     const io = createTestIo({ cwd, env })
 
-    expect(await main(['ctl', 'list', '--data-dir', first], io)).toBe(1)
+    expect(await main(['ctl', 'list', '--data-dir', first], io)).toBe(69)
     expect(io.complained()).toContain(`No server runs for ${first}`)
     expect(io.complained()).toContain(`Another server of this folder seems to run: QUARTERDECK_DATA_DIR=${second}`)
   })
@@ -313,7 +318,7 @@ describe('commands for a session', () => {
     })
     const { code, err } = await server.run('pause')
     expect([code, err]).toEqual([
-      1,
+      2,
       `quarterdeck: Several sessions are open. Say which one: --session <id>.
   00aa  claude-code Shop /home/ada/shop
   00bb  codex Other<U+001B>[2J /home/ada/shop
@@ -526,19 +531,27 @@ describe('a question of a tool', () => {
   })
 
   test.each([
-    [['approve', '0192f3b5'], 'This is a question. The verb for it: answer, or reject to refuse it.'],
-    [['answer', '0192f3b5'], `Write the answer: quarterdeck ctl answer ${id} --set size=… --set gift=… --set count=…`],
-    [['answer', '0192f3b5', 'L'], 'The answer is not a text but a value.'],
-    [['answer', '0192f3b5', '{}', '--set', 'size=L'], 'Give the whole answer, or its fields with --set, but not both.'],
-    [['answer', '0192f3b5', '--set', 'colour=red'], 'The question has no field colour. It has: size, gift, count.'],
-    [['answer', '0192f3b5', '--set', 'gift=maybe'], 'The field gift needs a number, true, false or other JSON.'],
-    [['answer', '0192f3b5', '--set', 'gift'], '--set gift: expected the name of a field, =, and its value.'],
-    [['answer', '0192f3b5', '--set', 'size=S', '--set', 'size=L'], 'The field size is given twice.'],
-    [['answer', '0192f3b5', '--set', 'size=S', '--digest', 'old'], 'It has changed: its digest is another one.'],
-  ])('%j ends with 1 and says why', async (args, line) => {
+    [['approve', '0192f3b5'], 2, 'This is a question. The verb for it: answer, or reject to refuse it.'],
+    [
+      ['answer', '0192f3b5'],
+      2,
+      `Write the answer: quarterdeck ctl answer ${id} --set size=… --set gift=… --set count=…`,
+    ],
+    [['answer', '0192f3b5', 'L'], 2, 'The answer is not a text but a value.'],
+    [
+      ['answer', '0192f3b5', '{}', '--set', 'size=L'],
+      2,
+      'Give the whole answer, or its fields with --set, but not both.',
+    ],
+    [['answer', '0192f3b5', '--set', 'colour=red'], 2, 'The question has no field colour. It has: size, gift, count.'],
+    [['answer', '0192f3b5', '--set', 'gift=maybe'], 2, 'The field gift needs a number, true, false or other JSON.'],
+    [['answer', '0192f3b5', '--set', 'gift'], 2, '--set gift: expected the name of a field, =, and its value.'],
+    [['answer', '0192f3b5', '--set', 'size=S', '--set', 'size=L'], 2, 'The field size is given twice.'],
+    [['answer', '0192f3b5', '--set', 'size=S', '--digest', 'old'], 1, 'It has changed: its digest is another one.'],
+  ])('%j ends with %i and says why', async (args, exitCode, line) => {
     const server = await asking()
     const { code, err } = await server.run(...args)
-    expect([code, server.sent(), err.split('\n')[0]]).toEqual([1, [], expect.stringContaining(line)])
+    expect([code, server.sent(), err.split('\n')[0]]).toEqual([exitCode, [], expect.stringContaining(line)])
   })
 
   test('with a risk is answered by a program only after it has shown it', async () => {
@@ -774,7 +787,7 @@ test('policy says what a file would allow', async () => {
   const { out } = await server.run('policy')
   expect(out).toContain('Policy of /home/ada/shop')
   expect(out).toContain('Read')
-  expect(await server.run('policy', '--approve')).toMatchObject({ code: 1 })
+  expect(await server.run('policy', '--approve')).toMatchObject({ code: 2 })
   expect(await server.run('policy', '0192f3b1', '--approve')).toMatchObject({ code: 0 })
   expect(server.sent().map(({ body }) => body)).toEqual([{ decision: 'approve', digest: 'digest-one' }])
 })

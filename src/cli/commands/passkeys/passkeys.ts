@@ -124,9 +124,11 @@ async function removeInFolder(id: string, dataDir: string, io: Io): Promise<void
     await withStore(dataDir, { create: false }, io, (store) => remove(id, store, passkeysIn(dataDir, io), io))
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(exitCodes.failed.code, `A server is using ${dataDir}. Stop it, then run this command again.`, [
-      'Whoever has another passkey removes this one in the console: Settings, Passkeys.',
-    ])
+    throw new CliError(
+      exitCodes.cannotCreate.code,
+      `A server is using ${dataDir}. Stop it, then run this command again.`,
+      ['Whoever has another passkey removes this one in the console: Settings, Passkeys.'],
+    )
   }
 }
 

@@ -18,7 +18,7 @@ interface TryFlags extends CheckFlags {
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
 
 export function createPolicyCommand(io: Io, settle: Settle): Command {
-  const command = new Command('policy')
+  const command = new Command('policy-file')
     .summary('explain and try the policy file of a workspace')
     .description(
       'A policy file (.quarterdeck/policy.json or .monocoque/settings.json in a workspace) says what a coding agent may do there without ' +
@@ -28,9 +28,9 @@ export function createPolicyCommand(io: Io, settle: Settle): Command {
       'after',
       `
 Examples:
-  $ quarterdeck policy check .quarterdeck/policy.json
-  $ quarterdeck policy try .quarterdeck/policy.json --since 7d
-  $ quarterdeck policy try draft.json --since 24h --json`,
+  $ quarterdeck policy-file check .quarterdeck/policy.json
+  $ quarterdeck policy-file try .quarterdeck/policy.json --since 7d
+  $ quarterdeck policy-file try draft.json --since 24h --json`,
     )
 
   command

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { Command, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
-import type { SettingFlags } from '../../../config/settings/settings.ts'
+import type { SettingFlags, SettingKey } from '../../../config/settings/settings.ts'
 import { recordReading } from '../../../config/source/config-files.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
@@ -11,7 +11,8 @@ import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
 import { spelled } from '../../program-name.ts'
-import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
+import { addSettingFlags, settingFlagsOf, shortFlagTexts } from '../../setting-flags.ts'
+import { shortenHelp } from '../../short-help.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { TerminalLogOptions } from '../../terminal/terminal-log.ts'
@@ -36,6 +37,21 @@ interface ServeRequest {
   conformanceFixtures?: boolean
 }
 
+/** What `--help` shows of the settings. `--help-all` shows the rest. */
+const everyday: Partial<Record<SettingKey, string>> = {
+  host: 'address to listen on',
+  port: 'port to listen on; 0 picks any free one',
+  open: 'open the browser when the server is ready',
+  protocols: 'open doors, such as ag-ui,openai',
+  allowed_hosts: 'names that clients call it by',
+  'cors.origins': 'web pages that may call it',
+  'auth.mode': 'whether talking needs a token',
+  data_dir: 'folder for database and files',
+  store: 'sqlite, :memory: or postgres://…',
+  'sessions.retention_days': 'days that an unused session is kept',
+  'log.level': 'debug, info, warn, error or silent',
+}
+
 export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
   const command = new Command('serve')
     .summary('serve agents over AG-UI and HTTP')
@@ -48,12 +64,13 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
     .option('--watch', 'restart, on the same port, when an agent’s files or the settings file change')
     .option('--verbose', 'at a terminal: show every log line, with ids')
     .addOption(new Option('--conformance-fixtures', 'serve what the MCP conformance suite looks for').hideHelp())
+  shortenHelp(command, new Map(shortFlagTexts(everyday)))
   return addSettingFlags(command)
     .addHelpText(
       'after',
       `
-Flags win over the environment, and the environment wins over quarterdeck.yaml. Tokens are never flags: set QUARTERDECK_TOKEN
-and QUARTERDECK_OPERATOR_TOKEN, or create tokens with quarterdeck tokens. The first start at a terminal creates and shows the operator’s.
+Flags win over the environment, and the environment wins over quarterdeck.yaml.
+Tokens are never flags: quarterdeck tokens makes them.
 
 Examples:
   $ quarterdeck serve

@@ -172,7 +172,7 @@ describe('quarterdeck sessions', () => {
     const all = archive(sampleSession(1), sampleSession(40), sampleSession(50, 'ann'), unlisted, waiting)
     await sessions(cwd, ['import', '-'], all)
 
-    expect(await sessions(cwd, ['purge', '--older-than', '30d', '--dry-run'])).toEqual({
+    expect(await sessions(cwd, ['delete', '--older-than', '30d', '--dry-run'])).toEqual({
       exitCode: 0,
       out:
         'SESSION                     OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
@@ -183,9 +183,9 @@ describe('quarterdeck sessions', () => {
     })
     expect((await sessions(cwd, ['export'])).out).toBe(all)
 
-    expect((await sessions(cwd, ['purge', '--older-than', '30d'])).err).toBe('Removed 3 sessions.\n')
+    expect((await sessions(cwd, ['delete', '--older-than', '30d'])).err).toBe('Removed 3 sessions.\n')
     expect((await sessions(cwd, ['export'])).out).toBe(kept)
-    expect(await sessions(cwd, ['purge', '--older-than', 'soon'])).toMatchObject({
+    expect(await sessions(cwd, ['delete', '--older-than', 'soon'])).toMatchObject({
       exitCode: 2,
       err: 'quarterdeck: --older-than "soon" is not an age.\n  Write 12h or 30d, for example.\n',
     })
@@ -256,7 +256,7 @@ describe('quarterdeck sessions', () => {
   test('creates no data directory where there is none to read', async () => {
     const cwd = await tempFolder()
 
-    for (const args of [['list'], ['export'], ['purge', '--older-than', '1d']]) {
+    for (const args of [['list'], ['export'], ['delete', '--older-than', '1d']]) {
       expect(await sessions(cwd, args)).toMatchObject({
         exitCode: 2,
         err:

@@ -31,9 +31,9 @@ interface PurgeOptions {
 
 export function createSessionsCommand(io: Io, settle: Settle): Command {
   const command = new Command('sessions')
-    .summary('list, export, import, compare and purge stored conversations')
+    .summary('list, export, import, compare and delete stored conversations')
     .description(
-      'Works on a data directory or a Postgres database. On a data directory, import and purge need the server to be stopped; everything else works beside it.',
+      'Works on a data directory or a Postgres database. On a data directory, import and delete need the server to be stopped; everything else works beside it.',
     )
     .addHelpText(
       'after',
@@ -43,7 +43,7 @@ Examples:
   $ quarterdeck sessions export --output backup.jsonl
   $ quarterdeck sessions import backup.jsonl --data-dir /var/lib/quarterdeck
   $ quarterdeck sessions export --all --data-dir /var/lib/quarterdeck | quarterdeck sessions import --all - --store postgres://localhost/quarterdeck
-  $ quarterdeck sessions purge --older-than 30d --dry-run`,
+  $ quarterdeck sessions delete --older-than 30d --dry-run`,
     )
   const add = (name: string, summary: string) =>
     command
@@ -103,7 +103,7 @@ Examples:
       ),
     )
 
-  add('purge', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
+  add('delete', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
     .action(async ({ olderThan, dryRun, ...options }: Shared & PurgeOptions) => {

@@ -98,7 +98,7 @@ greets  passed  N.N s       0
       MODULE.replace('pay() { throw', `pay({ amount }) { if (amount === 4) return 'paid'; throw`),
     )
 
-    const { exitCode, out } = await run(cwd, ['--json', '-'])
+    const { exitCode, out } = await run(cwd, ['--json'])
 
     expect([exitCode, JSON.parse(out)]).toMatchObject([0, { passed: 2 }])
   })
@@ -120,7 +120,7 @@ greets  passed  N.N s       0
   - { name: is right, input: Hi, contains: Hello }
 `)
 
-    const { exitCode, out } = await run(cwd, ['agent.yaml', '--json', '-', '--junit', 'out/junit.xml'])
+    const { exitCode, out } = await run(cwd, ['agent.yaml', '--json', '--junit', 'out/junit.xml'])
     const report: unknown = JSON.parse(out)
 
     expect(exitCode).toBe(1)
@@ -206,8 +206,8 @@ greets  passed  N.N s       0
     [
       'two reports on one stream',
       '',
-      ['--json', '-', '--junit', '-'],
-      /^quarterdeck: --json - and --junit - cannot share standard output\./,
+      ['--json', '--junit', '-'],
+      /^quarterdeck: --json and --junit - cannot share standard output\./,
     ],
   ])('cannot run: %s, exit 2', async (_, cases, args, message) => {
     const cwd = await tempFolder()

@@ -20,7 +20,7 @@ interface TestOptions {
   parallel: string
   timeout?: string
   junit?: string
-  json?: string
+  json?: boolean
   config?: string
 }
 
@@ -37,7 +37,7 @@ export function createTestCommand(version: string, io: Io, settle: Settle): Comm
     .option('--parallel <number>', 'how many cases run at once', '4')
     .option('--timeout <time>', 'how long one case may take, like 90s (default: what the case says)')
     .option('--junit <file>', 'write the results as JUnit XML; - is standard output')
-    .option('--json <file>', 'write the results as JSON; - is standard output')
+    .option('--json', 'the results as one JSON object; the table then goes to standard error')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .addHelpText(
       'after',
@@ -66,9 +66,9 @@ Examples:
 async function runTests(files: readonly string[], options: TestOptions, version: string, io: Io): Promise<number> {
   const parallel = countOf(options.parallel)
   const timeoutMs = spanOf(options.timeout)
-  if (options.json === '-' && options.junit === '-') {
-    throw new CliError(exitCodes.usage.code, '--json - and --junit - cannot share standard output.', [
-      'Give one of them a file.',
+  if (options.json === true && options.junit === '-') {
+    throw new CliError(exitCodes.usage.code, '--json and --junit - cannot share standard output.', [
+      'Give --junit a file.',
     ])
   }
   const config = loadConfig(
@@ -93,7 +93,7 @@ async function runTests(files: readonly string[], options: TestOptions, version:
   // Before the first case, so that a file that cannot be written costs no model calls.
   const reports = [
     { report: await openTestReport(options.junit, io), format: junitReport },
-    { report: await openTestReport(options.json, io), format: jsonReport },
+    { report: await openTestReport(options.json === true ? '-' : undefined, io), format: jsonReport },
   ]
 
   const began = io.clock.mono()
@@ -101,7 +101,7 @@ async function runTests(files: readonly string[], options: TestOptions, version:
   if (results === null) return stoppedBy ?? exitCodes.interrupted.code
   const durationMs = io.clock.mono() - began
   for (const { report, format } of reports) await report?.write(format(results, durationMs))
-  const out = options.json === '-' || options.junit === '-' ? io.stderr : io.stdout
+  const out = options.json === true || options.junit === '-' ? io.stderr : io.stdout
   out.write(testTable(results, durationMs, out, io.env))
   if (stoppedBy !== null) return stoppedBy
   return results.every(({ outcome }) => outcome === 'passed') ? exitCodes.ok.code : exitCodes.failed.code

@@ -22,7 +22,7 @@ import { type Effect, firstState, type Key, openRecord, pressKey, resize, takeIt
 export async function watch(context: CtlContext): Promise<number> {
   const { server, io } = context
   if (!hasTerminal(io) || context.json) {
-    throw new CliError(exitCodes.failed.code, 'watch needs a terminal. For programs: quarterdeck ctl list --json')
+    throw new CliError(exitCodes.usage.code, 'watch needs a terminal. For programs: quarterdeck ctl list --json')
   }
   const over = new AbortController()
   const done = Promise.withResolvers<number>()
