@@ -10,13 +10,14 @@ import type { SharedBlobs } from './domain/shared-blobs.ts'
 import type { Shared } from './store/ports/shared.ts'
 import type { MigrationPlan } from './store/postgres/migrate.ts'
 import type { PostgresStore } from './store/postgres/postgres-store.ts'
+import { checkWholeDatabase, copyDatabase } from './store/sqlite/copy-database.ts'
 import { type DataDirLock, lockDataDir } from './store/sqlite/disk/data-dir-lock.ts'
 import { examineDatabase, openReadOnlyStore } from './store/sqlite/read-only-store.ts'
 import { createSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 import type { ReadOnlyStore } from './store/store-reads.ts'
 
-export { lockDataDir }
+export { checkWholeDatabase, copyDatabase, lockDataDir }
 
 export const databaseIn = (dataDir: string): string => join(dataDir, 'quarterdeck.db')
 

@@ -8,13 +8,13 @@ export const exitCodes = {
     meaning: 'the command ran and found a failure (a failed check, test case or run, a broken audit trail)',
   },
   usage: { code: 2, meaning: 'a wrong flag, argument, setting or agent file, or nothing to do (no test cases)' },
-  damaged: { code: 65, meaning: 'the database is damaged' },
+  damaged: { code: 65, meaning: 'the database, a stored file or a backup is damaged' },
   unavailable: { code: 69, meaning: 'the port is taken, or the server cannot be reached' },
   internal: { code: 70, meaning: 'a bug in Quarterdeck; everything that was acknowledged is stored' },
   cannotCreate: {
     code: 73,
     meaning:
-      'a file or folder cannot be used: the data directory is locked, or of another version, `init` would overwrite',
+      'a file or folder cannot be used: the data directory is locked, or of another version, `init`, `backup` or `restore` would overwrite',
   },
   disk: { code: 74, meaning: 'the disk is full or fails' },
   interrupted: {

@@ -40,6 +40,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     sessions: async ({ io, settle }) =>
       (await import('./commands/sessions/sessions.ts')).createSessionsCommand(io, settle),
     audit: async ({ io, settle }) => (await import('./commands/audit/audit.ts')).createAuditCommand(io, settle),
+    backup: async ({ io, settle }) => (await import('./commands/backup/backup.ts')).createBackupCommand(io, settle),
+    restore: async ({ io, settle }) => (await import('./commands/backup/backup.ts')).createRestoreCommand(io, settle),
     migrate: async ({ io, settle }) => (await import('./commands/migrate/migrate.ts')).createMigrateCommand(io, settle),
   },
   'Supervising coding agents:': {

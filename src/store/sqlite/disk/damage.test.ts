@@ -88,7 +88,7 @@ describe('a database that is damaged when it is opened', () => {
 
     expect(code).toBe('data_dir_damaged')
     expect(message).toContain(`The database is damaged: ${path}${reason}`)
-    expect(message).toContain('Restore it: put your backup in the place of quarterdeck.db')
+    expect(message).toContain('Restore it: move the data directory away and run quarterdeck restore with your backup')
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
