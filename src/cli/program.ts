@@ -53,6 +53,12 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'For programs:': {
     mcp: async ({ io, settle }) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(io, settle),
     hook: async ({ io, settle }) => (await import('./commands/hook/hook.ts')).createHookCommand(io, settle),
+    completion: async ({ version, startApp, io, settle }) =>
+      (await import('./commands/completion/completion.ts')).createCompletionCommand(
+        () => createProgram(version, startApp, io, settle),
+        io,
+        settle,
+      ),
     schema: async ({ io, settle }) => (await import('./commands/print-schema.ts')).createSchemaCommand(io, settle),
   },
 }
