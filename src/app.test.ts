@@ -170,6 +170,20 @@ describe('the log of an app', () => {
   })
 })
 
+test('the cost of a run in the log is the one in /usage, by the prices of the agent file', async () => {
+  const priced: AgentDefinition = { ...agent, model: { ...agent.model, prices: { input: 100, output: 200 } } }
+  const lines: LogLine[] = []
+  const app = await open(emptyFolder(), {}, [priced], { log: collectLines(lines) })
+  const { url, tokens } = await app.listen()
+  const headers = { Authorization: `Bearer ${tokens.operatorToken}`, 'Content-Type': 'application/json' }
+  await fetch(`${url}/chat`, { method: 'POST', headers, body: JSON.stringify({ message: 'count 3' }) })
+  const { total } = Object(await (await fetch(`${url}/usage`, { headers })).json())
+
+  const cost = lines.find(({ message }) => message === 'run')?.cost
+  expect(cost).toBeGreaterThan(0)
+  expect(total.cost).toBeCloseTo(Number(cost), 10)
+})
+
 describe('the tokens of an app', () => {
   const beyond = { host: '0.0.0.0' }
 

@@ -6,6 +6,7 @@ import type { Clock } from './domain/clock.ts'
 import { fileLimits } from './domain/file.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
+import { withAgentPrices } from './domain/prices.ts'
 import type { StepUp } from './domain/step-up.ts'
 import { isPostgres } from './domain/store-settings.ts'
 import type { Telemetry } from './domain/telemetry.ts'
@@ -136,8 +137,12 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     ids,
     logger: log,
   }
+  const prices = withAgentPrices(
+    settings.prices,
+    agents.map(({ definition }) => definition.model),
+  )
   const dayLimits = createDayLimits({
-    ...{ limits: settings.limits.perDay, prices: settings.prices, usage: store.usage, clock, logger: log },
+    ...{ limits: settings.limits.perDay, prices, usage: store.usage, clock, logger: log },
     shared: team?.shared ?? createLocalShared(clock),
     isKept: team !== null,
   })
@@ -248,7 +253,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     readUsage: createReadUsage({
       usage: store.usage,
       sessions: store.sessions,
-      prices: settings.prices,
+      prices,
       models: engine.agents.list.map(({ model }) => model),
     }),
     dayLimits,

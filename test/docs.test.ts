@@ -84,6 +84,10 @@ const blocksOf = (page: string): Block[] =>
 const blocks = pages.flatMap(blocksOf)
 const withoutCode = (page: string): string => read(page).replace(/^```[\s\S]*?^```$/gm, '')
 
+test.each(pages)('%s does not speak of versions that nobody could get', (page) => {
+  expect(read(page)).not.toMatch(/\bearlier versions?\b/i)
+})
+
 describe('links', () => {
   // The same rules as GitHub's.
   const anchorsOf = (page: string): string[] =>

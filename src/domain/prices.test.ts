@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { costOf, priceOf } from './prices.ts'
+import { costOf, priceOf, withAgentPrices } from './prices.ts'
 
 const mini = { input: 0.25, output: 2, cachedInput: 0.025 }
 const other = { input: 1, output: 5 }
@@ -15,6 +15,31 @@ describe('the price of a model', () => {
     ['a name of every object', '', 'constructor', null],
   ])('%s', (_, provider, model, expected) => {
     expect(priceOf(prices, provider, model)).toEqual(expected)
+  })
+
+  test('an agent file says it where the settings do not, also for a model that is free otherwise', () => {
+    const [own, fallback] = [
+      { input: 7, output: 8 },
+      { input: 1, output: 2 },
+    ]
+    const all = withAgentPrices(prices, [
+      { provider: 'openai', name: 'gpt-5', prices: own },
+      {
+        provider: 'anthropic',
+        name: 'claude',
+        prices: own,
+        fallback: { provider: 'scripted', name: 'x', prices: fallback },
+      },
+      { provider: 'google', name: 'gemini' },
+    ])
+    expect(
+      [
+        ['openai', 'gpt-5'],
+        ['anthropic', 'claude'],
+        ['scripted', 'x'],
+        ['google', 'gemini'],
+      ].map(([provider = '', name = '']) => priceOf(all, provider, name)),
+    ).toEqual([other, own, fallback, null])
   })
 
   test('counts cached input at its own price', () => {

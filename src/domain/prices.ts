@@ -32,11 +32,31 @@ const FREE_PRICE: ModelPrice = { input: 0, output: 0 }
 const MILLION = 1_000_000
 
 /** Null: nobody has said what the model costs. */
-export function priceOf({ models }: PriceSettings, provider: string, model: string): ModelPrice | null {
-  const name = `${provider}/${model}`
+export const priceOf = (settings: PriceSettings, provider: string, model: string): ModelPrice | null =>
+  saidPrice(settings, `${provider}/${model}`) ?? (FREE.has(provider) ? FREE_PRICE : null)
+
+function saidPrice({ models }: PriceSettings, name: string): ModelPrice | null {
   if (Object.hasOwn(models, name)) return models[name] ?? null
-  const found = Object.entries(models).find(([pattern]) => globMatches(pattern, name))
-  return found?.[1] ?? (FREE.has(provider) ? FREE_PRICE : null)
+  return Object.entries(models).find(([pattern]) => globMatches(pattern, name))?.[1] ?? null
+}
+
+interface AgentModel {
+  provider: string
+  name: string
+  prices?: ModelPrice
+  fallback?: AgentModel
+}
+
+/** Adds what agent files say about their models and fallbacks, where the settings say nothing: the log of a run counts with that. */
+export function withAgentPrices(settings: PriceSettings, agents: readonly AgentModel[]): PriceSettings {
+  const models: Record<string, ModelPrice> = {}
+  for (const first of agents) {
+    for (let model: AgentModel | undefined = first; model !== undefined; model = model.fallback) {
+      const name = `${model.provider}/${model.name}`
+      if (model.prices !== undefined && saidPrice(settings, name) === null) models[name] = model.prices
+    }
+  }
+  return { ...settings, models: { ...settings.models, ...models } }
 }
 
 export function costOf(price: ModelPrice, { input, output, cachedInput, cacheWrite }: PricedTokens): number {

@@ -32,6 +32,15 @@ describe('docs/openapi.json', () => {
     expect(JSON.parse(stdout).totals).toMatchObject({ errors: 0 })
   })
 
+  test('says that everything has the time at which it was created', async () => {
+    const nullable: string[] = []
+    JSON.parse(await checkedIn(), (key: string, value: unknown) => {
+      if (key === 'created_at' && JSON.stringify(value).includes('"null"')) nullable.push(JSON.stringify(value))
+      return value
+    })
+    expect(nullable).toEqual([])
+  })
+
   test('has only examples that fit their schemas', async () => {
     const { operations, resolve } = readApi(JSON.parse(await checkedIn()))
     const problems = operations.flatMap(({ id, body, responses }) => [

@@ -22,8 +22,8 @@ export function decodeChat(body: unknown): ChatRequest {
 }
 
 /**
- * The label that `user_id` gives to the caller's sessions; null for sessions of the owner itself. Without a token it is only a label.
- * With a token it must name the user of the token, otherwise this throws `forbidden`.
+ * The label that `user_id` gives to the caller's sessions; null for sessions of the owner itself. For `local_user`, who is also
+ * everybody without a token, it is only a label. With the token of somebody else it must be their name, otherwise this throws `forbidden`.
  */
 export function userLabel(owner: string, userId: string | null): string | null {
   if (userId === null || userId === owner) return null

@@ -38,7 +38,7 @@ const link = { Link: 'The next page, as `rel="next"`; absent on the last one.' }
 export const describePost: RouteDescription = {
   tag,
   description:
-    'Sends a message and waits for the answer. Without `session_id` a new session begins. `user_id` labels it; with a token it must be the name of its user.',
+    'Sends a message and waits for the answer. Without `session_id` a new session begins. `user_id` labels it; with the token of a user other than `local_user` it must be the name of that user.',
   headers: startHeaderSchemas,
   body: {
     schema: ChatRequestSchema,

@@ -5,7 +5,7 @@ import type { MessageMark, StoredMessage } from '../../domain/message.ts'
 import type { Wait } from '../../domain/wait.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 
-/** Earlier versions stored states of any size. A state that is too large is ignored, because every run would have to send it. */
+/** A state that is too large is ignored, because every run would have to send it. */
 export const stateOf = (text: string | null): unknown =>
   text === null || text.length > jsonLimits.bytes ? undefined : JSON.parse(text)
 

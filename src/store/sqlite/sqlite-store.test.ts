@@ -109,7 +109,7 @@ test('opening a database ends no lease: a process that lives keeps its runs', as
   rmSync(folder, { recursive: true })
 })
 
-test('a state of an earlier version that is too large is ignored, and the next state replaces it', async () => {
+test('a stored state that is too large is ignored, and the next state replaces it', async () => {
   const store = createSqliteStore({ path: ':memory:', fatal })
   const session = newSession({ state: 'x'.repeat(2_000_000) })
   await store.commit([{ type: 'create_session', session }])

@@ -134,7 +134,7 @@ describe.each(Object.keys(adapters) as Host[])('connect %s', (host) => {
     expect(removed(adapter, both, '/home/ada/two', false)).toEqual(first)
   })
 
-  test('replaces the hooks of each folder that an earlier version wrote', () => {
+  test('replaces hooks that are for one folder each', () => {
     const old = (folder: string) =>
       setupFor(host, folder, {
         hook: (event) => `'/n' '/q/bin/quarterdeck.js' hook ${host} ${event} --workspace '${folder}' --limit 3600`,

@@ -172,7 +172,7 @@ describe('quarterdeck connect', () => {
     expect([existsSync(join(home, '.claude', 'settings.json')), readdirSync(configDir)]).toEqual([false, []])
   })
 
-  test('takes over the folders of the hooks that an earlier version wrote', async () => {
+  test('takes over the folders of hooks that are for one folder each', async () => {
     const { home, workspace, configDir, connect } = await setUp()
     const old = `'/n' '/q/bin/quarterdeck.js' hook claude PreToolUse --workspace '/old' --limit 3600`
     mkdirSync(join(home, '.claude'))

@@ -6,7 +6,7 @@ import { editJson, type JsonEditor } from './edit-json.ts'
 import { shellText } from './hook-command.ts'
 
 const OURS = new RegExp(`quarterdeck(?:\\.js)?["']? hook (${hookHosts.join('|')}) `)
-/** Earlier versions wrote an entry for each folder. */
+/** Of an entry that is for one folder alone, as people write it by hand. */
 const WORKSPACE = / --workspace ('(?:[^']|'\\'')*'|"[^"]*") /
 
 /** Adds an entry for each event, in place of all that are ours. */

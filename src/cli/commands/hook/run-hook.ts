@@ -17,7 +17,7 @@ export interface HookOptions {
   host: HookHost
   /** The event that the host's config calls us for. It says what to do if the host's input cannot be read. */
   event: string | null
-  /** Only agents in this folder are supervised. Null: all. Earlier versions of `connect` wrote it. */
+  /** Only agents in this folder are supervised. Null: all. */
   workspace: string | null
   /** The file that lists the folders in which agents are supervised. Null: all. */
   folders: string | null

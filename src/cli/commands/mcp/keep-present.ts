@@ -13,7 +13,7 @@ interface PresenceOptions {
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 const GOODBYE_MS = 1_000
-/** A server of an earlier version does not know this request, and a token that is refused stays so. */
+/** Trying again changes nothing: something else answers there, or the token is refused. */
 const GIVE_UP: readonly number[] = [400, 401, 403, 404, 405]
 
 /** The returned function says goodbye. It waits a second at most: a server that is away finds out by itself. */

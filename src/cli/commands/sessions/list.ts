@@ -1,4 +1,3 @@
-import { ulidOf } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { SessionQuery } from '../../../store/ports/sessions.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
@@ -73,7 +72,7 @@ export function sessionTable(sessions: readonly SessionRecord[], { owner }: Sess
   return textTable(
     ['SESSION', ...ownerOf('OWNER'), `LAST USED (${localZone()})`, 'MESSAGES', 'AGENT', 'NAME'],
     sessions.map((session) => [
-      ulidOf(session.id),
+      session.id,
       ...ownerOf(session.owner),
       localMinute(session.lastActivity),
       String(session.messageCount),

@@ -132,15 +132,15 @@ describe('quarterdeck sessions', () => {
     )
 
     expect((await sessions(cwd, ['list'])).out).toBe(
-      'SESSION                     OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
-        '01K6G00000E008000000000001  local_user  2026-11-14 00:00  3         assistant  talk-1\n' +
-        '01K6G00000E008000000000003  ann         2026-11-12 00:00  3         assistant  talk-3\n' +
-        '01K6G00000E00800000000000M  local_user  2026-10-26 00:00  3         assistant  talk-20\n',
+      'SESSION                               OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
+        '0199a000-0000-7000-8000-000000000001  local_user  2026-11-14 00:00  3         assistant  talk-1\n' +
+        '0199a000-0000-7000-8000-000000000003  ann         2026-11-12 00:00  3         assistant  talk-3\n' +
+        '0199a000-0000-7000-8000-000000000014  local_user  2026-10-26 00:00  3         assistant  talk-20\n',
     )
     expect((await sessions(cwd, ['list', '--owner', 'local_user'])).out).toBe(
-      'SESSION                     LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
-        '01K6G00000E008000000000001  2026-11-14 00:00  3         assistant  talk-1\n' +
-        '01K6G00000E00800000000000M  2026-10-26 00:00  3         assistant  talk-20\n',
+      'SESSION                               LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
+        '0199a000-0000-7000-8000-000000000001  2026-11-14 00:00  3         assistant  talk-1\n' +
+        '0199a000-0000-7000-8000-000000000014  2026-10-26 00:00  3         assistant  talk-20\n',
     )
     expect((await sessions(cwd, ['list', '--owner', 'ann', '--json'])).out).toBe(
       `${JSON.stringify({
@@ -175,10 +175,10 @@ describe('quarterdeck sessions', () => {
     expect(await sessions(cwd, ['delete', '--older-than', '30d', '--dry-run'])).toEqual({
       exitCode: 0,
       out:
-        'SESSION                     OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
-        '01K6G00000E008000000000018  local_user  2026-10-06 00:00  3         assistant  talk-40\n' +
-        '01K6G00000E00800000000001J  ann         2026-09-26 00:00  3         assistant  talk-50\n' +
-        '01K6G00000E00800000000001W  local_user  2026-09-16 00:00  3         assistant  talk-60\n',
+        'SESSION                               OWNER       LAST USED (UTC)   MESSAGES  AGENT      NAME\n' +
+        '0199a000-0000-7000-8000-000000000028  local_user  2026-10-06 00:00  3         assistant  talk-40\n' +
+        '0199a000-0000-7000-8000-000000000032  ann         2026-09-26 00:00  3         assistant  talk-50\n' +
+        '0199a000-0000-7000-8000-00000000003c  local_user  2026-09-16 00:00  3         assistant  talk-60\n',
       err: '3 sessions would be removed.\n',
     })
     expect((await sessions(cwd, ['export'])).out).toBe(all)

@@ -48,7 +48,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
     host: approval.supervised?.host ?? null,
     nobody_waits_since: time(nobodyWaitsSince(approval)),
     change: changeView(approval),
-    edited: approval.supervised?.isEdited ?? false,
+    edited: approval.editedArguments !== null || approval.supervised?.isEdited === true,
     quorum: approval.quorum ?? 1,
     decisions: (approval.decisions ?? []).map(({ by, via, at }) => ({ by, at: isoTime(at), channel: via })),
   }

@@ -313,6 +313,7 @@ describe('POST /approvals/{id}', () => {
     expect(await (await doors.get(`/approvals/${id}`)).json()).toMatchObject({
       arguments: { to: 'bob' },
       edited_arguments: { to: 'eve' },
+      edited: true,
     })
     expect(doors.delivered).toEqual([['send', 'eve']])
   })

@@ -25,7 +25,7 @@ export const RunSchema = z
     session_id: z.string(),
     parent_run_id: z.string().nullable(),
     status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted']),
-    created_at: time,
+    created_at: z.iso.datetime(),
     started_at: time,
     finished_at: time,
     usage: z.array(
