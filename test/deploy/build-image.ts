@@ -1,6 +1,7 @@
 // `npm run test:image`: builds the image from the Dockerfile as it is, measures it, and starts it as a container would: as its own user,
 // without capabilities, on a read-only root. It needs root, and Debian's buildah and debootstrap, but no registry and no container
-// engine: the base image is made of Debian's packages and of the Node that npm has installed here. Linux only.
+// engine: the base image is made of Debian's packages and of the Node that npm has installed here. Where these cannot be had, it says so
+// and ends.
 //
 //   npm run test:image -- --base <folder>     keeps Debian's files there for the next time
 
@@ -26,7 +27,9 @@ function run(program: string, args: readonly string[], cwd = root): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1e8 })
 }
 
-function checkMachine(): void {
+/** Why the image cannot be built here, and what to do; null if it can. */
+function whyNot(): string | null {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'this needs Linux, and root'
   const missing = ['buildah', 'debootstrap', 'unshare', 'setpriv'].filter((name) => {
     try {
       run('sh', ['-c', `command -v ${name}`])
@@ -35,10 +38,8 @@ function checkMachine(): void {
       return true
     }
   })
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('This needs Linux, and root.')
-  if (missing.length > 0) {
-    throw new Error(`Install ${missing.join(', ')} first (Debian: apt-get install buildah debootstrap util-linux).`)
-  }
+  if (missing.length === 0) return null
+  return `there is no ${missing.join(', no ')}. On Debian: apt-get install buildah debootstrap util-linux`
 }
 
 /** Makes what the stages name as their base: Debian's smallest system, Node, npm, and the user `node`. */
@@ -136,6 +137,13 @@ async function tryImage(folder: string, mounted: string): Promise<void> {
     say(`healthy after ${((performance.now() - began) / 1000).toFixed(1)} s, by its own health check`)
     const ask = `fetch('http://127.0.0.1:8000/chat', { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ${token}' }, body: JSON.stringify({ message: 'count 3' }) }).then(async (a) => console.log(a.status, (await a.text()).includes('1, 2, 3')))`
     expectText('answers', exec(['node', '-e', ask]), '200 true\n')
+    const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+    const kept = exec(['env', '-C', '/agent', ...given, 'quarterdeck', 'backup', `${volume}/backup`])
+    expectText(
+      'backs up',
+      kept.replace(/\d+\.\d MB/, 'some MB'),
+      `${volume}/backup: the database and 0 files, some MB, checked.\n`,
+    )
     const status = exec(['sh', '-c', 'cat /proc/1/status'])
     expectText('runs as', /^Uid:\s+(\d+)/m.exec(status)?.[1] ?? '', uid)
     expectText('has the capabilities', /^CapEff:\s+(\w+)/m.exec(status)?.[1] ?? '', '0000000000000000')
@@ -157,7 +165,8 @@ function expectText(what: string, found: string, expected: string): void {
 }
 
 async function main(): Promise<void> {
-  checkMachine()
+  const why = whyNot()
+  if (why !== null) return say(`The image was neither built nor tried: ${why}`)
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-image-'))
   const store = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs']
   const buildah = (...args: string[]) => run('buildah', [...store, ...args])
