@@ -349,3 +349,13 @@ test('never stores compiled code in the working folder', async () => {
 
   expect(await readdir(folder)).toEqual([])
 })
+
+test.skipIf(process.platform === 'win32')('a folder that is gone is told as such: exit 73', async () => {
+  const folder = await tempFolder()
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+  const { status, stderr } = spawnSync('sh', ['-c', script, 'sh', process.execPath, launcher, '--version'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([73, 'quarterdeck: The folder that you are in is gone. Change to another one.\n'])
+})

@@ -45,6 +45,12 @@ async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** The program as a process; the launcher in `bin` calls it. */
 export async function runProcess(process: NodeJS.Process, eraseVariables: EraseVariables): Promise<never> {
+  try {
+    process.cwd()
+  } catch {
+    process.stderr.write('quarterdeck: The folder that you are in is gone. Change to another one.\n')
+    process.exit(exitCodes.cannotCreate.code)
+  }
   // The server's timers do not keep the process alive, so a command that waits for one needs something that does.
   const alive = setInterval(() => {}, 2 ** 30)
   const exitCode = await main(process.argv.slice(2), createProcessIo(process, eraseVariables))
