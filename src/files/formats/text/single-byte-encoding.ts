@@ -63,6 +63,9 @@ const RARE_BITS = 5
 /** In all, another reading must cost at least so many bits more. */
 const CLEAR_BITS = 12
 
+/** A language has at most a thousand different pairs or so. To judge the pairs of noise would keep the server busy. */
+const MOST_PAIRS = 3_000
+
 export interface SingleByteVerdict {
   encoding: SingleByteEncoding
   bitsAPair: number
@@ -75,6 +78,7 @@ export interface SingleByteVerdict {
 /** Null: no encoding that we can read fits. */
 export function singleByteEncodingOf(bytes: Uint8Array): SingleByteVerdict | null {
   const pairs = bytePairsOf(bytes)
+  if (pairs.size > MOST_PAIRS) return null
   const total = pairs.values().reduce((sum, count) => sum + count, 0)
   const readings = readingsOf(pairs).sort((a, b) => a.bits - b.bits)
   const [best] = readings
