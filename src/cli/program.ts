@@ -89,7 +89,7 @@ export async function createProgram(
       `
 Examples:
   $ quarterdeck serve                   serve agent.yaml of this folder, or the built-in demo agent
-  $ quarterdeck init helper             make a new project
+  $ quarterdeck init ../helper          make a new project
   $ quarterdeck chat agent.yaml         talk to an agent here in the terminal
 
 For more: quarterdeck <command> --help`,

@@ -47,7 +47,7 @@ export function createInitCommand(version: string, io: Io, settle: Settle): Comm
       `
 Examples:
   $ quarterdeck init                                       asks
-  $ quarterdeck init helper --provider anthropic --yes     asks nothing`,
+  $ quarterdeck init ../helper --provider anthropic --yes  asks nothing`,
     )
     .action(async (folder: string | undefined, options: InitOptions) =>
       settle(await init(folder, options, version, io)),
