@@ -89,8 +89,11 @@ function codeIn(body: string): unknown {
 const MOVED = ['GET /sse', 'POST /sse', 'GET /messages', 'POST /messages']
 
 /** The door of MCP answers in JSON-RPC, which has numbers for codes. */
-const inItsShape = ({ path }: RouteRow, answer: string): string =>
-  ['/mcp', '/sse', '/messages'].includes(path) ? answer.replace(/ \w+$/, ' -32000') : answer
+function inItsShape({ path }: RouteRow, answer: string): string {
+  if (['/mcp', '/sse', '/messages'].includes(path)) return answer.replace(/ \w+$/, ' -32000')
+  // Clients of OpenAI would repeat a 421.
+  return path.startsWith('/v1/') ? answer.replace(/^421/, '400') : answer
+}
 
 const label = ({ method, path }: RouteRow): string => `${method} ${path}`
 

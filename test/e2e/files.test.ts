@@ -88,7 +88,7 @@ describe('the official OpenAI client', () => {
     })
 
     await expect(asked).rejects.toMatchObject({
-      status: 422,
+      status: 400,
       code: 'file_unreadable',
       message: expect.stringContaining('"broken.pdf" cannot be read.'),
     })

@@ -167,10 +167,11 @@ export function describeRepeating(open: OpenStore): void {
       await done(store, finish(first, { key: '\nsaid' }))
       expect(await found(store)).toBe(first.id)
       await done(store, finish(second, { key: '\nsaid' }))
-      expect(await found(await reopen())).toBe(second.id)
-      expect(await store.runs.byKey('bob', '\nsaid')).toBe(null)
-      await done(store, remove(two.id))
-      expect(await found(store)).toBe(null)
+      const later = await reopen()
+      expect(await found(later)).toBe(second.id)
+      expect(await later.runs.byKey('bob', '\nsaid')).toBe(null)
+      await done(later, remove(two.id))
+      expect(await found(later)).toBe(null)
     })
 
     test('is refused in a session that has changed, if the command says so', async () => {

@@ -113,7 +113,7 @@ function ourPackage(specifier: string, context: ResolveHookContext, nextResolve:
   const isSource = specifier === 'quarterdeck' && import.meta.url.endsWith('.ts')
   try {
     const { url } = nextResolve(specifier, context)
-    if (!isSource || url !== new URL('../../../dist/index.js', import.meta.url).href) return null
+    if (!isSource || url !== new URL('../../../bin/library.js', import.meta.url).href) return null
   } catch {
     // The project has none.
   }

@@ -98,7 +98,7 @@ const others: HostileAttachment[] = [
   other('a page of HTML that is called a PDF', 'type', 'application/pdf', () =>
     Buffer.from('<html><script>1</script>'),
   ),
-  other('a drawing with a script', 'type', 'image/svg+xml', () => Buffer.from('<svg onload="alert(1)"/>')),
+  other('a drawing with a script', 'harmless', 'image/svg+xml', () => Buffer.from('<svg onload="alert(1)"/>')),
   other('a program', 'type', 'application/octet-stream', () => Buffer.from('7f454c4602010100', 'hex')),
   other('a text of one zero', 'type', 'text/plain', () => Buffer.alloc(1)),
   other('a text of one letter', 'harmless', 'text/plain', () => Buffer.from('x')),

@@ -13,6 +13,7 @@ test('every route needs the scope that this table says', async () => {
   expect(lines('talk')).toEqual([
     'DELETE /sessions/:id',
     'DELETE /threads/:id',
+    'DELETE /v1/responses/:id',
     'POST /',
     'POST /agent/:name/chat',
     'POST /agent/:name/chat/stream',
@@ -31,6 +32,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /tool_result',
     'POST /v1/chat/completions',
     'POST /v1/responses',
+    'POST /v1/responses/:id/cancel',
   ])
   expect(lines('decide')).toEqual([
     'DELETE /grants/:id',
