@@ -59,7 +59,14 @@ export default defineConfig({
             'bench/**/*.test.ts',
           ],
           exclude: [
-            ...['**/node_modules/**', 'test/clients/*.test.ts', 'test/hosts/**', 'test/console/**', 'test/replicas/**'],
+            ...[
+              '**/node_modules/**',
+              'test/clients/*.test.ts',
+              'test/clients/v1/calls.test.ts',
+              'test/hosts/**',
+              'test/console/**',
+              'test/replicas/**',
+            ],
             ...[...inBrowser, ...asProcess, ...onPostgres],
           ],
         },
