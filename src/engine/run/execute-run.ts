@@ -185,8 +185,9 @@ const secondAttempt = (scope: RunScope, pending: readonly Pending[]): RunScope =
 
 const isQuestion = (wait: Wait): boolean => wait.wait === 'approval' && wait.kind === 'question'
 
-/** How many messages of a run are read for the digest of its answer. */
-const LOOK_BACK = 1_000
+/** Nearly every run has fewer messages. A longer one is read up to the second limit. */
+const FEW_MESSAGES = 20
+const MOST_MESSAGES = 1_000
 
 /** A client that names no session finds it again by what was said. It has to be told what was said first, so a person's turn ends it. */
 async function foundBy(
@@ -196,7 +197,9 @@ async function foundBy(
 ): Promise<Pick<RunEnd, 'key'>> {
   const { conversation, responseFormat, mustCall } = run.input
   if (conversation === undefined || pending.some(({ wait }) => wait.wait !== 'client_call')) return {}
-  const stored = await store.messages.page(run.sessionId, LOOK_BACK)
+  const few = await store.messages.page(run.sessionId, FEW_MESSAGES)
+  const isAll = few.length < FEW_MESSAGES || few[0]?.runId !== run.id
+  const stored = isAll ? few : await store.messages.page(run.sessionId, MOST_MESSAGES)
   const said = [...stored, ...last].filter(
     ({ role, runId, metadata }) => role === 'assistant' && runId === run.id && !isBrokenOff(metadata),
   )

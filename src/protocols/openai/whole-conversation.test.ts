@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { type TestEngineOptions, testTool } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
 import { CHAT, openOpenAi, RESPONSES } from './testing/open-openai.ts'
@@ -136,6 +136,23 @@ describe('a request that names no session', () => {
     await third
 
     expect(await door.counts()).toEqual([6])
+  })
+
+  test('is found after an answer of many steps too', async () => {
+    const look = testTool({ name: 'look', call: async () => ({ content: 'Fog.', isError: false }) })
+    const step = (at: number) => ({ parts: [{ text: 'a' }, { tool_call: { name: 'look', arguments: { at } } }] })
+    const answers = [
+      ...Array.from({ length: 15 }, (_, at) => step(at)),
+      { parts: [{ text: 'z' }] },
+      { parts: [{ text: 'Bye.' }] },
+    ]
+    await using door = await open({ tools: [look], answers })
+
+    const { choices } = await door.say([user('One')])
+    await door.say([user('One'), choices[0].message, user('Two')])
+
+    expect(choices[0].message.content.replace(/\s/g, '')).toBe(`${'a'.repeat(15)}z`)
+    expect(await door.counts()).toEqual([34])
   })
 
   test('brings results to the calls that wait for them', async () => {
