@@ -107,7 +107,7 @@ export const supervisionTable = {
   host_cli: setting({
     schema: text().transform((value): string | null => value),
     description:
-      'Program that `quarterdeck ctl start` runs, by name or path: claude, codex, copilot, or another one that takes a file with MCP servers. For another one, write `{mcp_config}` in `host_cli_args` where that file is named, and `{prompt_file}` if it does not read its prompt from its input.',
+      'Program that `quarterdeck ctl start` runs, by name or path: a coding agent that `quarterdeck connect` knows, or another one that takes a file with MCP servers. For another one, write `{mcp_config}` in `host_cli_args` where that file is named, and `{prompt_file}` if it does not read its prompt from its input.',
     expected: 'a program',
     example: 'claude',
     default: null,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { HookCall, HookHost } from '../../supervision/hooks/hook-desk.ts'
+import type { HostName } from '../../hosts/hosts.ts'
+import type { HookCall } from '../../supervision/hooks/hook-desk.ts'
 import { decodeHook } from './decode.ts'
 
 /** As the real hosts sent them, without what we do not read. */
@@ -7,7 +8,7 @@ const session = { session_id: '01a1', cwd: '/home/ada/shop', transcript_path: '/
 const source = { hostSessionId: '01a1', cwd: '/home/ada/shop' }
 
 describe('a host’s question before a tool runs', () => {
-  test.each<[HookHost, Record<string, unknown>, Partial<HookCall>]>([
+  test.each<[HostName, Record<string, unknown>, Partial<HookCall>]>([
     [
       'claude',
       {
@@ -95,7 +96,7 @@ describe('a host’s question before a tool runs', () => {
 })
 
 describe('what a host tells', () => {
-  test.each<[HookHost, Record<string, unknown>, readonly [string, string]]>([
+  test.each<[HostName, Record<string, unknown>, readonly [string, string]]>([
     ['claude', { hook_event_name: 'SessionStart', source: 'startup' }, ['session_start', 'startup']],
     ['claude', { hook_event_name: 'SessionEnd', reason: 'other' }, ['session_end', 'other']],
     ['claude', { hook_event_name: 'Stop', last_assistant_message: 'Done.' }, ['notification', 'stop']],

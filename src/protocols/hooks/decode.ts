@@ -1,8 +1,9 @@
-// What hosts write to the standard input of their hooks. All four use nearly the same words.
+// What hosts write to the standard input of their hooks. They use nearly the same words; `src/hosts` says where they differ.
 
 import { ServerError } from '../../domain/errors.ts'
+import { type HostName, hostNames, hosts } from '../../hosts/hosts.ts'
 import type { ToolName } from '../../supervision/desk/agent-desk.ts'
-import type { HookCall, HookHost, HookNotice } from '../../supervision/hooks/hook-desk.ts'
+import type { HookCall, HookNotice } from '../../supervision/hooks/hook-desk.ts'
 
 export interface DecodedHook {
   /** The host's name of the event. The answer must name it. */
@@ -10,19 +11,15 @@ export interface DecodedHook {
   asked: HookCall | HookNotice
 }
 
-/** Events before which the host asks. */
-const PERMISSION = ['PreToolUse', 'PermissionRequest', 'BeforeTool']
 const NOTICES: Readonly<Record<string, HookNotice['event']>> = {
   SessionStart: 'session_start',
   SessionEnd: 'session_end',
   Notification: 'notification',
-  Stop: 'notification',
-  AfterAgent: 'notification',
 }
 
-export const isPermissionEvent = (wireEvent: string): boolean => PERMISSION.includes(wireEvent)
-/** The agent has finished its turn. A host that reads a refusal here makes the agent go on. */
-export const isStopEvent = (wireEvent: string): boolean => wireEvent === 'Stop' || wireEvent === 'AfterAgent'
+/** Whether some host asks with this event. */
+export const isPermissionEvent = (wireEvent: string): boolean =>
+  hostNames.some((name) => hosts[name].hook.asks.includes(wireEvent))
 
 /** Ours, which can only ask and report. Another server could take our name, so only tools that we really have count. */
 const OWN_TOOLS: Readonly<Record<ToolName, true>> = {
@@ -40,41 +37,24 @@ const OWN_TOOLS: Readonly<Record<ToolName, true>> = {
 /** How the hosts spell a tool of an MCP server called quarterdeck. */
 const OWN_PREFIX = /^(mcp__quarterdeck__|mcp_quarterdeck_|quarterdeck[-/.]|quarterdeck__)/
 
-/** Tools that read files of the workspace, or only change what the host itself shows. */
-const READING: Readonly<Record<HookHost, readonly string[]>> = {
-  claude: ['Read', 'Glob', 'Grep', 'LS', 'NotebookRead', 'TodoWrite', 'ToolSearch', 'ListAgents', 'AskUserQuestion'],
-  codex: ['update_plan', 'view_image'],
-  copilot: ['Read', 'Glob', 'Grep', 'view', 'glob', 'grep', 'report_intent', 'update_todo', 'ask_user'],
-  gemini: [
-    'read_file',
-    'read_many_files',
-    'list_directory',
-    'glob',
-    'search_file_content',
-    'grep_search',
-    'write_todos',
-    'ask_user',
-  ],
-}
-
 /** Throws `invalid_request`. Unknown keys are the host's own business. */
-export function decodeHook(host: HookHost, body: unknown): DecodedHook {
+export function decodeHook(host: HostName, body: unknown): DecodedHook {
   const input = asRecord(body)
   if (input === null) throw refused('', 'Send the JSON object that the host gives to its hook.')
   const wireEvent = text(input.hook_event_name)
   const source = { host, hostSessionId: text(input.session_id).slice(0, 200), cwd: text(input.cwd) }
-  if (PERMISSION.includes(wireEvent)) return { wireEvent, asked: { ...source, ...decodeCall(host, input) } }
+  const { asks, turnEnds } = hosts[host].hook
+  if (asks.includes(wireEvent)) return { wireEvent, asked: { ...source, ...decodeCall(host, input) } }
+  if (wireEvent === turnEnds) return { wireEvent, asked: { ...source, event: 'notification', reason: 'stop' } }
   const event = Object.hasOwn(NOTICES, wireEvent) ? NOTICES[wireEvent] : undefined
   if (event === undefined) throw refused('/hook_event_name', `The event ${JSON.stringify(wireEvent)} is not known.`)
-  const reason = isStopEvent(wireEvent)
-    ? 'stop'
-    : text(input.reason) || text(input.source) || text(input.notification_type)
+  const reason = text(input.reason) || text(input.source) || text(input.notification_type)
   return { wireEvent, asked: { ...source, event, reason: reason.slice(0, 200) } }
 }
 
 type CallPart = Omit<HookCall, 'host' | 'hostSessionId' | 'cwd'>
 
-function decodeCall(host: HookHost, input: Record<string, unknown>): CallPart {
+function decodeCall(host: HostName, input: Record<string, unknown>): CallPart {
   const toolName = text(input.tool_name)
   if (toolName === '' || toolName.length > 500) throw refused('/tool_name', 'Send the name of the tool.')
   const given = asRecord(input.tool_input)
@@ -86,15 +66,14 @@ function decodeCall(host: HookHost, input: Record<string, unknown>): CallPart {
     input: given,
     toolUseId: text(input.tool_use_id).slice(0, 200) || null,
     effect: effectOf(host, toolName),
-    // Codex calls the text of its patch a command.
-    ...(command === '' || toolName === 'apply_patch' ? {} : { command }),
+    ...(command === '' || hosts[host].hook.patching.includes(toolName) ? {} : { command }),
   }
 }
 
-function effectOf(host: HookHost, toolName: string): HookCall['effect'] {
+function effectOf(host: HostName, toolName: string): HookCall['effect'] {
   const own = toolName.replace(OWN_PREFIX, '')
   if (own !== toolName && Object.hasOwn(OWN_TOOLS, own)) return 'own'
-  return READING[host].includes(toolName) ? 'read' : 'change'
+  return hosts[host].hook.reading.includes(toolName) ? 'read' : 'change'
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type HookHost, type HookVerdict, hookHosts, MOST_REPLY_CHARS } from '../../supervision/hooks/hook-desk.ts'
+import { type HostName, hostNames } from '../../hosts/hosts.ts'
+import { type HookVerdict, MOST_REPLY_CHARS } from '../../supervision/hooks/hook-desk.ts'
 import { encodeDenial, encodeReply, encodeVerdict } from './encode.ts'
 
 const pre = (output: Record<string, unknown>) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
@@ -15,7 +16,7 @@ const told = (input: object) => ({
 })
 
 describe('a verdict in the words of the host', () => {
-  test.each<[HookHost, string, HookVerdict, Record<string, unknown>]>([
+  test.each<[HostName, string, HookVerdict, Record<string, unknown>]>([
     ['claude', 'PreToolUse', { behavior: 'allow' }, pre({ permissionDecision: 'allow' })],
     [
       'claude',
@@ -57,11 +58,11 @@ describe('a verdict in the words of the host', () => {
     expect(encodeVerdict(host, event, verdict, given)).toEqual(words)
   })
 
-  test.each(hookHosts)('%s: no opinion says nothing', (host) => {
+  test.each(hostNames)('%s: no opinion says nothing', (host) => {
     expect(encodeVerdict(host, 'PreToolUse', { behavior: 'pass' }, given)).toEqual({})
   })
 
-  test.each<[HookHost, string, Record<string, unknown>]>([
+  test.each<[HostName, string, Record<string, unknown>]>([
     ['codex', 'PermissionRequest', updatedInput],
     ['copilot', 'PreToolUse', shorter],
     ['gemini', 'BeforeTool', shorter],
@@ -73,13 +74,13 @@ describe('a verdict in the words of the host', () => {
     expect(words).toEqual(encodeDenial(host, event, said))
   })
 
-  test.each(hookHosts)('%s: a refusal always has a reason', (host) => {
+  test.each(hostNames)('%s: a refusal always has a reason', (host) => {
     expect(JSON.stringify(encodeDenial(host, 'PreToolUse', ' '))).toContain('Quarterdeck refused this call.')
   })
 })
 
 describe('text for the agent', () => {
-  test.each<[HookHost, string, string | undefined, Record<string, unknown>]>([
+  test.each<[HostName, string, string | undefined, Record<string, unknown>]>([
     ['claude', 'Stop', 'Go on.', { decision: 'block', reason: 'Go on.' }],
     ['codex', 'Stop', 'Go on.', { decision: 'block', reason: 'Go on.' }],
     ['gemini', 'AfterAgent', 'Go on.', { decision: 'deny', reason: 'Go on.' }],
@@ -92,13 +93,11 @@ describe('text for the agent', () => {
     ],
     ['claude', 'SessionEnd', 'Too late.', {}],
   ])('%s, %s: %s', (host, event, text, words) => {
-    const stop = event === 'Stop' || event === 'AfterAgent'
-
-    expect(encodeReply(host, event, text === undefined ? {} : { text }, stop)).toEqual(words)
+    expect(encodeReply(host, event, text === undefined ? {} : { text })).toEqual(words)
   })
   test('is never cut', () => {
     const text = 'x'.repeat(MOST_REPLY_CHARS)
 
-    expect(encodeReply('claude', 'Stop', { text }, true)).toEqual({ decision: 'block', reason: text })
+    expect(encodeReply('claude', 'Stop', { text })).toEqual({ decision: 'block', reason: text })
   })
 })

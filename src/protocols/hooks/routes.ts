@@ -4,16 +4,12 @@
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { Words } from '../../hosts/host.ts'
+import { type HostName, hostNames, isHostName } from '../../hosts/hosts.ts'
 import { type AgentPrincipal, agentOf, type Reply, type Request, type Route } from '../../http/route.ts'
 import type { RouteDescription } from '../../http/route-description.ts'
-import {
-  type HookCall,
-  type HookDesk,
-  type HookHost,
-  type HookVerdict,
-  hookHosts,
-} from '../../supervision/hooks/hook-desk.ts'
-import { decodeHook, isStopEvent } from './decode.ts'
+import type { HookCall, HookDesk, HookVerdict } from '../../supervision/hooks/hook-desk.ts'
+import { decodeHook } from './decode.ts'
 import { encodeReply, encodeVerdict } from './encode.ts'
 import { behaviors, HEARTBEAT_MS, type HookAnswer } from './hook-answer.ts'
 
@@ -27,14 +23,14 @@ export function createHookRoutes({ desk, clock }: { desk: HookDesk; clock: Clock
     const agent = agentOf(request)
     const limitMs = limitOf(request.query.get('limit_ms'))
     const { wireEvent, asked } = decodeHook(host, await request.json())
-    const answer = (behavior: HookAnswer['behavior'], output: Record<string, unknown>): HookAnswer => ({
+    const answer = (behavior: HookAnswer['behavior'], output: Words): HookAnswer => ({
       hook: host,
       behavior,
       output,
     })
     if (asked.event !== 'permission') {
       const said = await desk.notice(hookAgent(agent), asked)
-      reply.json(200, answer('noted', encodeReply(host, wireEvent, said, isStopEvent(wireEvent))))
+      reply.json(200, answer('noted', encodeReply(host, wireEvent, said)))
       return
     }
     const stream = reply.stream('application/json', { 'Cache-Control': 'no-store' })
@@ -111,11 +107,10 @@ const hookAgent = ({ owner, tokenId, workspace, channel }: AgentPrincipal) => ({
   ...(channel === undefined ? {} : { channel }),
 })
 
-function hostOf(name: string): HookHost {
-  const host = hookHosts.find((one) => one === name)
-  if (host !== undefined) return host
+function hostOf(name: string): HostName {
+  if (isHostName(name)) return name
   throw new ServerError('route_not_found', `There are no hooks for ${JSON.stringify(name.slice(0, 100))}.`, {
-    details: { hosts: hookHosts.join(', ') },
+    details: { hosts: hostNames.join(', ') },
   })
 }
 
@@ -144,7 +139,7 @@ const describeHook: RouteDescription = {
   description:
     'For `quarterdeck hook`, which hosts run before they act. The body is what the host gives to its hook. The answer may take as long ' +
     'as a person needs; until then it is empty lines. Every failure means: refuse the call.',
-  params: { host: z.enum(hookHosts) },
+  params: { host: z.enum(hostNames) },
   query: {
     limit_ms: z
       .int()
@@ -172,7 +167,7 @@ const describeHook: RouteDescription = {
       content: {
         'application/json': {
           schema: z.strictObject({
-            hook: z.enum(hookHosts),
+            hook: z.enum(hostNames),
             behavior: z.enum(behaviors),
             output: z.record(z.string(), z.unknown()),
           }),

@@ -1,8 +1,6 @@
 // What a host's hooks tell us and ask us, in one form for all hosts. `src/protocols/hooks` translates.
 
-export const hookHosts = ['claude', 'codex', 'copilot', 'gemini'] as const
-/** The programs whose hooks we understand. */
-export type HookHost = (typeof hookHosts)[number]
+import type { HostName } from '../../hosts/hosts.ts'
 
 /** The agent token that the hook was called with. */
 export interface HookAgent {
@@ -14,7 +12,7 @@ export interface HookAgent {
 }
 
 interface HookSource {
-  host: HookHost
+  host: HostName
   /** The host's own name for its session. A hint, not an identity. */
   hostSessionId: string
   /** Where the agent is now, as the host says. Empty if it does not say. */

@@ -39,7 +39,7 @@ export interface SpawnerDeps extends WatchedHostsDeps {
   sessions: Pick<SupervisedSessions, 'get' | 'create' | 'checkRoom' | 'interrupt' | 'list'>
   operators: Operators
   /** The host of the settings. Throws `config_invalid` if there is none. */
-  host: () => Pick<HostRequest, 'adapter' | 'program'>
+  host: () => Pick<HostRequest, 'launcher' | 'program'>
   extraArgs: readonly string[]
   /** Null: the host runs without one. */
   sandbox: () => Promise<Sandbox | null>
@@ -108,42 +108,42 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     const mcpUrl = deps.mcpUrl()
     if (mcpUrl === null) throw new ServerError('conflict', 'This server has no port that an agent could connect to.')
     refuseUnknownOwner(operators, owner)
-    const { adapter, program } = asRefusal('conflict', deps.host)
-    if (named !== undefined && named !== adapter.name) {
+    const { launcher, program } = asRefusal('conflict', deps.host)
+    if (named !== undefined && named !== launcher.name) {
       throw new ServerError(
         'invalid_request',
-        `This server starts ${adapter.name}, not ${JSON.stringify(named)}. host_cli in quarterdeck.yaml says which.`,
+        `This server starts ${launcher.name}, not ${JSON.stringify(named)}. host_cli in quarterdeck.yaml says which.`,
       )
     }
     // Only whether this host can be started at all: nothing is written.
     const trial = { prompt, mcpUrl, agentToken: '', extraArgs: deps.extraArgs, file: (name: string) => name }
-    asRefusal('conflict', () => adapter.launch(trial))
+    asRefusal('conflict', () => launcher.launch(trial))
     const workspace = deps.findWorkspace(asked)
     const channelId = workspace.channelId ?? from
     if (from !== undefined && channelId !== from) {
       throw new ServerError('forbidden', 'This workspace belongs to another channel. Start the agent there.')
     }
     await sessions.checkRoom(owner)
-    return { mcpUrl, adapter, program, workspace, channelId }
+    return { mcpUrl, launcher, program, workspace, channelId }
   }
 
   async function start(by: Caller, wanted: SpawnRequest) {
     const { owner, prompt, title } = wanted
-    const { mcpUrl, adapter, program, workspace, channelId } = await prepare(wanted)
+    const { mcpUrl, launcher, program, workspace, channelId } = await prepare(wanted)
     const shownTitle = title ?? workspace.label
     const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
     try {
       const session = await sessions.create(by, {
         workspaceRoot: workspace.path,
         owner,
-        host: adapter.name,
+        host: launcher.name,
         prompt,
         tokenId,
         ...(shownTitle === null ? {} : { title: shownTitle }),
         ...(channelId === undefined ? {} : { channelId }),
       })
       return await begin(session, {
-        ...{ adapter, program, prompt, tokenId },
+        ...{ launcher, program, prompt, tokenId },
         agentToken: token,
         mcpUrl: `${mcpUrl}?session_id=${session.id}`,
       })
@@ -158,7 +158,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     {
       tokenId,
       ...request
-    }: Pick<HostRequest, 'adapter' | 'program' | 'prompt' | 'agentToken' | 'mcpUrl'> & {
+    }: Pick<HostRequest, 'launcher' | 'program' | 'prompt' | 'agentToken' | 'mcpUrl'> & {
       tokenId: string
     },
   ): Promise<SupervisedSession> {
@@ -184,7 +184,12 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         result: null,
         supervision: spawnedAs(pid, at),
         events: [
-          noticeEvent(ids.uuid(), 'host_started', { host: request.adapter.name, pid, sandboxed: sandbox !== null }, at),
+          noticeEvent(
+            ids.uuid(),
+            'host_started',
+            { host: request.launcher.name, pid, sandboxed: sandbox !== null },
+            at,
+          ),
         ],
       }))
     ).session

@@ -147,7 +147,7 @@ describe('a started host', () => {
   test('is found at the start of the server, and never in a workspace', () => {
     const { at } = spawnPlaces('')
     const search = { workspaces: [at('shop')], searchPath: at('bin') }
-    expect(resolveHost('agent', search)).toMatchObject({ adapter: { name: 'custom' }, program: at('bin/agent') })
+    expect(resolveHost('agent', search)).toMatchObject({ launcher: { name: 'custom' }, program: at('bin/agent') })
     expect(() => resolveHost(null, search)).toThrow(/set host_cli in quarterdeck.yaml/)
     expect(() => resolveHost('agent', { ...search, workspaces: [at('bin')] })).toThrow(
       /^host_cli: agent is .* which an agent can change/,

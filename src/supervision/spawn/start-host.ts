@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { type Clock, isoTime, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { launcherFor, type NamedLauncher } from '../../hosts/hosts.ts'
 import type { ProcessEnd, ProcessGroup, ProcessGroups } from '../../tools/process/process-groups.ts'
 import { markOf } from '../../tools/process/process-table.ts'
 import { findProgram, type ProgramSearch } from '../commands/find-program.ts'
 import { type ChildRecords, hostFolders, TERM_MS } from './child-records.ts'
-import { adapterFor, type HostAdapter } from './host-adapter.ts'
 import { createLastWords } from './last-words.ts'
 import { readLines } from './output-lines.ts'
 import { createOutputRing, type OutputRing } from './output-ring.ts'
@@ -15,7 +15,7 @@ import { respawnDelay, respawnPrompt } from './respawn.ts'
 import { inSandbox, type Sandbox, writableIn } from './sandbox.ts'
 
 export interface HostRequest {
-  adapter: HostAdapter
+  launcher: NamedLauncher
   /** Absolute path of the program. */
   program: string
   /** `host_cli_args`. */
@@ -87,7 +87,7 @@ export function startHost(request: HostRequest, deps: HostDeps): Host {
   const { sessionId, agentToken } = request
   const { clock, log, records } = deps
   // Throws before anything is written.
-  request.adapter.launch({ ...request, file: (name) => name })
+  request.launcher.launch({ ...request, file: (name) => name })
   const ring = createOutputRing(records.outputPath(sessionId), (error) =>
     log.warn('the output of a host is no longer kept', { session_id: sessionId, error }),
   )
@@ -158,17 +158,17 @@ export function startHost(request: HostRequest, deps: HostDeps): Host {
 }
 
 function launch(request: HostRequest, folder: string, deps: HostDeps): ProcessGroup {
-  const { adapter, program, workspace, mcpUrl, sessionId, agentToken, sandbox } = request
+  const { launcher, program, workspace, mcpUrl, sessionId, agentToken, sandbox } = request
   // A crash may have left an older one, which could be a link by now.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { args, files, stdin } = adapter.launch({ ...request, file: (name) => join(folder, name) })
+  const { args, files, stdin } = launcher.launch({ ...request, file: (name) => join(folder, name) })
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' })
   }
   const places = {
     workspace,
-    writable: writableIn(deps.home, adapter.ownFolders),
+    writable: writableIn(deps.home, launcher.ownFolders),
     masked: deps.masked,
     shown: folder,
   }
@@ -195,7 +195,7 @@ function launch(request: HostRequest, folder: string, deps: HostDeps): ProcessGr
 function remember(
   pid: number,
   folder: string,
-  { sessionId, adapter, workspace }: HostRequest,
+  { sessionId, launcher, workspace }: HostRequest,
   { records, clock, log }: HostDeps,
 ): void {
   const mark = markOf(pid)
@@ -206,7 +206,7 @@ function remember(
       session_id: sessionId,
       pid,
       started: mark.started,
-      host: adapter.name,
+      host: launcher.name,
       workspace,
       folder,
       started_at: isoTime(clock.now()),
@@ -235,7 +235,7 @@ function outcomeOf(end: ProcessEnd): HostEnd['how'] {
 }
 
 /** The host of the settings. Throws `config_invalid` if none is set or it cannot be used. Call it at the start: see `findProgram`. */
-export function resolveHost(hostCli: string | null, search: ProgramSearch): Pick<HostRequest, 'adapter' | 'program'> {
+export function resolveHost(hostCli: string | null, search: ProgramSearch): Pick<HostRequest, 'launcher' | 'program'> {
   if (hostCli === null) {
     throw new ServerError(
       'config_invalid',
@@ -244,5 +244,5 @@ export function resolveHost(hostCli: string | null, search: ProgramSearch): Pick
   }
   const { program, problem } = findProgram(hostCli, search)
   if (program === null) throw new ServerError('config_invalid', `host_cli: ${problem}`)
-  return { adapter: adapterFor(hostCli), program }
+  return { launcher: launcherFor(hostCli), program }
 }

@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path'
 import { isRecord } from '../../domain/is-record.ts'
+import { hosts } from '../../hosts/hosts.ts'
 import { foldedName } from './confine.ts'
 
 export type FileAccess = 'read' | 'write'
@@ -24,18 +25,11 @@ const FOLDERS: ReadonlyMap<string, string> = new Map([
   ['.lefthook', GIT],
   ['.quarterdeck', POLICY],
   ['.monocoque', POLICY],
-  ...[
-    '.claude',
-    '.codex',
-    '.gemini',
-    '.copilot',
-    '.cursor',
-    '.windsurf',
-    '.continue',
-    '.opencode',
-    '.agents',
-    '.roo',
-  ].map((name): [string, string] => [name, HOST]),
+  ...Object.values(hosts).map(({ reads }): [string, string] => [reads.folder, HOST]),
+  ...['.cursor', '.windsurf', '.continue', '.opencode', '.agents', '.roo'].map((name): [string, string] => [
+    name,
+    HOST,
+  ]),
   ...['.aider', '.clinerules', '.kiro', '.amazonq', '.qwen'].map((name): [string, string] => [name, HOST]),
   ...['.vscode', '.idea', '.devcontainer', '.zed', '.fleet'].map((name): [string, string] => [name, EDITOR]),
   ...[
@@ -55,8 +49,8 @@ const FOLDERS: ReadonlyMap<string, string> = new Map([
 const FILES: readonly (readonly [RegExp, string])[] = [
   [/^\.git(?:config|modules|attributes)?$/, GIT],
   [/^(?:\.pre-commit-config\.ya?ml|\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.lintstagedrc.*|\.huskyrc.*)$/, GIT],
-  [/^(?:\.?mcp(?:\.local)?\.json|(?:claude|agents|gemini|copilot|qwen)(?:\.local|\.override)?\.md)$/, HOST],
-  [/^(?:\.(?:cursor|windsurf|cline|roo)rules|\.aider\..*|opencode\.jsonc?|\.?codex\.toml|\.claude\.json)$/, HOST],
+  ...Object.values(hosts).map(({ reads }): [RegExp, string] => [reads.files, HOST]),
+  [/^(?:\.(?:cursor|windsurf|cline|roo)rules|\.aider\..*|opencode\.jsonc?|qwen(?:\.local|\.override)?\.md)$/, HOST],
   [/^(?:.*\.code-workspace|\.exrc|\.n?vimrc|\.nvim\.lua|\.dir-locals\.el)$/, EDITOR],
   [/^(?:\.gitlab-ci\.ya?ml|jenkinsfile.*|\.travis\.ya?ml|azure-pipelines.*\.ya?ml|bitbucket-pipelines\.ya?ml)$/, CI],
   [

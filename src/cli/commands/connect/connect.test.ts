@@ -172,19 +172,6 @@ describe('quarterdeck connect', () => {
     expect([existsSync(join(home, '.claude', 'settings.json')), readdirSync(configDir)]).toEqual([false, []])
   })
 
-  test('takes over the folders of hooks that are for one folder each', async () => {
-    const { home, workspace, configDir, connect } = await setUp()
-    const old = `'/n' '/q/bin/quarterdeck.js' hook claude PreToolUse --workspace '/old' --limit 3600`
-    mkdirSync(join(home, '.claude'))
-    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: old }] }] }
-    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify({ hooks }))
-
-    expect((await connect('claude', '--yes')).code).toBe(0)
-
-    expect(JSON.parse(readFileSync(join(configDir, 'folders-claude.json'), 'utf8'))).toEqual(['/old', workspace])
-    expect(readFileSync(join(home, '.claude', 'settings.json'), 'utf8')).not.toContain('/old')
-  })
-
   test('--remove without a server says which token was not revoked', async () => {
     const { server, connect, run, connections, workspace } = await setUp()
     await connect('claude', '--yes')

@@ -1,13 +1,16 @@
 import { Argument, Command } from 'commander'
+import { hostNames, hosts } from '../../../hosts/hosts.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { createConnectSlackCommand } from './connect-slack.ts'
 import { type ConnectOptions, connectTargets, runConnect } from './run-connect.ts'
+
+const titles = new Intl.ListFormat('en', { type: 'disjunction' }).format(hostNames.map((name) => hosts[name].title))
 
 export function createConnectCommand(io: Io, settle: Settle): Command {
   return new Command('connect')
     .summary('put a coding agent under supervision, or set up Slack')
     .description(
-      'Sets up Claude Code, Codex, Copilot CLI or Gemini CLI: the MCP server of Quarterdeck, a token for the agent, and hooks that ask ' +
+      `Sets up ${titles}: the MCP server of Quarterdeck, a token for the agent, and hooks that ask ` +
         'before the agent acts. It changes the config of your user, never files in the workspace. It shows every change first. With ' +
         'print, it prints what to paste into the config of another MCP host. The server must be running; set ' +
         'QUARTERDECK_OPERATOR_TOKEN, or type the operator’s token when asked. connect slack is something else: it prints the Slack app ' +
@@ -18,7 +21,7 @@ export function createConnectCommand(io: Io, settle: Settle): Command {
       `
 Examples:
   $ quarterdeck connect claude
-  $ quarterdeck connect codex --workspace ~/shop
+  $ quarterdeck connect claude --workspace ~/shop
   $ quarterdeck connect claude --remove
   $ quarterdeck connect print --http
   $ quarterdeck connect slack`,

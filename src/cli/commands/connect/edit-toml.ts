@@ -10,12 +10,13 @@ import { exitCodes } from '../../exit-codes.ts'
 export function editToml(
   text: string | null,
   name: string,
-  path: readonly [string, string],
-  value: TomlTable | null,
+  path: readonly string[],
+  value: Readonly<Record<string, unknown>> | null,
 ): string {
+  const [outer = '', inner = ''] = path
   const before = text ?? ''
   const rest = withoutTable(before, path)
-  const block = value === null ? '' : stringify({ [path[0]]: { [path[1]]: value } }).replace(/^\[[^.\]]+\]\n/, '')
+  const block = value === null ? '' : stringify({ [outer]: { [inner]: value } }).replace(/^\[[^.\]]+\]\n/, '')
   const glue = rest === '' || block === '' ? '' : rest.endsWith('\n') ? '\n' : '\n\n'
   const after = `${rest}${glue}${block}${block === '' || block.endsWith('\n') ? '' : '\n'}`
   if (!isDeepStrictEqual(split(after, name, path), { ...split(before, name, path), own: value ?? undefined })) {
@@ -34,14 +35,14 @@ function readToml(text: string, name: string): TomlTable {
 }
 
 /** The table itself, and everything else. */
-function split(text: string, name: string, [outer, inner]: readonly [string, string]) {
+function split(text: string, name: string, [outer = '', inner = '']: readonly string[]) {
   const { [outer]: tables, ...others } = readToml(text, name)
   const { [inner]: own, ...siblings } = Object(tables) as TomlTable
   // The parser makes objects without a prototype, which would not equal ordinary ones.
   return structuredClone({ own: own as TomlTable | undefined, siblings, others })
 }
 
-function withoutTable(text: string, path: readonly [string, string]): string {
+function withoutTable(text: string, path: readonly string[]): string {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const kept: string[] = []
   let skipping = false

@@ -1,6 +1,6 @@
-import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
+import { HOOK_LIMIT_SECONDS } from '../../../hosts/host.ts'
+import type { HostName } from '../../../hosts/hosts.ts'
 import { shellQuoted } from '../../shell-word.ts'
-import { HOOK_LIMIT_SECONDS } from './host-adapter.ts'
 
 /** How to start this program, with absolute paths: an agent could put another `quarterdeck` into its PATH. */
 export interface OwnProgram {
@@ -17,7 +17,7 @@ export interface OwnProgram {
  * and Codex, which trusts a line, still trusts it when a folder is added.
  */
 export function hookCommand(
-  host: HookHost,
+  host: HostName,
   { node, launcher, env }: OwnProgram,
   { event, isQuestion, folders }: { event: string; isQuestion: boolean; folders: string | null },
 ): string {
@@ -28,6 +28,3 @@ export function hookCommand(
   if (!isQuestion) return line
   return `${line} || sh -c 'echo "Quarterdeck could not be asked, so this call is refused." >&2; exit 2'`
 }
-
-/** What `shellQuoted` was given. */
-export const shellText = (quoted: string): string => quoted.slice(1, -1).replaceAll("'\\''", "'")

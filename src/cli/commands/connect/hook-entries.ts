@@ -1,56 +1,41 @@
 // Our entries among the hooks in a host's JSON config: `{hooks: {Event: [{matcher?, hooks: [{command}]}]}}`, or in Copilot CLI
 // `{hooks: {Event: [{bash}]}}`. Other people's hooks stay as they are.
 
-import { hookHosts } from '../../../supervision/hooks/hook-desk.ts'
+import { hostNames } from '../../../hosts/hosts.ts'
 import { editJson, type JsonEditor } from './edit-json.ts'
-import { shellText } from './hook-command.ts'
 
-const OURS = new RegExp(`quarterdeck(?:\\.js)?["']? hook (${hookHosts.join('|')}) `)
-/** Of an entry that is for one folder alone, as people write it by hand. */
-const WORKSPACE = / --workspace ('(?:[^']|'\\'')*'|"[^"]*") /
+const OURS = new RegExp(`quarterdeck(?:\\.js)?["']? hook (${hostNames.join('|')}) `)
 
 /** Adds an entry for each event, in place of all that are ours. */
 export function setHooks(json: JsonEditor, entries: Readonly<Record<string, unknown>>): void {
-  dropHooks(json, { workspace: null, isLast: true })
+  dropHooks(json)
   for (const [event, entry] of Object.entries(entries)) json.append(['hooks', event], entry)
 }
 
-/** Removes our entries if no other folder is connected. Otherwise only one that is for this folder alone. */
-export function dropHooks(
-  json: JsonEditor,
-  { workspace, isLast }: { workspace: string | null; isLast: boolean },
-): void {
-  const goes = (command: string) => OURS.test(command) && (isLast || folderOf(command) === workspace)
+/** Removes our entries. */
+export function dropHooks(json: JsonEditor): void {
   const hooks = json.get(['hooks'])
   for (const event of Object.keys(Object(hooks))) {
     const groups = json.get(['hooks', event])
     if (!Array.isArray(groups)) continue
     for (let at = groups.length - 1; at >= 0; at--) {
       const commands = commandsOf(groups[at])
-      if (commands.length > 0 && commands.every(goes)) json.remove(['hooks', event, at])
+      if (commands.length > 0 && commands.every(isOurs)) json.remove(['hooks', event, at])
     }
   }
 }
 
-/** The folders that our entries name. Null: all folders. An entry that names the file with the connected folders is not among them. */
-export function hookedFolders(text: string): (string | null)[] {
-  const found = new Set<string | null>()
-  editJson(text, 'The host’s config', (json) => {
-    for (const groups of Object.values(Object(json.get(['hooks'])))) {
-      if (!Array.isArray(groups)) continue
-      const ours = groups
-        .flatMap(commandsOf)
-        .filter((command) => OURS.test(command) && !command.includes(' --folders '))
-      for (const command of ours) found.add(folderOf(command))
-    }
+/** Whether our entries are for all folders: they do not name the file with the connected folders. */
+export function hasHooksForAll(text: string, name: string): boolean {
+  let found = false
+  editJson(text, name, (json) => {
+    const groups = Object.values(Object(json.get(['hooks']))).flat()
+    found = groups.flatMap(commandsOf).some((command) => isOurs(command) && !command.includes(' --folders '))
   })
-  return [...found]
+  return found
 }
 
-function folderOf(command: string): string | null {
-  const quoted = WORKSPACE.exec(command)?.[1]
-  return quoted === undefined ? null : shellText(quoted)
-}
+const isOurs = (command: string): boolean => OURS.test(command)
 
 function commandsOf(group: unknown): string[] {
   if (typeof group !== 'object' || group === null) return []

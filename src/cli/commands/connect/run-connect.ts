@@ -7,6 +7,14 @@ import { fileURLToPath } from 'node:url'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import {
+  type ConfigFile,
+  HOST_LIMIT_SECONDS,
+  type HostSetup,
+  type OffSwitch,
+  SERVER_NAME,
+} from '../../../hosts/host.ts'
+import { type HostName, hostNames, hosts, isHostName } from '../../../hosts/hosts.ts'
+import {
   type AgentConnection,
   type AgentConnections,
   connectedFoldersFile,
@@ -22,26 +30,13 @@ import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
-import { claude } from './claude.ts'
-import { codex } from './codex.ts'
 import { changeConfigFile, type FileChange, readConfigFile, replaceFile } from './config-file.ts'
-import { copilot } from './copilot.ts'
+import { isForAll, ourPart, withOurs, withoutOurs } from './edit-config.ts'
 import { editJson } from './edit-json.ts'
-import { gemini } from './gemini.ts'
 import { hookCommand, type OwnProgram } from './hook-command.ts'
-import {
-  type ConfigEdit,
-  HOST_LIMIT_SECONDS,
-  type HostAdapter,
-  type HostSetup,
-  type OffSwitch,
-  SERVER_NAME,
-} from './host-adapter.ts'
 import { showChanges } from './show-changes.ts'
 
-const adapters = { claude, codex, copilot, gemini }
-type KnownHost = keyof typeof adapters
-export const connectTargets = [...Object.keys(adapters), 'print']
+export const connectTargets = [...hostNames, 'print']
 
 export interface ConnectOptions {
   workspace?: string
@@ -55,7 +50,7 @@ export interface ConnectOptions {
 
 /** Everything that the steps share. */
 interface Job {
-  target: KnownHost | 'print'
+  target: HostName | 'print'
   options: ConnectOptions
   /** Real path. */
   workspace: string
@@ -79,68 +74,69 @@ export async function runConnect(target: string, options: ConnectOptions, io: Io
   return options.remove ? await disconnect(name, job) : await connect(name, job)
 }
 
-async function connect(host: KnownHost, job: Job): Promise<number> {
+async function connect(host: HostName, job: Job): Promise<number> {
   const { options, workspace, configDir, io } = job
-  const adapter: HostAdapter = adapters[host]
-  const edits = adapter.edits(placesOf(io))
-  const texts = edits.map(({ path }) => readConfigFile(path))
-  const others = otherFolders(adapter, texts, job)
+  const { title, notes } = hosts[host]
+  const files = readConfig(host, io)
+  const others = otherFolders(files, job)
   refuseMixedScopes(others, host, options)
   const server = await chosenServer(options, configDir)
   const { url } = server
   const changesWith = (token: string): FileChange[] => {
     const setup = setupFor(host, url, token, job)
-    return edits.map(({ path, what, apply }, i) => {
-      const before = texts[i] ?? null
-      return { path, what, before, after: apply(before, setup) }
-    })
+    return files.map(({ file, text }) => changeOf(file, text, withOurs(file, text, setup)))
   }
   const shown = changesWith('<the token of the agent>').filter(isChange)
   const where = options.allFolders ? 'all folders' : workspace
-  io.stderr.write(`Connects ${adapter.title} in ${terminalLine(where, 500)} with ${url}.\n\n`)
+  io.stderr.write(`Connects ${title} in ${terminalLine(where, 500)} with ${url}.\n\n`)
   if (!(await confirmed(shown, job))) return exitCodes.failed.code
   await newConnection(server, job, ({ token }) => {
     for (const change of changesWith(token)) changeConfigFile(change)
     if (!options.allFolders) writeFolders(job, [...others, workspace])
   })
-  io.stderr.write(`\nConnected. ${[...adapter.notes, ...launcherNotes(job.program)].join('\n')}\n`)
-  for (const { path, key } of switchedOff(adapter, job)) {
-    const off = `Careful: ${terminalLine(path, 500)} sets ${key.join('.')}, so ${adapter.title} runs no hooks and asks nobody.`
+  io.stderr.write(`\nConnected. ${[...notes, ...launcherNotes(job.program)].join('\n')}\n`)
+  for (const { path, key } of switchedOff(host, job)) {
+    const off = `Careful: ${terminalLine(path, 500)} sets ${key.join('.')}, so ${title} runs no hooks and asks nobody.`
     io.stderr.write(`${styleFor(io.stderr, io.env).yellow(off)} Remove it.\n`)
   }
   return exitCodes.ok.code
 }
 
-async function disconnect(host: KnownHost, job: Job): Promise<number> {
+async function disconnect(host: HostName, job: Job): Promise<number> {
   const { options, io } = job
-  const adapter: HostAdapter = adapters[host]
-  const edits = adapter.edits(placesOf(io))
-  const texts = edits.map(({ path }) => readConfigFile(path))
   const workspace = options.allFolders ? null : job.workspace
-  const others = otherFolders(adapter, texts, job)
-  const changes = edits.map(({ path, what, remove }: ConfigEdit, i): FileChange => {
-    const before = texts[i] ?? null
-    return {
-      path,
-      what,
-      before,
-      after: before === null ? null : remove(before, { workspace, isLast: others.length === 0 }),
-    }
-  })
+  const files = readConfig(host, io)
+  const others = otherFolders(files, job)
+  const target = { workspace, isLast: others.length === 0 }
+  const changes = files.map(({ file, text }) =>
+    changeOf(file, text, text === null ? null : withoutOurs(file, text, target)),
+  )
   if (!(await confirmed(changes.filter(isChange), job))) return exitCodes.failed.code
   for (const change of changes) changeConfigFile(change)
   writeFolders(job, others)
   return await forget(job)
 }
 
+/** A config file of the host, and what is in it; null if it does not exist. */
+interface ReadFile {
+  file: ConfigFile
+  text: string | null
+}
+
+const readConfig = (host: HostName, io: Io): ReadFile[] =>
+  hosts[host].configFiles(placesOf(io)).map((file) => ({ file, text: readConfigFile(file.path) }))
+
+const changeOf = (file: ConfigFile, before: string | null, after: string | null): FileChange => ({
+  path: file.path,
+  what: ourPart(file),
+  before,
+  after,
+})
+
 /** What else is connected with this host: folders, or null for all folders. */
-function otherFolders(
-  adapter: HostAdapter,
-  texts: readonly (string | null)[],
-  { options, workspace, foldersFile }: Job,
-): (string | null)[] {
-  const named = adapter.connected(texts.map((text) => text ?? ''))
-  const all = new Set([...named, ...(readConnectedFolders(foldersFile) ?? [])])
+function otherFolders(files: readonly ReadFile[], { options, workspace, foldersFile }: Job): (string | null)[] {
+  const everywhere = files.some(({ file, text }) => isForAll(file, text)) ? [null] : []
+  const all = new Set<string | null>([...everywhere, ...(readConnectedFolders(foldersFile) ?? [])])
   all.delete(options.allFolders ? null : workspace)
   return [...all]
 }
@@ -206,7 +202,7 @@ async function newConnection(
   use: (connection: AgentConnection) => void,
 ): Promise<void> {
   const old = connections.read(workspace)
-  const name = target === 'print' ? 'an agent' : adapters[target].title
+  const name = target === 'print' ? 'an agent' : hosts[target].title
   await withTokenStore({ url }, io, async (store) => {
     const owner = options.owner === undefined ? {} : { user: options.owner }
     const made = await store.create({ role: 'agent', ...owner, name, workspace })
@@ -228,11 +224,10 @@ async function newConnection(
   })
 }
 
-function setupFor(host: KnownHost | 'print', url: string, token: string, job: Job): HostSetup {
+function setupFor(host: HostName | 'print', url: string, token: string, job: Job): HostSetup {
   const { options, program, workspace: folder } = job
   const workspace = options.allFolders ? null : folder
-  // The other hosts have one entry for all folders.
-  const isForFolder = workspace !== null && (host === 'claude' || host === 'print')
+  const isForFolder = workspace !== null && (host === 'print' || hasServerOfFolder(host, job))
   const place = isForFolder ? ['--workspace', folder] : []
   const connection = ['--connection', host === 'print' ? 'other' : host]
   const limit = `limit_seconds=${HOST_LIMIT_SECONDS}`
@@ -271,8 +266,12 @@ async function confirmed(changes: readonly FileChange[], { options, io }: Job): 
   return false
 }
 
-function switchedOff(adapter: HostAdapter, { workspace, io }: Job): OffSwitch[] {
-  return adapter.offSwitches({ ...placesOf(io), workspace }).filter(({ path, key, off }) => {
+/** The other hosts have one entry for all folders. */
+const hasServerOfFolder = (host: HostName, { io }: Job): boolean =>
+  hosts[host].configFiles(placesOf(io)).some(({ server }) => server?.isOfFolder === true)
+
+function switchedOff(host: HostName, { workspace, io }: Job): OffSwitch[] {
+  return hosts[host].offSwitches({ ...placesOf(io), workspace }).filter(({ path, key, off }) => {
     let isOff = false
     try {
       editJson(readConfigFile(path), path, (json) => {
@@ -288,16 +287,12 @@ function switchedOff(adapter: HostAdapter, { workspace, io }: Job): OffSwitch[] 
 const isChange = ({ before, after }: FileChange): boolean => before !== after
 
 /** A hook for one folder and one for all folders would both ask about the same call. */
-function refuseMixedScopes(
-  others: readonly (string | null)[],
-  host: KnownHost,
-  { allFolders = false }: ConnectOptions,
-): void {
+function refuseMixedScopes(others: readonly (string | null)[], host: HostName, { allFolders = false }: ConnectOptions): void {
   const other = others.find((folder) => (folder === null) !== allFolders)
   if (other === undefined) return
   throw new CliError(
     exitCodes.usage.code,
-    `${adapters[host].title} is already connected for ${other === null ? 'all folders' : other}.`,
+    `${hosts[host].title} is already connected for ${other === null ? 'all folders' : other}.`,
     [
       `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--all-folders' : `--workspace ${other}`}`,
     ],
@@ -306,8 +301,8 @@ function refuseMixedScopes(
 
 const placesOf = ({ env }: Io) => ({ home: variable(env, 'HOME') ?? homedir(), env })
 
-function knownHost(name: string): KnownHost {
-  if (Object.hasOwn(adapters, name)) return name as KnownHost
+function knownHost(name: string): HostName {
+  if (isHostName(name)) return name
   throw new CliError(exitCodes.usage.code, `${JSON.stringify(name)} is not a host that can be connected.`, [
     `Write one of ${connectTargets.join(', ')}`,
   ])

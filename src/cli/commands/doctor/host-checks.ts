@@ -9,8 +9,8 @@ import type { Check } from './checks.ts'
 export async function checkHost(settings: SupervisionSettings, searchPath: string): Promise<Check[]> {
   const search = { workspaces: writableFolders(settings), searchPath }
   try {
-    const { program, adapter } = resolveHost(settings.hostCli, search)
-    const host: Check = { name: 'Host', status: 'ok', detail: `${program}, started as ${adapter.name}` }
+    const { program, launcher } = resolveHost(settings.hostCli, search)
+    const host: Check = { name: 'Host', status: 'ok', detail: `${program}, started as ${launcher.name}` }
     return [host, await checkSandbox(findProgram('bwrap', search).program)]
   } catch (error) {
     if (!(error instanceof ServerError)) throw error

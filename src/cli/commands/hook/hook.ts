@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander'
-import { hookHosts } from '../../../supervision/hooks/hook-desk.ts'
+import { hostNames } from '../../../hosts/hosts.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { readHookOptions, USUAL_LIMIT_SECONDS } from './main.ts'
 import { runHook } from './run-hook.ts'
@@ -19,20 +19,13 @@ export function createHookCommand(io: Io, settle: Settle): Command {
 Examples:
   $ quarterdeck hook claude PreToolUse --limit 3600 < question.json`,
     )
-    .addArgument(new Argument('<host>', 'the host that runs it').choices([...hookHosts]))
+    .addArgument(new Argument('<host>', 'the host that runs it').choices(hostNames))
     .argument('[event]', 'the event that the host runs it for, such as PreToolUse')
-    .option('--workspace <folder>', 'only for agents in this folder; others are left alone')
     .option('--folders <file>', 'only for agents in the folders that this file lists; others are left alone')
     .option('--limit <seconds>', 'answer within this time', String(USUAL_LIMIT_SECONDS))
-    .action(async (host: string, event: string | undefined, { workspace, folders, limit }: Record<string, string>) => {
+    .action(async (host: string, event: string | undefined, { folders, limit }: Record<string, string>) => {
       const args = [host, ...(event === undefined ? [] : [event])]
-      const options = readHookOptions([
-        ...args,
-        '--limit',
-        String(limit),
-        ...(workspace ? ['--workspace', workspace] : []),
-        ...(folders ? ['--folders', folders] : []),
-      ])
+      const options = readHookOptions([...args, '--limit', String(limit), ...(folders ? ['--folders', folders] : [])])
       const result = await runHook(options, { stdin: io.stdin, env: io.env, cwd: io.cwd, clock: io.clock })
       io.stderr.write(result.stderr)
       io.stdout.write(result.stdout)

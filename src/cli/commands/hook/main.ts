@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createSystemClock } from '../../../domain/clock.ts'
+import { hostNames, isHostName } from '../../../hosts/hosts.ts'
 import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
-import { type HookHost, hookHosts } from '../../../supervision/hooks/hook-desk.ts'
 import { failed, type HookOptions, type HookResult, REFUSED, runHook } from './run-hook.ts'
 
 /** Hosts that set no limit of their own end a hook after a minute. */
@@ -17,17 +17,16 @@ export function readHookOptions(args: readonly string[]): HookOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { workspace: { type: 'string' }, folders: { type: 'string' }, limit: { type: 'string' } },
+    options: { folders: { type: 'string' }, limit: { type: 'string' } },
   })
   const [name = '', event = null, ...more] = positionals
-  const host = hookHosts.find((one) => one === name)
-  if (host === undefined || more.length > 0) throw new Error(`expected one of ${hookHosts.join(', ')}, then an event`)
+  if (!isHostName(name) || more.length > 0) throw new Error(`expected one of ${hostNames.join(', ')}, then an event`)
   const seconds = Number(values.limit ?? USUAL_LIMIT_SECONDS)
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 86_400) {
     throw new Error(`--limit ${values.limit}: expected a number of seconds from 1 to 86400`)
   }
-  const { workspace = null, folders = null } = values
-  return { host, event, workspace, folders, limitMs: seconds * 1_000 }
+  const { folders = null } = values
+  return { host: name, event, folders, limitMs: seconds * 1_000 }
 }
 
 export async function hookProcess(process: NodeJS.Process): Promise<void> {
@@ -78,8 +77,7 @@ async function resultOf(args: readonly string[], process: NodeJS.Process): Promi
   try {
     options = readHookOptions(args)
   } catch (error) {
-    const host: HookHost = hookHosts.find((one) => one === args[0]) ?? 'claude'
-    return failed(host, null, error)
+    return failed(null, null, error)
   }
   const { stdin, env } = process
   return await runHook(options, { stdin, env, cwd: process.cwd(), clock: createSystemClock() })

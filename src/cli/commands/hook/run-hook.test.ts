@@ -91,21 +91,23 @@ describe('quarterdeck hook', () => {
     const { folder, run } = await setUp('http://127.0.0.1:1')
     const env = { QUARTERDECK_MCP_URL: `${server.url}/mcp`, QUARTERDECK_AGENT_TOKEN: 'spawned' }
 
-    const result = await run(question(folder), ['codex', 'PreToolUse', '--workspace', '/elsewhere'], { env })
+    const result = await run(question(folder), ['codex', 'PreToolUse', '--folders', '/elsewhere'], { env })
 
     expect(result).toEqual({ stdout: '', stderr: '', exitCode: 0 })
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer spawned'])
   })
 
   test('leaves agents in other folders alone, and follows links to find out', async () => {
-    const { folder, workspace, run } = await setUp('http://127.0.0.1:1')
+    const { folder, workspace, configDir, run } = await setUp('http://127.0.0.1:1')
     symlinkSync(workspace, join(folder, 'link'))
-    const here = ['claude', 'PreToolUse', '--workspace', workspace]
+    const list = join(configDir, 'folders-claude.json')
+    writeFileSync(list, JSON.stringify([workspace]), { mode: 0o600 })
+    const here = ['claude', 'PreToolUse', '--folders', list]
 
     expect(await run(question(folder), here)).toEqual({ stdout: '', stderr: '', exitCode: 0 })
     expect(await run(question(join(folder, 'link', 'src')), here)).toEqual(refused(expect.any(String)))
     // The agent has gone elsewhere with `cd`, but its project is still this one.
-    const env = { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), CLAUDE_PROJECT_DIR: workspace }
+    const env = { QUARTERDECK_CONFIG_DIR: configDir, CLAUDE_PROJECT_DIR: workspace }
     expect(await run(question('/'), here, { env })).toEqual(refused(expect.any(String)))
   })
 })

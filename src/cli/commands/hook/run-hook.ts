@@ -6,19 +6,17 @@ import { findConfigDir } from '../../../config/config-dir.ts'
 import type { Environment } from '../../../config/source/env-file.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { isWithin } from '../../../domain/is-within.ts'
+import { type HostName, hostNames, hosts } from '../../../hosts/hosts.ts'
 import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
 import { encodeDenial } from '../../../protocols/hooks/encode.ts'
 import { readHookAnswer } from '../../../protocols/hooks/hook-answer.ts'
-import type { HookHost } from '../../../supervision/hooks/hook-desk.ts'
 import { createAgentConnections, currentUrl, readConnectedFolders } from '../../agent-connection.ts'
 import { askServer, type HookQuestion } from './ask-server.ts'
 
 export interface HookOptions {
-  host: HookHost
+  host: HostName
   /** The event that the host's config calls us for. It says what to do if the host's input cannot be read. */
   event: string | null
-  /** Only agents in this folder are supervised. Null: all. */
-  workspace: string | null
   /** The file that lists the folders in which agents are supervised. Null: all. */
   folders: string | null
   limitMs: number
@@ -53,7 +51,6 @@ export async function runHook(options: HookOptions, io: HookSurroundings): Promi
     event = textOf(input.hook_event_name) || event
     const folder = projectFolder(input, io)
     const spawned = connectionInEnvironment(io.env)
-    if (spawned === null && options.workspace !== null && !isInside(folder, options.workspace)) return silent
     const connection = spawned ?? connectionOf(options.host, folder, io.env)
     if (connection === null && options.folders !== null && !isListed(folder, options.folders)) return silent
     if (connection === null) {
@@ -76,17 +73,16 @@ export async function runHook(options: HookOptions, io: HookSurroundings): Promi
 
 const silent: HookResult = { stdout: '', stderr: '', exitCode: 0 }
 
-/** Where we do not know what the host asks, it is a question. */
-export function failed(host: HookHost, event: string | null, error: unknown): HookResult {
+/** Where we do not know what the host asks, it is a question. Null: nor which host it is. */
+export function failed(host: HostName | null, event: string | null, error: unknown): HookResult {
   const why = error instanceof Error ? error.message : String(error)
   if (event !== null && !isPermissionEvent(event)) return { ...silent, stderr: `quarterdeck: ${why}\n` }
   const message =
     `Quarterdeck could not be asked about this call, so it is refused: ${why}. ` +
     'Nothing was done. Tell the user; do not try to get around it.'
-  const stdout = event === null ? '' : `${JSON.stringify(encodeDenial(host, event, message))}\n`
-  // Copilot CLI tells the model the reason only from the JSON, and reads the JSON only without an exit code.
-  const exitCode = host === 'copilot' && event !== null ? 0 : REFUSED
-  return { stdout, stderr: `${message}\n`, exitCode }
+  if (host === null || event === null) return { stdout: '', stderr: `${message}\n`, exitCode: REFUSED }
+  const stdout = `${JSON.stringify(encodeDenial(host, event, message))}\n`
+  return { stdout, stderr: `${message}\n`, exitCode: hosts[host].hook.denialExitCode }
 }
 
 async function readInput(stdin: HookSurroundings['stdin']): Promise<string> {
@@ -114,8 +110,9 @@ function parseInput(text: string): Record<string, unknown> {
 
 /** The project that the host was started for. The agent can change its current folder, but not these variables. */
 function projectFolder(input: Record<string, unknown>, { env, cwd }: HookSurroundings): string {
-  const named = textOf(env.CLAUDE_PROJECT_DIR) || textOf(env.GEMINI_PROJECT_DIR) || textOf(input.cwd) || cwd
-  return realpathSync(named)
+  const variables = hostNames.flatMap((name) => hosts[name].hook.projectVariable ?? [])
+  const named = variables.map((name) => textOf(env[name])).find((path) => path !== '')
+  return realpathSync(named ?? (textOf(input.cwd) || cwd))
 }
 
 type Connection = Pick<HookQuestion, 'url' | 'token'>
@@ -126,7 +123,7 @@ function connectionInEnvironment(env: Environment): Connection | null {
   return url === '' || token === '' ? null : { url: () => url.replace(/\/mcp\/?(\?.*)?$/, ''), token }
 }
 
-function connectionOf(host: HookHost, folder: string, env: Environment): Connection | null {
+function connectionOf(host: HostName, folder: string, env: Environment): Connection | null {
   const configDir = findConfigDir(env, process.platform)
   const connection = createAgentConnections(configDir, host).find(folder)
   return connection === null ? null : { token: connection.token, url: () => currentUrl(connection, configDir) }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import { launcherFor } from '../../../hosts/hosts.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
 import { createChildRecords } from '../child-records.ts'
-import { adapterFor } from '../host-adapter.ts'
 import type { HostDeps, HostRequest, OutputLine } from '../start-host.ts'
 
 /** Folders of a server, and a host that is a shell script. */
@@ -39,7 +39,7 @@ export function spawnPlaces(script: string, { clock = createSystemClock(), base 
     onRespawn: ({ delayMs }) => void respawns.push(delayMs),
   }
   const request: HostRequest = {
-    adapter: adapterFor('agent'),
+    launcher: launcherFor('agent'),
     program: at('bin/agent'),
     extraArgs: ['--config', '{mcp_config}'],
     workspace: at('shop'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adapterFor } from './host-adapter.ts'
+import { launcherFor } from './hosts.ts'
 
 const request = {
   prompt: 'the plan',
@@ -9,12 +9,13 @@ const request = {
   file: (name: string) => `/run/${name}`,
 }
 
-const launch = (program: string, extraArgs = request.extraArgs) => adapterFor(program).launch({ ...request, extraArgs })
+const launch = (program: string, extraArgs = request.extraArgs) =>
+  launcherFor(program).launch({ ...request, extraArgs })
 
-describe('host adapters', () => {
+describe('how hosts are started', () => {
   test('are chosen by the name of the program', () => {
     expect(
-      ['claude', '/opt/bin/codex', 'copilot.exe', 'gemini', 'my-claude'].map((one) => adapterFor(one).name),
+      ['claude', '/opt/bin/codex', 'copilot.exe', 'gemini', 'my-claude'].map((one) => launcherFor(one).name),
     ).toEqual(['claude', 'codex', 'copilot', 'gemini', 'custom'])
   })
 

@@ -1,19 +1,15 @@
 import { parse as parseJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { claude } from './claude.ts'
-import { codex } from './codex.ts'
-import { copilot } from './copilot.ts'
-import { gemini } from './gemini.ts'
+import type { HostSetup } from '../../../hosts/host.ts'
+import { type HostName, hostNames, hosts } from '../../../hosts/hosts.ts'
+import { isForAll, withOurs, withoutOurs } from './edit-config.ts'
 import { hookCommand } from './hook-command.ts'
-import type { HostAdapter, HostSetup } from './host-adapter.ts'
 
-const adapters = { claude, codex, copilot, gemini }
-type Host = keyof typeof adapters
 const at = { home: '/home/ada', env: {} }
 const program = { node: '/usr/bin/node', launcher: '/opt/quarterdeck/bin/quarterdeck.js', env: {} }
 
-const setupFor = (host: Host, workspace: string | null, more: Partial<HostSetup> = {}): HostSetup => ({
+const setupFor = (host: HostName, workspace: string | null, more: Partial<HostSetup> = {}): HostSetup => ({
   workspace,
   server: { type: 'stdio', command: program.node, args: [program.launcher, 'mcp', '--connection', host], env: {} },
   hook: (event, isQuestion) =>
@@ -22,13 +18,16 @@ const setupFor = (host: Host, workspace: string | null, more: Partial<HostSetup>
 })
 const http: HostSetup['server'] = { type: 'http', url: 'http://127.0.0.1:8000/mcp', token: 'secret' }
 
-const applied = (adapter: HostAdapter, texts: readonly (string | null)[], setup: HostSetup): string[] =>
-  adapter.edits(at).map(({ apply }, i) => apply(texts[i] ?? null, setup))
-const removed = (adapter: HostAdapter, texts: readonly string[], workspace: string | null, isLast = true) =>
-  adapter.edits(at).map(({ remove }, i) => remove(texts[i] ?? '', { workspace, isLast }))
+const filesOf = (host: HostName) => hosts[host].configFiles(at)
+const applied = (host: HostName, texts: readonly (string | null)[], setup: HostSetup): string[] =>
+  filesOf(host).map((file, i) => withOurs(file, texts[i] ?? null, setup))
+const removed = (host: HostName, texts: readonly string[], workspace: string | null, isLast = true) =>
+  filesOf(host).map((file, i) => withoutOurs(file, texts[i] ?? '', { workspace, isLast }))
+const forAll = (host: HostName, texts: readonly (string | null)[]): boolean =>
+  filesOf(host).some((file, i) => isForAll(file, texts[i] ?? null))
 
 /** Configs that people really have: comments, other servers, other hooks, other indentation. */
-const before: Record<Host, (string | null)[]> = {
+const before: Record<HostName, (string | null)[]> = {
   claude: [
     `{
   "numStartups": 3,
@@ -96,85 +95,72 @@ trust_level = "trusted"
   ],
 }
 
-describe.each(Object.keys(adapters) as Host[])('connect %s', (host) => {
-  const adapter = adapters[host]
+describe.each(hostNames)('connect %s', (host) => {
   const setup = setupFor(host, '/home/ada/it’s a shop')
 
   test('and back leaves the files as they were', () => {
-    const after = applied(adapter, before[host], setup)
+    const after = applied(host, before[host], setup)
 
     expect(after).not.toEqual(before[host])
-    expect(removed(adapter, after, setup.workspace)).toEqual(before[host])
+    expect(removed(host, after, setup.workspace)).toEqual(before[host])
   })
 
   test('and back leaves no file where there was none', () => {
-    const after = applied(adapter, [], setup)
+    const after = applied(host, [], setup)
 
-    expect(removed(adapter, after, setup.workspace)).toEqual(after.map(() => null))
+    expect(removed(host, after, setup.workspace)).toEqual(after.map(() => null))
   })
 
   test('twice is the same as once', () => {
-    const once = applied(adapter, before[host], setup)
+    const once = applied(host, before[host], setup)
 
-    expect(applied(adapter, once, setup)).toEqual(once)
+    expect(applied(host, once, setup)).toEqual(once)
   })
 
   test('again with another address replaces what was there', () => {
-    const over = applied(adapter, applied(adapter, before[host], setup), { ...setup, server: http })
+    const over = applied(host, applied(host, before[host], setup), { ...setup, server: http })
 
-    expect(over).toEqual(applied(adapter, before[host], { ...setup, server: http }))
+    expect(over).toEqual(applied(host, before[host], { ...setup, server: http }))
     expect(over.join('')).toContain('Bearer secret')
   })
 
   test('a second folder does not disturb the first, and adds no hook', () => {
-    const first = applied(adapter, before[host], setup)
-    const both = applied(adapter, first, setupFor(host, '/home/ada/two'))
+    const first = applied(host, before[host], setup)
+    const both = applied(host, first, setupFor(host, '/home/ada/two'))
 
     expect(both.at(-1)).toBe(first.at(-1))
-    expect(removed(adapter, both, '/home/ada/two', false)).toEqual(first)
-  })
-
-  test('replaces hooks that are for one folder each', () => {
-    const old = (folder: string) =>
-      setupFor(host, folder, {
-        hook: (event) => `'/n' '/q/bin/quarterdeck.js' hook ${host} ${event} --workspace '${folder}' --limit 3600`,
-      })
-    const [one, two] = [applied(adapter, before[host], old('/one')), applied(adapter, before[host], old('/two'))]
-
-    expect([adapter.connected(one), adapter.connected(two)]).toEqual([['/one'], ['/two']])
-    expect(applied(adapter, one, setup).at(-1)).toBe(applied(adapter, before[host], setup).at(-1))
-    expect(removed(adapter, one, '/two', false).at(-1)).toBe(one.at(-1))
-    expect(adapter.connected(removed(adapter, one, '/one', false).map((text) => text ?? ''))).toEqual([])
+    expect(removed(host, both, '/home/ada/two', false)).toEqual(first)
   })
 
   test('for all folders', () => {
-    const everywhere = applied(adapter, before[host], setupFor(host, null))
+    const everywhere = applied(host, before[host], setupFor(host, null))
 
-    expect(adapter.connected(everywhere)).toEqual([null])
-    expect(adapter.connected(before[host].map((text) => text ?? ''))).toEqual([])
-    expect(removed(adapter, everywhere, null)).toEqual(before[host])
+    expect(forAll(host, everywhere)).toBe(true)
+    expect(forAll(host, applied(host, before[host], setup))).toBe(false)
+    expect(forAll(host, before[host])).toBe(false)
+    expect(removed(host, everywhere, null)).toEqual(before[host])
   })
 
   test('a file that is broken is refused, with its name', () => {
-    for (const { path, apply } of adapter.edits(at)) {
-      expect(() => apply('{ "a": ', setup)).toThrow(path)
-      expect(() => apply('[1, 2]\n', setup)).toThrow(path)
+    for (const file of filesOf(host)) {
+      expect(() => withOurs(file, '{ "a": ', setup)).toThrow(file.path)
+      expect(() => withOurs(file, '[1, 2]\n', setup)).toThrow(file.path)
     }
   })
 })
 
-const ask = (event: string, host: Host) =>
+const ask = (event: string, host: HostName) =>
   `'/usr/bin/node' '/opt/quarterdeck/bin/quarterdeck.js' hook ${host} ${event} --folders '/c/folders.json' --limit 3600 ` +
   `|| sh -c 'echo "Quarterdeck could not be asked, so this call is refused." >&2; exit 2'`
-const tell = (event: string, host: Host) =>
+const tell = (event: string, host: HostName) =>
   `'/usr/bin/node' '/opt/quarterdeck/bin/quarterdeck.js' hook ${host} ${event} --folders '/c/folders.json' --limit 3600`
 
 describe('what is written', () => {
   test('for Claude Code', () => {
-    const [state = '', settings = ''] = applied(claude, [], setupFor('claude', '/w'))
+    const [state = '', settings = ''] = applied('claude', [], setupFor('claude', '/w'))
     const notice = (event: string) => [{ hooks: [{ type: 'command', command: tell(event, 'claude'), timeout: 10 }] }]
 
-    expect(claude.edits(at).map(({ path }) => path)).toEqual([
+    expect(filesOf('claude').map(({ path }) => path)).toEqual([
       '/home/ada/.claude.json',
       '/home/ada/.claude/settings.json',
     ])
@@ -218,7 +204,7 @@ describe('what is written', () => {
   })
 
   test('for Codex', () => {
-    const [config = '', hooks = ''] = applied(codex, [], setupFor('codex', '/w'))
+    const [config = '', hooks = ''] = applied('codex', [], setupFor('codex', '/w'))
     const entry = (command: string, timeout: number) => [{ hooks: [{ type: 'command', command, timeout }] }]
 
     expect(parseToml(config)).toEqual({
@@ -243,7 +229,7 @@ describe('what is written', () => {
   })
 
   test('for Copilot CLI', () => {
-    const [servers = '', settings = ''] = applied(copilot, [], setupFor('copilot', '/w', { server: http }))
+    const [servers = '', settings = ''] = applied('copilot', [], setupFor('copilot', '/w', { server: http }))
 
     expect(parseJson(servers)).toEqual({
       mcpServers: {
@@ -262,7 +248,7 @@ describe('what is written', () => {
   })
 
   test('for Gemini CLI', () => {
-    const [settings = ''] = applied(gemini, [], setupFor('gemini', '/w'))
+    const [settings = ''] = applied('gemini', [], setupFor('gemini', '/w'))
     const { mcpServers, hooks } = parseJson(settings)
 
     expect(mcpServers.quarterdeck).toMatchObject({ command: '/usr/bin/node', timeout: 3_660_000, trust: true })
@@ -277,7 +263,9 @@ describe('what is written', () => {
   test('other folders of the hosts’ configs are found by their variables', () => {
     const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', COPILOT_HOME: '/p' }
 
-    expect([claude, codex, copilot].map((one) => one.edits({ ...at, env }).map(({ path }) => path))).toEqual([
+    expect(
+      [hosts.claude, hosts.codex, hosts.copilot].map((one) => one.configFiles({ ...at, env }).map(({ path }) => path)),
+    ).toEqual([
       ['/c/.claude.json', '/c/settings.json'],
       ['/x/config.toml', '/x/hooks.json'],
       ['/p/mcp-config.json', '/p/settings.json'],
@@ -286,8 +274,7 @@ describe('what is written', () => {
 })
 
 describe('a TOML file', () => {
-  const [edit] = codex.edits(at)
-  const changed = (text: string) => edit?.apply(text, setupFor('codex', '/w')) ?? ''
+  const changed = (text: string) => applied('codex', [text], setupFor('codex', '/w'))[0] ?? ''
 
   test.each([
     [
@@ -305,7 +292,7 @@ describe('a TOML file', () => {
     ['without a last line break', 'a = 1\n[mcp_servers.quarterdeck]\nb = """\n[x]\n"""', 'a = 1\n'],
   ])('that has our table %s', (_name, text, rest) => {
     expect(changed(text)).toBe(changed(rest))
-    expect(edit?.remove(text, { workspace: null, isLast: true })).toBe(rest === '' ? null : rest)
+    expect(removed('codex', [text, '{}'], null)[0]).toBe(rest === '' ? null : rest)
   })
 
   test.each(['mcp_servers = { quarterdeck = { command = "x" } }\n', '[mcp_servers]\nquarterdeck.command = "x"\n'])(

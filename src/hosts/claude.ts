@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import { variable } from '../config/source/env-file.ts'
+import { usualWords } from './hook-words.ts'
+import {
+  bearer,
+  HOST_LIMIT_SECONDS,
+  type Host,
+  type HostPlaces,
+  type HostSetup,
+  NOTICE_LIMIT_SECONDS,
+  SERVER_NAME,
+} from './host.ts'
+import { mcpFile } from './mcp-file.ts'
+
+const settingsFile = ({ home, env }: HostPlaces): string =>
+  join(variable(env, 'CLAUDE_CONFIG_DIR') ?? join(home, '.claude'), 'settings.json')
+
+function serverEntry({ server }: HostSetup) {
+  const timeout = HOST_LIMIT_SECONDS * 1_000
+  if (server.type === 'http') return { type: 'http', url: server.url, headers: bearer(server.token), timeout }
+  return { type: 'stdio', command: server.command, args: server.args, env: server.env, timeout }
+}
+
+function hookEntries({ hook }: HostSetup) {
+  const tell = (event: string) => ({
+    hooks: [{ type: 'command', command: hook(event, false), timeout: NOTICE_LIMIT_SECONDS }],
+  })
+  return {
+    PreToolUse: {
+      matcher: '*',
+      hooks: [
+        {
+          type: 'command',
+          command: hook('PreToolUse', true),
+          timeout: HOST_LIMIT_SECONDS,
+          // Without it, a hook that is killed or too late lets the call through.
+          onFailure: 'block',
+          // Shown at the terminal while the hook waits.
+          statusMessage: 'Asking Quarterdeck. If it waits for you, answer in its console or in ctl.',
+        },
+      ],
+    },
+    SessionStart: tell('SessionStart'),
+    SessionEnd: tell('SessionEnd'),
+    Stop: tell('Stop'),
+    Notification: tell('Notification'),
+  }
+}
+
+export const claude: Host = {
+  title: 'Claude Code',
+  configFiles: (at) => [
+    {
+      path: join(variable(at.env, 'CLAUDE_CONFIG_DIR') ?? at.home, '.claude.json'),
+      format: 'json',
+      server: {
+        // The servers of a folder, and those of the user, stand in one file outside of the folder.
+        keys: (workspace) => [...(workspace === null ? [] : ['projects', workspace]), 'mcpServers', SERVER_NAME],
+        entry: serverEntry,
+        isOfFolder: true,
+      },
+      hooks: null,
+    },
+    { path: settingsFile(at), format: 'json', server: null, hooks: hookEntries },
+  ],
+  offSwitches: ({ workspace, ...at }) =>
+    [
+      settingsFile(at),
+      join(workspace, '.claude', 'settings.json'),
+      join(workspace, '.claude', 'settings.local.json'),
+    ].map((path) => ({ path, key: ['disableAllHooks'], off: true })),
+  notes: [
+    'Claude Code asks before every tool call, also with --dangerously-skip-permissions. It refuses a call if the hook fails (2.1.295 and later).',
+    'It does not ask with --bare, or where disableAllHooks is set. Start Claude Code again to use it.',
+  ],
+  ownFolders: ['.claude', '.claude.json', '.cache', '.local/share/claude', '.local/state/claude'],
+  launch: (request) => ({
+    // Our own tools need no permission: they are how it asks. Everything else is asked through `approve_tool`.
+    args: [
+      '-p',
+      '--mcp-config',
+      request.file('mcp.json'),
+      '--allowedTools',
+      `mcp__${SERVER_NAME}`,
+      '--permission-prompt-tool',
+      `mcp__${SERVER_NAME}__approve_tool`,
+      ...request.extraArgs,
+    ],
+    files: { 'mcp.json': mcpFile(request) },
+    stdin: request.prompt,
+  }),
+  hook: {
+    ...usualWords,
+    reading: ['Read', 'Glob', 'Grep', 'LS', 'NotebookRead', 'TodoWrite', 'ToolSearch', 'ListAgents', 'AskUserQuestion'],
+    projectVariable: 'CLAUDE_PROJECT_DIR',
+    canChange: () => true,
+  },
+  call: { client: /^claude-code\b/, seconds: 300, isExtended: true },
+  reads: {
+    folder: '.claude',
+    files: /^(?:\.?mcp(?:\.local)?\.json|claude(?:\.local|\.override)?\.md|\.claude\.json)$/,
+  },
+}

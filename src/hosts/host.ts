@@ -1,0 +1,152 @@
+// A host is a coding agent's program: Claude Code, Codex, … One file of this folder says everything that Quarterdeck knows about it, and
+// `hosts.ts` lists them. A host only describes: it reads no file and starts nothing.
+
+import type { Environment } from '../config/source/env-file.ts'
+
+export interface Host extends Launcher {
+  /** As people call it. */
+  title: string
+  /** The config files of this user that `connect` changes. */
+  configFiles(at: HostPlaces): ConfigFile[]
+  /** Settings that switch off all hooks of the host. */
+  offSwitches(at: HostPlaces & { workspace: string }): OffSwitch[]
+  /** What the person has to do or to know once it is connected. */
+  notes: readonly string[]
+  hook: HookWords
+  call: CallLimit
+  /** What in a workspace the host reads its settings, hooks or instructions from. Names in lower case. */
+  reads: { folder: string; files: RegExp }
+}
+
+/** How a host is started without a person. */
+export interface Launcher {
+  /** What the host itself writes, in the home folder. In a sandbox everything else outside the workspace is read-only. */
+  ownFolders: readonly string[]
+  /** Throws `config_invalid` if the host can take its configuration or its prompt in no safe way. */
+  launch(request: LaunchRequest): Launch
+}
+
+export interface HostPlaces {
+  home: string
+  env: Environment
+}
+
+export type ConfigFile = JsonConfigFile | TomlConfigFile
+
+interface JsonConfigFile {
+  path: string
+  format: 'json'
+  /** Our MCP server, if the file lists it. */
+  server: ServerPlace | null
+  /** Our hooks by event, if the file lists them. */
+  hooks: ((setup: HostSetup) => Words) | null
+}
+
+interface TomlConfigFile {
+  path: string
+  format: 'toml'
+  /** A table in a table. */
+  server: ServerPlace
+  hooks: null
+}
+
+export interface ServerPlace {
+  /** The keys that lead to the entry. A host that has no servers of a folder lists one for all. */
+  keys(workspace: string | null): readonly string[]
+  entry(setup: HostSetup): Words
+  isOfFolder: boolean
+}
+
+/** What is written into the host's config. */
+export interface HostSetup {
+  /** Real path. Null: agents in all folders. */
+  workspace: string | null
+  server: StdioServer | HttpServer
+  /** A shell command that runs `quarterdeck hook` for an event. `isQuestion`: the host waits for a yes or no. */
+  hook(event: string, isQuestion: boolean): string
+}
+
+export interface StdioServer {
+  type: 'stdio'
+  command: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+}
+
+export interface HttpServer {
+  type: 'http'
+  url: string
+  /** Of the agent. */
+  token: string
+}
+
+export interface OffSwitch {
+  /** A JSON file. It may be missing. */
+  path: string
+  key: readonly string[]
+  /** The value that switches the hooks off. */
+  off: boolean
+}
+
+export interface LaunchRequest {
+  prompt: string
+  mcpUrl: string
+  agentToken: string
+  /** `host_cli_args`. */
+  extraArgs: readonly string[]
+  /** Path of a file that will exist when the host starts, readable only by this user. */
+  file(name: string): string
+}
+
+export interface Launch {
+  args: readonly string[]
+  /** Contents of the files that were named. */
+  files: Readonly<Record<string, string>>
+  /** A prompt is never an argument: every user of the machine can read command lines. */
+  stdin: string
+}
+
+export type Words = Readonly<Record<string, unknown>>
+
+/** What the host's hooks say and want to hear. `event` is the host's own name of it. docs/hosts.md says which versions were tried. */
+export interface HookWords {
+  /** Events before which the host waits for a yes or no. */
+  asks: readonly string[]
+  /** The agent has finished its turn. A host that reads a refusal here makes the agent go on. */
+  turnEnds: string
+  /** Tools that read files of the workspace, or only change what the host itself shows. */
+  reading: readonly string[]
+  /** Tools whose `command` is not a command line. */
+  patching: readonly string[]
+  /** Names the project that the host was started for. The agent can change its current folder, but not this. */
+  projectVariable: string | null
+  /** Whether the host runs `updated` instead of what was `given`, and nothing else. */
+  canChange(event: string, given: Words, updated: Words): boolean
+  /** `updated`: with these arguments instead. `note` tells the model about them. */
+  allow(event: string, changed: { updated: Words; note: string } | null): Words
+  deny(event: string, reason: string): Words
+  /** At the end of a turn: the agent goes on, with this text. */
+  goOn(text: string): Words
+  /** The exit code of a refusal that is also printed as JSON. Without JSON it is always 2. */
+  denialExitCode: 0 | 2
+}
+
+/** How long the host lets a tool call block before it gives up. */
+export interface CallLimit {
+  /** The name with which the host's MCP client introduces itself. */
+  client: RegExp
+  /** Of a call without progress. */
+  seconds: number
+  /** The limit starts anew with every progress notification, so only the host's hard limit counts, if it asked for progress. */
+  isExtended: boolean
+}
+
+/** The name of our MCP server in the host's config. */
+export const SERVER_NAME = 'quarterdeck'
+/** A person has an hour to decide: `timeouts.approval_seconds`. The hook answers by then, and the host waits a minute longer. */
+export const HOOK_LIMIT_SECONDS = 3_600
+export const HOST_LIMIT_SECONDS = HOOK_LIMIT_SECONDS + 60
+/** For hooks that only tell something. */
+export const NOTICE_LIMIT_SECONDS = 10
+
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
