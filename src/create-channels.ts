@@ -3,10 +3,10 @@
 import { type NoticeParts, openNotices } from './create-notices.ts'
 import type { SlackParts } from './create-slack-chat.ts'
 import type { Clock } from './domain/clock.ts'
-import type { FeedItem, PersonWait } from './domain/feed.ts'
+import type { FeedItem } from './domain/feed.ts'
 import type { Logger } from './domain/logger.ts'
 import type { ProgramWords } from './domain/program-words.ts'
-import { isWaiting } from './domain/wait.ts'
+import { isWaiting, type PersonRecord } from './domain/records/record.ts'
 import type { Jobs } from './engine/sessions/jobs.ts'
 import { createBell, type Terminal } from './operators/bell/create-bell.ts'
 import { type ChannelDesk, createChannelDesk } from './operators/channel-desk.ts'
@@ -40,7 +40,7 @@ export interface Channels {
 /** What is opened here is closed by `undo`. */
 export async function createChannels(parts: ChannelParts, undo: AsyncDisposableStack): Promise<Channels> {
   const { settings, services, store, sessionLog, replica, clock, log } = parts
-  const find = async ({ kind, id }: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonWait | null> => {
+  const find = async ({ kind, id }: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonRecord | null> => {
     const wait = kind === 'wait' ? await store.waits.get(id) : null
     return wait === null || wait.wait === 'client_call' ? null : wait
   }

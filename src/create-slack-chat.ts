@@ -5,10 +5,10 @@ import type { ServerSettings } from './config/settings/server-settings.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Clock } from './domain/clock.ts'
-import type { PersonWait } from './domain/feed.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
 import { gatheredYeses } from './domain/quorum.ts'
+import type { PersonRecord } from './domain/records/record.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { Chat } from './operators/chat.ts'
 import type { CommandDesk } from './operators/commands/command-desk.ts'
@@ -165,5 +165,5 @@ function commandDesk({ settings, services, work, clock, log: logger }: SlackPart
   }
 }
 
-const people = (waits: Awaited<ReturnType<Store['waits']['list']>>): PersonWait[] =>
+const people = (waits: Awaited<ReturnType<Store['waits']['list']>>): PersonRecord[] =>
   waits.filter((wait) => wait.wait !== 'client_call')

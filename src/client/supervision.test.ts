@@ -8,7 +8,7 @@ import type {
   checkpointView,
   instructionView,
   promptView,
-  waitView,
+  standbyView,
 } from '../protocols/manage/supervision/encode.ts'
 import type { supervisionView } from '../protocols/shared/supervised/supervision-view.ts'
 import { openSupervisedDoors } from '../protocols/testing/open-supervised-doors.ts'
@@ -20,9 +20,9 @@ import {
   createClient,
   type InboxItem,
   type Instruction,
-  type InstructionWait,
   type Prompt,
   type PushSubscription,
+  type Standby,
   type Supervision,
 } from './client.ts'
 
@@ -31,7 +31,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
 type Fits<A, B> = [A] extends [B] ? true : never
 const kept: true[] = [
   true satisfies Same<ReturnType<typeof promptView>, Prompt>,
-  true satisfies Same<ReturnType<typeof waitView>, InstructionWait>,
+  true satisfies Same<ReturnType<typeof standbyView>, Standby>,
   true satisfies Same<ReturnType<typeof alertView>, Alert>,
   true satisfies Same<ReturnType<typeof instructionView>, Instruction>,
   true satisfies Same<ReturnType<typeof checkpointView>, Checkpoint>,

@@ -13,11 +13,11 @@ import type {
   CommandResult,
   InboxItem,
   Instruction,
-  InstructionWait,
   Prompt,
   PushSubscription,
   Restored,
   ShownCheckpoint,
+  Standby,
   Supervision,
 } from './wire-types.ts'
 
@@ -62,11 +62,11 @@ export interface SupervisionClient {
     answer(id: string, answer: PromptAnswer, options?: Signalled): Promise<Prompt>
   }
   waits: {
-    list(options?: RecordListOptions): Promise<InstructionWait[]>
-    get(id: string, options?: Signalled): Promise<InstructionWait>
+    list(options?: RecordListOptions): Promise<Standby[]>
+    get(id: string, options?: Signalled): Promise<Standby>
     /** Without an instruction the agent just goes on. */
-    resume(id: string, instruction?: string, options?: Signalled): Promise<InstructionWait>
-    stop(id: string, options?: Signalled): Promise<InstructionWait>
+    resume(id: string, instruction?: string, options?: Signalled): Promise<Standby>
+    stop(id: string, options?: Signalled): Promise<Standby>
   }
   alerts: {
     list(options?: RecordListOptions): Promise<Alert[]>

@@ -329,7 +329,7 @@ export interface Prompt extends SupervisedRecord {
 }
 
 /** An agent that stands by for an instruction. */
-export interface InstructionWait extends SupervisedRecord {
+export interface Standby extends SupervisedRecord {
   wait_id: string
   status: 'waiting' | 'resumed' | 'timeout' | 'interrupted'
   message: string
@@ -460,7 +460,7 @@ export type InboxItem = {
 } & (
   | { kind: 'approval'; approval: Approval }
   | { kind: 'prompt'; prompt: Prompt }
-  | { kind: 'wait'; wait: InstructionWait }
+  | { kind: 'wait'; wait: Standby }
   | { kind: 'alert'; alert: Alert }
 )
 

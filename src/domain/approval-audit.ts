@@ -1,7 +1,7 @@
 // What the audit trail records about an approval: that it was asked, and how it was decided.
 
 import type { AuditRecord } from './audit.ts'
-import type { Approval } from './wait.ts'
+import type { Approval } from './records/record.ts'
 
 export const askedRecord = (approval: Approval): AuditRecord => ({
   at: approval.createdAt,

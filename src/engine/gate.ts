@@ -7,7 +7,7 @@ import type { Caller, Decision } from '../domain/decision.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { AskedQuestion } from '../domain/question.ts'
-import type { Approval, WaitAnswer } from '../domain/wait.ts'
+import type { Approval, WaitAnswer } from '../domain/records/record.ts'
 import type { AgentTool, ServerTool } from '../tools/tool.ts'
 
 export interface Gate {

@@ -1,7 +1,8 @@
 // The port behind which the ways to reach operators stand: chat, push notifications, webhooks.
 
 import type { ChannelLine, Delivery } from '../domain/delivery.ts'
-import type { FeedItem, PersonWait } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import type { PersonRecord } from '../domain/records/record.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
@@ -55,7 +56,7 @@ export interface OperatorChannel {
 export interface OperatorDesk {
   approvals: Pick<Approvals, 'get' | 'decide'>
   /** The record behind an item, of whatever kind; null if it is gone or the item is about something else. */
-  find(item: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonWait | null>
+  find(item: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonRecord | null>
 }
 
 export type CreateChannel = (desk: OperatorDesk) => OperatorChannel

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { FeedItem, PersonWait } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import type { PersonRecord } from '../domain/records/record.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import { createShownFrom } from './shown-from.ts'
 
@@ -21,7 +22,7 @@ function open(supervision: { mode: string; channelId?: string } | null, refs = {
   return createShownFrom({
     channels,
     ownRoom: 'C1',
-    find: async () => ({ messageRefs: refs }) as PersonWait,
+    find: async () => ({ messageRefs: refs }) as PersonRecord,
     session: async (id) => (id === 's' ? session : null),
   })
 }

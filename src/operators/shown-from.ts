@@ -1,6 +1,7 @@
 // Where and when a question is shown: the session's room, its mode, and who is asked when.
 
-import type { FeedItem, PersonWait } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/feed.ts'
+import type { PersonRecord } from '../domain/records/record.ts'
 import type { SessionRecord } from '../domain/session.ts'
 import { type Surface, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
 import type { OperatorChannel } from './operator.ts'
@@ -50,7 +51,7 @@ interface ShownDeps {
   channels: readonly Place[]
   /** The room of sessions that name none. */
   ownRoom: string | null
-  find: (item: FeedItem) => Promise<PersonWait | null>
+  find: (item: FeedItem) => Promise<PersonRecord | null>
   /** Null: it is gone. */
   session: (id: string) => Promise<SessionRecord | null>
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
-import type { Alert } from '../domain/wait.ts'
+import type { Alert } from '../domain/records/record.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createLoopDelay } from '../http/metrics/loop-delay.ts'
 import type { HttpStats } from '../http/server/server.ts'

@@ -1,4 +1,4 @@
-import type { Wait } from '../domain/wait.ts'
+import type { AnyRecord } from '../domain/records/record.ts'
 import type { AuditReads } from './ports/audit.ts'
 import type { FeedReads } from './ports/feed.ts'
 import type { FileReads } from './ports/files.ts'
@@ -52,7 +52,7 @@ export interface StoreFigures {
   /** Runs that have not ended. */
   runs: Readonly<Record<'queued' | 'running' | 'waiting', number>>
   /** What waits, by kind: how many, and epoch ms since when the oldest of them does. Kinds of which nothing waits are left out. */
-  waits: Readonly<Partial<Record<Wait['wait'], { count: number; oldestAt: number }>>>
+  waits: Readonly<Partial<Record<AnyRecord['wait'], { count: number; oldestAt: number }>>>
   /** Until when each lease holds, in epoch ms. Some may have run out. */
   leases: readonly number[]
   /** How many items each channel still has to show. Channels with none are left out. */

@@ -4,11 +4,11 @@ import { homedir } from 'node:os'
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { SupervisedRecord } from '../domain/records/record.ts'
 import { LOCAL_USER } from '../domain/session.ts'
 import type { StepUp } from '../domain/step-up.ts'
 import { openStatuses } from '../domain/supervision.ts'
 import type { SupervisionSettings } from '../domain/supervision-settings.ts'
-import type { SupervisedWait } from '../domain/wait.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
@@ -77,7 +77,7 @@ export interface AgentsElsewhere {
   /** What the hooks of hosts call. */
   hooks: HookDesk
   /** Ends what nobody answered in time. */
-  expire(wait: SupervisedWait): Promise<void>
+  expire(wait: SupervisedRecord): Promise<void>
   /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
   sweep(): Promise<void>
   /** Tells the chat rooms of all open sessions that the server stops. */

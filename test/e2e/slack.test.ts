@@ -7,7 +7,7 @@ import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
 import type { ShownMessage } from '../../src/operators/slack/testing/slack-workspace.ts'
 import { ANN, BUSY_MS, EVE, MAL, OPS, openSlackHouse, recordOf, type SlackHouse, until } from './slack-house.ts'
 
-type Kind = 'tool_call' | 'question' | 'diff' | 'permission' | 'policy' | 'prompt' | 'instruction' | 'alert'
+type Kind = 'tool_call' | 'question' | 'diff' | 'permission' | 'policy' | 'prompt' | 'standby' | 'alert'
 
 interface Row {
   kind: Kind
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
     decided: { status: 'decided', decision: 'stop' },
   },
   {
-    kind: 'instruction',
+    kind: 'standby',
     path: '/waits',
     first: 'resume',
     taken: { status: 'resumed', ...byAnn },
@@ -160,7 +160,7 @@ function ask(house: SlackHouse, kind: Kind, name: string): () => Promise<unknown
     }
     case 'prompt':
       return waitsFor(agent('forward_prompt', { prompt_text: 'Shall I go on?' }))
-    case 'instruction':
+    case 'standby':
       return waitsFor(agent('wait_for_instruction', { message: 'What next?' }))
     case 'alert':
       void agent('heartbeat', {}).then(() => house.leap(310_000))

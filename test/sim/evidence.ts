@@ -7,10 +7,10 @@ import type { RunEvent } from '../../src/domain/event.ts'
 import type { FeedItem } from '../../src/domain/feed.ts'
 import type { Grant } from '../../src/domain/grant.ts'
 import type { StoredMessage } from '../../src/domain/message.ts'
+import type { AnyRecord } from '../../src/domain/records/record.ts'
 import type { RunRecord } from '../../src/domain/run.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import type { Supervision } from '../../src/domain/supervision.ts'
-import type { Wait } from '../../src/domain/wait.ts'
 import type { StoredEntry } from '../../src/store/ports/entry.ts'
 import { withoutCompaction } from './disk-history.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
@@ -26,7 +26,7 @@ export interface Evidence {
   unfinished: readonly string[]
   sessions: ReadonlyMap<string, SessionEvidence>
   runs: ReadonlyMap<string, RunRecord>
-  waits: ReadonlyMap<string, Wait>
+  waits: ReadonlyMap<string, AnyRecord>
   grants: ReadonlyMap<string, Grant>
   audit: readonly AuditEntry[]
   feed: readonly FeedItem[]

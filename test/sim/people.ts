@@ -2,7 +2,7 @@
 // Once the trial has calmed down they leave nothing lying, so that every run can come to its end.
 
 import type { Caller, Decision } from '../../src/domain/decision.ts'
-import type { Approval, ClientCall } from '../../src/domain/wait.ts'
+import type { Approval, ClientCall } from '../../src/domain/records/record.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { StartRequest } from '../../src/engine/ports/runs.ts'
 import type { Faults } from './faults.ts'

@@ -3,7 +3,7 @@
 import { isRecord } from '../../domain/is-record.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import type { GivenAnswer } from '../../domain/question.ts'
-import { type Approval, type ClientCall, clientCallId, type Wait } from '../../domain/wait.ts'
+import { type AnyRecord, type Approval, type ClientCall, clientCallId } from '../../domain/records/record.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
 import type { GatedCall } from '../gate.ts'
@@ -23,7 +23,7 @@ export type PreparedCall = { call: ToolCall } & (
       /** What was asked about this call before: its approval and its last question. */
       before: Before
     }
-  | { type: 'wait'; wait: Wait; isNew: boolean }
+  | { type: 'wait'; wait: AnyRecord; isNew: boolean }
   /** The model reads the reason and can correct its call. */
   /** `waitedMs`: how long it waited for the client. */
   | { type: 'refused'; reason: string; waitedMs?: number }
@@ -45,7 +45,7 @@ export async function prepareCall(
   agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   call: ToolCall,
-  waits: readonly Wait[],
+  waits: readonly AnyRecord[],
 ): Promise<PreparedCall> {
   const refused = (reason: string): PreparedCall => ({ call, type: 'refused', reason })
   const unstored = scope.unstored.get(call.id)
@@ -79,7 +79,7 @@ export async function prepareCall(
 }
 
 /** A call that held its question until it was answered is made again from its start, and asks again. */
-const isHeld = (wait: Wait): boolean => wait.wait === 'approval' && wait.question?.held === true
+const isHeld = (wait: AnyRecord): boolean => wait.wait === 'approval' && wait.question?.held === true
 
 /** What a person's decision makes of a call that does not run because of it. Null: the call may run. */
 function afterDecision(
@@ -103,7 +103,7 @@ function afterDecision(
 const ANSWERED = '(This tool did not run. A person answered in its place:)'
 
 /** In the order in which they were asked. If a question was asked twice, its newer answer counts. */
-function givenAnswers(waits: readonly Wait[]): GivenAnswer[] {
+function givenAnswers(waits: readonly AnyRecord[]): GivenAnswer[] {
   const answers: GivenAnswer[] = []
   for (const wait of waits.toReversed()) {
     if (wait.wait !== 'approval' || wait.question === undefined || isHeld(wait)) continue

@@ -4,9 +4,9 @@
 import type { Fact } from '../../domain/entry.ts'
 import type { ToolCall } from '../../domain/message.ts'
 import type { ToolQuestion } from '../../domain/question.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { ToolCallEnded } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import type { Wait } from '../../domain/wait.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
 import {
@@ -34,7 +34,7 @@ export const nothingLeft: StepEnd = { pending: [], handedTo: null }
 
 export interface StepStart extends Said {
   /** What the session has waited for, newest first. Given when the calls are those of an earlier run or process. */
-  waits?: readonly Wait[]
+  waits?: readonly AnyRecord[]
 }
 
 /** Each result is committed as soon as it is there. Resolves when no call runs any more. */
@@ -74,7 +74,7 @@ async function prepareCalls(
   agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   calls: readonly ToolCall[],
-  waits: readonly Wait[],
+  waits: readonly AnyRecord[],
 ): Promise<PreparedCall[]> {
   const prepared: PreparedCall[] = []
   for (const call of calls) {

@@ -1,9 +1,9 @@
 import type { Holder } from '../../domain/byte-budget.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import type { Entry } from '../../domain/entry.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
 import type { RunReads } from '../../store/ports/runs.ts'
 
 /** Every door starts, watches and stops work through this port. */
@@ -92,7 +92,7 @@ export interface AcceptedRun {
   /** The run was there already: same idempotency key, same wire id, or the run that took an answer before. */
   existing: boolean
   /** One for each answer, in order: whether it was applied, and the wait as it is now. */
-  answered?: readonly { applied: boolean; wait: Wait | null }[]
+  answered?: readonly { applied: boolean; wait: AnyRecord | null }[]
 }
 
 export interface FollowTarget {

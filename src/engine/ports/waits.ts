@@ -1,5 +1,5 @@
+import type { AnyRecord, ClientCall } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import type { ClientCall, Wait } from '../../domain/wait.ts'
 import type { PreparedAnswer } from '../gate.ts'
 import type { AcceptedRun } from './runs.ts'
 
@@ -8,9 +8,9 @@ export interface Waits {
   /** Wall time for judging deadlines. A clock that jumps ahead does not make a wait expire early. */
   now(): number
   /** Answers a wait. `answered` of the result says whether it was applied. Null: the session is gone. */
-  answer(wait: Wait, prepared: PreparedAnswer, correlationId?: string): Promise<AcceptedRun | null>
+  answer(wait: AnyRecord, prepared: PreparedAnswer, correlationId?: string): Promise<AcceptedRun | null>
   /** Ends a wait that has expired. Does nothing if it was answered meanwhile. */
-  expire(wait: Wait): Promise<void>
+  expire(wait: AnyRecord): Promise<void>
   /** The calls of client tools that a session waits for. */
   openClientCalls(sessionId: string): Promise<ClientCall[]>
   /** Throws `tool_call_not_found`, also for somebody else's call. */

@@ -4,9 +4,9 @@
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { openCalls } from '../loop/open-calls.ts'
 import type { RunWriter } from '../run/run-writer.ts'
@@ -36,7 +36,7 @@ export async function readFates(
 ): Promise<CallFate[]> {
   const intents = new Map(unanswered.map((intent) => [intent.call, intent]))
   const waits = await store.waits.list({ sessionId, limit: LOOK_BACK })
-  const isWait = (callId: string, kind: Wait['wait'], status: Wait['status']): boolean =>
+  const isWait = (callId: string, kind: AnyRecord['wait'], status: AnyRecord['status']): boolean =>
     waits.some((one) => one.callId === callId && one.wait === kind && one.status === status)
   const fatesOf = (history: readonly StoredMessage[], lane: string | null): Promise<CallFate[]> =>
     Promise.all(

@@ -6,11 +6,11 @@ import { ServerError } from '../../domain/errors.ts'
 import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { isBrokenOff } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import { type AgentSpan, traceFields } from '../../domain/telemetry.ts'
-import type { Wait } from '../../domain/wait.ts'
 import { createRunFiles } from '../files/run-files.ts'
 import { runAgent } from '../loop/agent-loop.ts'
 import { createBudget, createUsageMeter, exceeded } from '../loop/budget.ts'
@@ -183,7 +183,7 @@ const secondAttempt = (scope: RunScope, pending: readonly Pending[]): RunScope =
   unstored: new Map(pending.flatMap(({ wait, isNew }) => (isNew && isQuestion(wait) ? [[wait.callId, wait]] : []))),
 })
 
-const isQuestion = (wait: Wait): boolean => wait.wait === 'approval' && wait.kind === 'question'
+const isQuestion = (wait: AnyRecord): boolean => wait.wait === 'approval' && wait.kind === 'question'
 
 /** Nearly every run has fewer messages. A longer one is read up to the second limit. */
 const FEW_MESSAGES = 20

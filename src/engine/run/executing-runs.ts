@@ -1,10 +1,10 @@
 // The runs that execute in this process, each from the moment it is given to us until its last event is written.
 
 import type { Ids } from '../../domain/ids.ts'
+import type { WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
-import type { WaitAnswer } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'

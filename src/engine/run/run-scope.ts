@@ -6,10 +6,10 @@ import type { Clock } from '../../domain/clock.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { AgentSpan, AgentStarted, Telemetry } from '../../domain/telemetry.ts'
-import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { Model } from '../../models/model.ts'
 import type { Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
@@ -62,7 +62,7 @@ export interface RunScope extends ExecuteDeps {
   /** The audit records of calls with side effects that have begun and have no result, as they are if the run is stopped now. */
   inFlight: Map<string, AuditRecord>
   /** Questions of calls that this run has suspended and has not stored, because it went on at once. By call. */
-  unstored: ReadonlyMap<string, Wait>
+  unstored: ReadonlyMap<string, AnyRecord>
   /** How many steps the run had finished before a crash. */
   stepsDone: number
   /** Called between two steps, where nothing is open. Throws if the run is to be given back now. */
@@ -85,7 +85,7 @@ export interface Lane {
 
 /** Something that the run has to wait for. */
 export interface Pending {
-  wait: Wait
+  wait: AnyRecord
   isNew: boolean
   subagentRunId: string | null
 }

@@ -4,7 +4,7 @@ import type { SessionSettings } from '../../domain/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { isSupervised, type SupervisedWait } from '../../domain/wait.ts'
+import { isSupervised, type SupervisedRecord } from '../../domain/records/record.ts'
 import { compactEntries } from '../../log/compact.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
@@ -31,7 +31,7 @@ export interface JanitorDeps {
   /** For sessions whose agent is no longer served. Otherwise the agent's own settings count. */
   sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
   /** Ends what an agent elsewhere asked and nobody answered in time. Left out: this server has no such agents. */
-  expireElsewhere?: (wait: SupervisedWait) => Promise<void>
+  expireElsewhere?: (wait: SupervisedRecord) => Promise<void>
   /** Looks after the sessions of agents elsewhere. */
   sweepElsewhere?: () => Promise<void>
   /** Removes what is left of sessions of agents elsewhere. */

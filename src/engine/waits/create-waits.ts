@@ -5,8 +5,8 @@ import { decisionRecord } from '../../domain/approval-audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { type AnyRecord, type ClientCall, hasExpired, type WaitAnswer } from '../../domain/records/record.ts'
 import type { NewMessage } from '../../domain/run.ts'
-import { type ClientCall, hasExpired, type Wait, type WaitAnswer } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { AcceptRun } from '../accept-run.ts'
@@ -35,7 +35,7 @@ export function createWaits(deps: WaitsDeps): Waits {
   const now = createAnswerTime(deps.clock, agents)
 
   async function continueAfter(
-    wait: Wait,
+    wait: AnyRecord,
     answers: Answers,
     messages: NewMessage[],
     correlationId: string | undefined,
@@ -52,10 +52,10 @@ export function createWaits(deps: WaitsDeps): Waits {
     return accept({ ...request, origin: 'answer' }, next)
   }
 
-  const answer = (wait: Wait, prepared: PreparedAnswer, correlationId?: string): Promise<AcceptedRun | null> =>
+  const answer = (wait: AnyRecord, prepared: PreparedAnswer, correlationId?: string): Promise<AcceptedRun | null> =>
     continueAfter(wait, { prepared: [prepared], results: [], at: prepared.answer.at }, [], correlationId)
 
-  async function expire(wait: Wait): Promise<void> {
+  async function expire(wait: AnyRecord): Promise<void> {
     const at = now()
     const expired: WaitAnswer = { waitId: wait.id, at, by: 'timeout', outcome: { type: 'expired' } }
     if (wait.wait === 'client_call' && wait.onExpiry === 'complete') {

@@ -2,9 +2,9 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { hasExpired } from '../../domain/records/record.ts'
 import type { NewMessage } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { hasExpired } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import type { Decided, Gate } from '../gate.ts'
 import { refusal } from '../loop/prepare-call.ts'

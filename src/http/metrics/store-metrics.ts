@@ -17,7 +17,7 @@ interface Figures {
 
 /** A store that needs longer is in trouble, and the scrape must not be. */
 const READ_MS = 2_000
-const WAIT_KINDS = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+const WAIT_KINDS = ['approval', 'client_call', 'prompt', 'standby', 'alert']
 
 /** `read` may throw. Then the last numbers are left out, and `quarterdeck_store_up` is 0. */
 export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figures>, clock: Clock): void {

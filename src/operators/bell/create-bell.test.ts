@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Delivery } from '../../domain/delivery.ts'
-import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/feed.ts'
 import { plainProgram } from '../../domain/program-words.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import type { OperatorDesk } from '../operator.ts'
 import { createBell } from './create-bell.ts'
 
@@ -11,7 +12,7 @@ const prompt = {
   status: 'pending',
   agent: 'claude-code',
   promptText: 'Go on?\n\u001b[2K\u202eevil',
-} as PersonWait
+} as PersonRecord
 
 const item = { kind: 'wait', type: 'prompt', n: 1, id: 'p1', status: 'pending', risk: null } as FeedItem
 const delivery = (values: Partial<Delivery> = {}): Delivery => ({
@@ -20,7 +21,7 @@ const delivery = (values: Partial<Delivery> = {}): Delivery => ({
 })
 const signal = new AbortController().signal
 
-function open(found: PersonWait | null = prompt) {
+function open(found: PersonRecord | null = prompt) {
   const written: string[] = []
   const approvals = { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) }
   const desk: OperatorDesk = { approvals, find: async () => found }
@@ -39,7 +40,7 @@ test('rings once for what begins to wait, with one line in which every character
 })
 
 test('is silent about what somebody has answered meanwhile, and about what is gone', async () => {
-  for (const found of [{ ...prompt, status: 'decided' } as PersonWait, null]) {
+  for (const found of [{ ...prompt, status: 'decided' } as PersonRecord, null]) {
     const { bell, written } = open(found)
     await bell.deliver(delivery(), signal)
 

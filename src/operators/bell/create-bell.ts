@@ -1,7 +1,8 @@
 // The bell of the terminal that the server runs in: it rings and writes one line when something waits. Nobody can answer here.
 
-import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/feed.ts'
 import type { ProgramWords } from '../../domain/program-words.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
 import { verbOf } from '../notice/notice.ts'
@@ -41,25 +42,25 @@ export const createBell =
     }
   }
 
-const statusOf = ({ status }: PersonWait) => ({ status })
+const statusOf = ({ status }: PersonRecord) => ({ status })
 
 function isNews(item: Pick<FeedItem, 'kind' | 'status'>): boolean {
   return item.kind === 'wait' && (item.status === 'pending' || item.status === 'escalated')
 }
 
-function lineOf(wait: PersonWait): string {
+function lineOf(wait: PersonRecord): string {
   const text = shortOf(textOf(wait))
   const risk = wait.wait === 'approval' ? `, risk ${wait.risk}` : ''
   return `${oneLine(wait.agent)} ${verbOf(wait)}${risk}: ${text}`
 }
 
-function textOf(wait: PersonWait): string {
+function textOf(wait: PersonRecord): string {
   switch (wait.wait) {
     case 'approval':
       return wait.title
     case 'prompt':
       return wait.promptText
-    case 'instruction':
+    case 'standby':
       return wait.message
     case 'alert':
       return `for ${wait.idleSeconds} s, last tool ${wait.lastTool ?? 'none'}`

@@ -2,13 +2,12 @@
 
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { PersonWait } from '../../domain/feed.ts'
 import { shortIds } from '../../domain/id-prefix.ts'
+import { isSupervised, type PersonRecord } from '../../domain/records/record.ts'
 import type { SupervisedStatus } from '../../domain/supervision.ts'
 import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleCode, visibleText } from '../../domain/visible-text.ts'
-import { isSupervised } from '../../domain/wait.ts'
 import type { CommandResult } from '../../supervision/commands/run-command.ts'
 import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
@@ -111,7 +110,7 @@ const MOST_PAGES = 10
 /** What waits in this channel, newest first. Our own agents belong to the channel of sessions that name none. */
 async function waitingHere(desk: CommandDesk, by: Caller, { channelId }: CommandContext, here: ChannelSessions) {
   const ids = new Set(here.all.map(({ id }) => id))
-  const items: PersonWait[] = []
+  const items: PersonRecord[] = []
   let place: InboxPlace | null = null
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const before: { before?: InboxPlace } = place === null ? {} : { before: place }
@@ -128,29 +127,29 @@ async function waitingHere(desk: CommandDesk, by: Caller, { channelId }: Command
   return { items, isWhole: place === null }
 }
 
-const isPolicy = (item: PersonWait): boolean => item.wait === 'approval' && item.kind === 'policy'
+const isPolicy = (item: PersonRecord): boolean => item.wait === 'approval' && item.kind === 'policy'
 
 /** A policy that waits belongs to a workspace, and so to no session of the list. */
 async function roomOfPolicy(
   { sessions, defaultChannelId }: CommandDesk,
-  { sessionId }: PersonWait,
+  { sessionId }: PersonRecord,
 ): Promise<string | null> {
   const { supervision } = await sessions.get(sessionId)
   return supervision.channelId ?? defaultChannelId
 }
 
-const kindOf = (item: PersonWait): string =>
+const kindOf = (item: PersonRecord): string =>
   item.wait === 'approval'
     ? `${item.kind.replace('_', ' ')}, ${item.risk}`
-    : { prompt: 'prompt', instruction: 'wait', alert: 'stall' }[item.wait]
+    : { prompt: 'prompt', standby: 'wait', alert: 'stall' }[item.wait]
 
-function titleOf(item: PersonWait): string {
+function titleOf(item: PersonRecord): string {
   switch (item.wait) {
     case 'approval':
       return item.supervised?.change ? `${item.supervised.change.path}: ${item.title}` : item.title
     case 'prompt':
       return item.promptText
-    case 'instruction':
+    case 'standby':
       return item.message || 'waits for an instruction'
     case 'alert':
       return `silent for ${Math.round(item.idleSeconds / 60)} min after ${item.lastTool ?? 'no call'}`

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PersonWait } from '../../domain/feed.ts'
-import type { ChangeSummary } from '../../domain/wait.ts'
+import type { ChangeSummary, PersonRecord } from '../../domain/records/record.ts'
 import { sampleAlert, sampleApproval, sampleInstruction, samplePrompt } from '../testing/sample-waits.ts'
 import { testLink } from '../testing/test-post.ts'
 import { digestOf, noticeOf, sessionNotice, summaryOf } from './notice.ts'
@@ -17,13 +16,13 @@ const change: ChangeSummary = {
 const asked = { host: 'claude-code', contentKey: 'key', returnedAt: null }
 const supervised = { ...asked, change, mayForce: false, isEdited: false, appliedAt: null }
 
-const wordsOf = (wait: PersonWait, reader = 'ada'): string => {
+const wordsOf = (wait: PersonRecord, reader = 'ada'): string => {
   const { title, body, isNews } = noticeOf(wait, { reader, link: testLink })
   return `${title}. ${body}${isNews ? '' : ' (silent)'}`
 }
 
 describe('what a phone shows', () => {
-  test.each<[string, PersonWait, string]>([
+  test.each<[string, PersonRecord, string]>([
     ['a call', sampleApproval(), 'claude-code asks for a yes or no. Tool send_mail, risk high.'],
     [
       'a question',

@@ -1,11 +1,19 @@
 // What a phone shows about something that waits: which agent, what kind of question, which tool, which risk. Never arguments, and
 // nothing that an agent wrote: a notification goes through the servers of others and lies on a locked screen. The link leads to the rest.
 
-import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+import {
+  type Alert,
+  type Approval,
+  isSupervised,
+  isWaiting,
+  nobodyWaitsSince,
+  type PersonRecord,
+  type Prompt,
+} from '../../domain/records/record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleText } from '../../domain/visible-text.ts'
-import { type Alert, type Approval, isSupervised, isWaiting, nobodyWaitsSince, type Prompt } from '../../domain/wait.ts'
 import type { ConsoleLink } from '../console-link.ts'
 
 export interface Notice {
@@ -28,7 +36,7 @@ const MOST_LINES = 10
 const MOST_BODY_BYTES = 1_500
 
 /** `reader` is told whose agent it is if it is not theirs. */
-export function noticeOf(wait: PersonWait, { reader, link }: { reader: string; link: ConsoleLink }): Notice {
+export function noticeOf(wait: PersonRecord, { reader, link }: { reader: string; link: ConsoleLink }): Notice {
   const isOpen = isWaiting(wait)
   const isLeft = nobodyWaitsSince(wait) !== null
   const owner = isSupervised(wait) && wait.owner !== reader ? ` of ${nameOf(wait.owner)}` : ''
@@ -91,13 +99,13 @@ export const summaryOf = (count: number, { n, link }: { n: number; link: Console
 export const isNews = ({ status }: { status: string }): boolean => status === 'pending' || status === 'escalated'
 
 /** What the agent does, after its name. */
-export function verbOf(wait: PersonWait): string {
+export function verbOf(wait: PersonRecord): string {
   switch (wait.wait) {
     case 'approval':
       return wait.kind === 'question' ? 'asks a question' : 'asks for a yes or no'
     case 'prompt':
       return 'asks what to do'
-    case 'instruction':
+    case 'standby':
       return 'waits for an instruction'
     case 'alert':
       return wait.status === 'escalated' ? 'is still silent' : 'is silent'
@@ -106,13 +114,13 @@ export function verbOf(wait: PersonWait): string {
   }
 }
 
-function openText(wait: PersonWait): string {
+function openText(wait: PersonRecord): string {
   switch (wait.wait) {
     case 'approval':
       return `${subjectOf(wait)}, risk ${wait.risk}.`
     case 'prompt':
       return promptText(wait)
-    case 'instruction':
+    case 'standby':
       return 'It stands by until you tell it what to do.'
     case 'alert':
       return alertText(wait)
@@ -160,7 +168,7 @@ function alertText({ idleSeconds, nudgeCount }: Alert): string {
   return nudgeCount === 0 ? silence : `${silence} Nudged ${nudgeCount === 1 ? 'once' : `${nudgeCount} times`}.`
 }
 
-function outcomeText(wait: PersonWait): string {
+function outcomeText(wait: PersonRecord): string {
   const by = wait.decidedBy === null ? 'Somebody' : nameOf(wait.decidedBy)
   if (wait.decidedBy === 'timeout') return 'Nobody answered in time.'
   switch (wait.status) {

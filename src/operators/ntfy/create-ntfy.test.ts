@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PersonWait } from '../../domain/feed.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import { createConsoleLink } from '../console-link.ts'
 import { describeOperator } from '../operator.contract.ts'
@@ -26,13 +26,13 @@ const optionsOf = (server: string, values: Partial<NtfyOptions> = {}): NtfyOptio
   ...values,
 })
 
-async function open(first: PersonWait, server: Parameters<typeof openNtfy>[0] = {}, token: string | null = null) {
+async function open(first: PersonRecord, server: Parameters<typeof openNtfy>[0] = {}, token: string | null = null) {
   const ntfy = await openNtfy(server)
   const { desk, set } = sampleDesk(first)
   const channel = createNtfy(optionsOf(ntfy.url.href, { token }))(desk)
   let refs = {}
   /** Delivers what the record says now, as the outbox does. */
-  const deliver = async (wait: PersonWait, n = 1) => {
+  const deliver = async (wait: PersonRecord, n = 1) => {
     set({ ...wait, messageRefs: refs })
     const ref = await channel.deliver(deliveryOf(itemOf(wait, n)), never)
     if (ref !== null) refs = { [channel.name]: ref }

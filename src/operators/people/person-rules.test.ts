@@ -54,7 +54,7 @@ describe('who is asked', () => {
   test.each([
     ['approval', 'approval'],
     ['prompt', 'prompt'],
-    ['instruction', 'wait'],
+    ['standby', 'wait'],
     ['alert', 'stall'],
   ] as const)('a person who wants to hear of nothing else is told about %s as %s', (type, kind) => {
     expect(rulesOf('ada', { kinds: [kind] }).concerns(of({ type }))).toBe(true)

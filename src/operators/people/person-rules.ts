@@ -53,7 +53,7 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
 export function kindOf(item: FeedItem): NotifyKind | null {
   if (item.kind !== 'wait') return item.kind === 'session' ? 'session' : null
   switch (item.type) {
-    case 'instruction':
+    case 'standby':
       return 'wait'
     case 'alert':
       return 'stall'

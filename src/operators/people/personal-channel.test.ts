@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { NotifySettings } from '../../domain/channel-settings.ts'
-import type { PersonWait } from '../../domain/feed.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { Approval, PersonRecord } from '../../domain/records/record.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
-import type { Approval } from '../../domain/wait.ts'
 import { createFeed } from '../../engine/feed.ts'
 import { createTestClock, openLog } from '../../log/testing/open-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
@@ -39,7 +38,7 @@ function open(notify: Partial<NotifySettings> = {}) {
       return 'shown'
     },
   })
-  const find: OperatorDesk['find'] = async ({ id }) => (await store.waits.get(id)) as PersonWait | null
+  const find: OperatorDesk['find'] = async ({ id }) => (await store.waits.get(id)) as PersonRecord | null
 
   const start = () => {
     const feed = createFeed({ store: store.feed, wake })

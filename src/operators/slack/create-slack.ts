@@ -4,9 +4,9 @@ import type { SocketModeDispatcher } from '@slack/socket-mode'
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { PersonWait } from '../../domain/feed.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -35,7 +35,7 @@ export interface AnswerParts {
   /** Our workspace, as Slack tells it. Rejects as long as Slack does not, and when the token is for another one. */
   teamId: () => Promise<string>
   /** What the card of a record is made from. Throws `session_not_found`. */
-  subjectOf: (wait: PersonWait) => Promise<CardSubject>
+  subjectOf: (wait: PersonRecord) => Promise<CardSubject>
 }
 
 export interface SlackDeps {

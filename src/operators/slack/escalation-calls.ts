@@ -2,8 +2,8 @@
 // its outbox holds the question until then, also over a restart.
 
 import type { FeedItem } from '../../domain/feed.ts'
+import { isWaiting } from '../../domain/records/record.ts'
 import type { EscalationSettings } from '../../domain/supervision-settings.ts'
-import { isWaiting } from '../../domain/wait.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { callMessage } from './cards/messages.ts'
 import { createEarlierPosts } from './earlier-posts.ts'

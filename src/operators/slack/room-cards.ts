@@ -3,10 +3,10 @@
 import { hash } from 'node:crypto'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/delivery.ts'
-import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/feed.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import { isWaiting } from '../../domain/wait.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { DeliveryFailed } from '../operator.ts'
 import type { SlackMessage } from './cards/blocks.ts'
@@ -63,14 +63,14 @@ export function createRoomCards(deps: CardDeps): RoomCards {
   const states = new Map<string, CardState>()
   let isLooking = false
 
-  const refOf = (wait: PersonWait): string | null => wait.messageRefs[channel] ?? shown.get(wait.id)?.ts ?? null
+  const refOf = (wait: PersonRecord): string | null => wait.messageRefs[channel] ?? shown.get(wait.id)?.ts ?? null
 
-  function render(wait: PersonWait, session: SessionRecord): Promise<SlackMessage> {
+  function render(wait: PersonRecord, session: SessionRecord): Promise<SlackMessage> {
     if (!isWaiting(wait)) states.delete(wait.id)
     return looks.card(room, wait, session, states.get(wait.id) ?? { type: 'open' })
   }
 
-  async function update(wait: PersonWait, session: SessionRecord, ts: string): Promise<SlackMessage> {
+  async function update(wait: PersonRecord, session: SessionRecord, ts: string): Promise<SlackMessage> {
     const message = await render(wait, session)
     const digest = digestOf(message)
     if (shown.get(wait.id)?.digest !== digest) {
@@ -80,7 +80,7 @@ export function createRoomCards(deps: CardDeps): RoomCards {
     return message
   }
 
-  async function post(wait: PersonWait, session: SessionRecord, signal: AbortSignal) {
+  async function post(wait: PersonRecord, session: SessionRecord, signal: AbortSignal) {
     const message = await render(wait, session)
     const ts = await deps.reply(session, message, keyOf(wait.id), { urgency: 'delivery', signal })
     remember(shown, wait.id, { ts, digest: digestOf(message) }, MOST_SHOWN)

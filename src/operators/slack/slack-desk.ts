@@ -1,10 +1,9 @@
 // What the rooms need to know of the records that they show, and how they show them.
 
 import type { SlackDetail } from '../../domain/channel-settings.ts'
-import type { PersonWait } from '../../domain/feed.ts'
+import type { Approval, PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { OperatorSettings } from '../../domain/supervision-settings.ts'
-import type { Approval } from '../../domain/wait.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { OperatorDesk } from '../operator.ts'
@@ -20,7 +19,7 @@ export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
   /** Null: one yes is enough. */
   quorum(approval: Approval): CardSubject['quorum']
   /** What waits for a person in all sessions, newest first. */
-  waiting(limit: number): Promise<readonly PersonWait[]>
+  waiting(limit: number): Promise<readonly PersonRecord[]>
   /** What people call the workspace at this path. */
   workspaceName(path: string): string
   /** Address in the console: of a record, or of the inbox if the id is null. Null: there is none. */
@@ -31,10 +30,10 @@ export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
 export interface CardLooks {
   root: Pick<CardLook, 'detail' | 'link'>
   session(session: SessionRecord): CardSession
-  subject<W extends PersonWait>(wait: W, session: SessionRecord): Promise<CardSubject<W>>
-  card(room: string, wait: PersonWait, session: SessionRecord, state: CardState): Promise<SlackMessage>
+  subject<W extends PersonRecord>(wait: W, session: SessionRecord): Promise<CardSubject<W>>
+  card(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): Promise<SlackMessage>
   /** See `newsOf`. */
-  news(room: string, wait: PersonWait, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
+  news(room: string, wait: PersonRecord, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
 }
 
 interface LookDeps {
@@ -47,7 +46,7 @@ interface LookDeps {
 
 export function createCardLooks({ desk, detail, operators, personOf = (name) => name, buttons }: LookDeps): CardLooks {
   const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
-  function lookAt(room: string, wait: PersonWait, session: SessionRecord, state: CardState): CardLook {
+  function lookAt(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): CardLook {
     const digest = wait.wait === 'approval' ? wait.digest : null
     // Every operator may answer our own agents, so nobody is named.
     const owner = session.supervision === undefined ? undefined : operatorOf(wait.owner)

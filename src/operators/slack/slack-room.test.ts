@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { ChannelNote, Delivery } from '../../domain/delivery.ts'
-import type { PersonWait } from '../../domain/feed.ts'
 import { createIds } from '../../domain/ids.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import { newSession } from '../../store/contract/samples.contract.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
@@ -44,7 +44,7 @@ const pressing =
   })
 
 /** A room of its own on the one stand-in. Its notes are in memory. */
-function openRoom(find: (id: string) => Promise<PersonWait | null>, answers: (parts: AnswerParts) => SlackAnswers) {
+function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (parts: AnswerParts) => SlackAnswers) {
   rooms += 1
   const room = `C0ROOM${rooms}`
   slack.addChannel(room, `room-${rooms}`)
@@ -100,7 +100,7 @@ const none = (): never => {
   throw new Error('there is none')
 }
 
-const deliveryOf = (wait: PersonWait, n = 1): Delivery => {
+const deliveryOf = (wait: PersonRecord, n = 1): Delivery => {
   const { id, sessionId, owner, agent } = wait
   const status = { kind: 'wait', type: wait.wait, status: wait.status, risk: null } as const
   const item = { n, at: 0, id, sessionId, owner, agent, ...status }
@@ -109,7 +109,7 @@ const deliveryOf = (wait: PersonWait, n = 1): Delivery => {
 
 describe('a silent agent', () => {
   test('that stays silent is told to the whole room, once', async () => {
-    const wait: PersonWait = { ...alert, status: 'escalated' }
+    const wait: PersonRecord = { ...alert, status: 'escalated' }
     const silent = () => ({ onAction: async () => {}, onMessage: async () => {}, onCommand: async () => {} })
     const { channel, shown, chat } = openRoom(async () => wait, silent)
     const { signal } = new AbortController()

@@ -1,8 +1,8 @@
 // Records of all kinds that wait for a person, and deliveries about them.
 
 import type { Delivery } from '../../domain/delivery.ts'
-import type { FeedItem, PersonWait } from '../../domain/feed.ts'
-import type { Alert, Approval, InstructionWait, Prompt } from '../../domain/wait.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domain/records/record.ts'
 import type { OperatorDesk } from '../operator.ts'
 
 const shared = {
@@ -57,9 +57,9 @@ export const samplePrompt = (values: Partial<Prompt> = {}): Prompt => ({
   ...values,
 })
 
-export const sampleInstruction = (values: Partial<InstructionWait> = {}): InstructionWait => ({
+export const sampleInstruction = (values: Partial<Standby> = {}): Standby => ({
   ...shared,
-  wait: 'instruction',
+  wait: 'standby',
   supervised,
   message: 'secret words',
   timeoutSeconds: 0,
@@ -83,7 +83,7 @@ export const sampleAlert = (values: Partial<Alert> = {}): Alert => ({
 })
 
 /** The item of the feed that says what state a record is in. */
-export const itemOf = (wait: PersonWait, n = 1): FeedItem => ({
+export const itemOf = (wait: PersonRecord, n = 1): FeedItem => ({
   n,
   at: wait.createdAt,
   kind: 'wait',
@@ -107,8 +107,8 @@ export const deliveryOf = (item: FeedItem | null, values: Partial<Delivery> = {}
 })
 
 /** A desk with one record, which the test changes. */
-export function sampleDesk(first: PersonWait): { desk: OperatorDesk; set(wait: PersonWait | null): void } {
-  let record: PersonWait | null = first
+export function sampleDesk(first: PersonRecord): { desk: OperatorDesk; set(wait: PersonRecord | null): void } {
+  let record: PersonRecord | null = first
   const refuse = () => Promise.reject(new Error('nobody decides here'))
   return {
     desk: { approvals: { get: refuse, decide: refuse }, find: async () => record },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
-import type { PersonWait } from '../../domain/feed.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import { systemLookup } from '../../tools/http/service/service-http.ts'
 import { describeOperator } from '../operator.contract.ts'
@@ -34,13 +34,13 @@ async function openChannel(desk: OperatorDesk, { isDigest = false, browsers = 1,
   return { ...service, subscriptions, channel, browsers: opened }
 }
 
-async function open(first: PersonWait, options: Parameters<typeof openChannel>[1] = {}) {
+async function open(first: PersonRecord, options: Parameters<typeof openChannel>[1] = {}) {
   const { desk, set } = sampleDesk(first)
   const opened = await openChannel(desk, options)
   const { channel } = opened
   let refs = {}
   /** Delivers what the record says now, as the outbox does. */
-  const deliver = async (wait: PersonWait, n = 1, attempts = 0) => {
+  const deliver = async (wait: PersonRecord, n = 1, attempts = 0) => {
     set({ ...wait, messageRefs: refs })
     const ref = await channel.deliver(deliveryOf(itemOf(wait, n), { attempts }), never)
     if (ref !== null) refs = { [channel.name]: ref }

@@ -297,7 +297,7 @@ describe('what belongs to somebody else', () => {
       call('accept_diff', { request_id: idOf('approval') }, asOther),
       call('ask_approval', { request_id: idOf('approval') }, asOther),
       call('forward_prompt', { prompt_id: idOf('prompt') }, asOther),
-      call('wait_for_instruction', { wait_id: idOf('instruction') }, asOther),
+      call('wait_for_instruction', { wait_id: idOf('standby') }, asOther),
       call('recover_state', { session_id: session }, asOther),
     ])
 

@@ -1,8 +1,8 @@
 // The tools that agents elsewhere call. The descriptions are for models: when to call, what comes back, what to do with it.
 
 import { z } from 'zod'
+import { promptTypes } from '../../domain/records/record.ts'
 import { operationalModes } from '../../domain/supervision.ts'
-import { promptTypes } from '../../domain/wait.ts'
 import type { AgentCall, AgentDesk, DeskAnswer } from '../../supervision/desk/agent-desk.ts'
 import { agentIdentity } from './agent-identity.ts'
 import type { McpCallContext, McpTool, McpToolAnswer } from './tool-table.ts'

@@ -202,8 +202,7 @@ export async function openSupervisedDoors(
     for (;;) {
       const found = await store.waits.list({ isWaiting: true, limit: 100 })
       const asked = found.find(
-        (one) =>
-          (one.wait === 'prompt' && one.promptText === text) || (one.wait === 'instruction' && one.message === text),
+        (one) => (one.wait === 'prompt' && one.promptText === text) || (one.wait === 'standby' && one.message === text),
       )
       if (asked !== undefined) return asked.id
       await new Promise<void>((resolve) => void setImmediate(resolve))

@@ -1,10 +1,10 @@
 // The encoder of a thread with the lookups that it needs, for streams and for whole answers.
 
 import { ServerError } from '../../domain/errors.ts'
+import type { ClientCall } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { ClientCall } from '../../domain/wait.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { Request } from '../../http/route.ts'

@@ -4,6 +4,7 @@
 import type { Fact } from '../../domain/entry.ts'
 import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
 import { textOf } from '../../domain/message.ts'
+import type { ClientCall } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import {
   BETWEEN_MESSAGES,
@@ -18,7 +19,6 @@ import {
   waitsFor,
 } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { ClientCall } from '../../domain/wait.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, isoTime, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-shape.ts'

@@ -2,10 +2,10 @@
 // answers the same.
 
 import type { StoredMessage } from '../../domain/message.ts'
+import type { AnyRecord, SupervisedApproval, WaitAnswer } from '../../domain/records/record.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Instruction, SupervisedStatus } from '../../domain/supervision.ts'
-import type { SupervisedApproval, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type { Supervise } from '../ports/supervised.ts'
@@ -76,7 +76,7 @@ export function createRandomCommands(seed: number): RandomCommands {
   const sessions = new Map<string, SessionRecord>()
   const sessionIds = new Set<string>()
   const runs = new Map<string, RunRecord>()
-  const waits = new Map<string, Wait>()
+  const waits = new Map<string, AnyRecord>()
   const files = new Set<string>()
   const grants = new Set<string>()
   const instructions = new Set<string>()
@@ -96,7 +96,7 @@ export function createRandomCommands(seed: number): RandomCommands {
     const idle = chats().filter((one) => !busy.has(one.id))
     return idle.length === 0 ? undefined : pick(idle)
   }
-  const waitsOf = (sessionId: string): Wait[] => [...waits.values()].filter((wait) => wait.sessionId === sessionId)
+  const waitsOf = (sessionId: string): AnyRecord[] => [...waits.values()].filter((wait) => wait.sessionId === sessionId)
   const freshSession = (values: Partial<SessionRecord> = {}): SessionRecord => {
     const session = newSession({
       id: id(),
@@ -125,7 +125,7 @@ export function createRandomCommands(seed: number): RandomCommands {
   const entries = (): NewEntry[] =>
     Array.from({ length: int(3) + 1 }, () => (chance(0.8) ? text(pick(WILD)) : fact('noted', { about: pick(WILD) })))
   const audit = () => [newAudit(pick(NAMES), { at: now, details: { text: pick(WILD) } })]
-  const approvalOf = (run: RunRecord): Wait => {
+  const approvalOf = (run: RunRecord): AnyRecord => {
     const wait = newApproval(run, {
       id: id(),
       createdAt: now,
@@ -135,13 +135,13 @@ export function createRandomCommands(seed: number): RandomCommands {
     waits.set(wait.id, wait)
     return wait
   }
-  const waitOf = (run: RunRecord): Wait => {
+  const waitOf = (run: RunRecord): AnyRecord => {
     if (chance(0.6)) return approvalOf(run)
     const wait = newClientCall(run, { id: id(), createdAt: now })
     waits.set(wait.id, wait)
     return wait
   }
-  const answerTo = ({ id: waitId, wait }: Wait): WaitAnswer => {
+  const answerTo = ({ id: waitId, wait }: AnyRecord): WaitAnswer => {
     const values = { at: now, by: pick(NAMES) }
     if (chance(0.1)) return expire(waitId, values)
     if (wait === 'client_call') return answer(waitId, values)

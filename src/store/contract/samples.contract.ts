@@ -7,10 +7,10 @@ import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { StoredMessage } from '../../domain/message.ts'
+import type { AnyRecord, Approval, ClientCall, SupervisedApproval, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Supervision } from '../../domain/supervision.ts'
-import type { Approval, ClientCall, SupervisedApproval, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type { AddFile } from '../ports/files.ts'
@@ -330,9 +330,9 @@ export const newAudit = (by: string, values: Partial<AuditRecord> = {}): AuditRe
 /** A session whose run waits for the waits that `make` returns. */
 export async function waitingSession(
   store: Store,
-  make: (run: RunRecord) => readonly Wait[],
+  make: (run: RunRecord) => readonly AnyRecord[],
   values: Partial<SessionRecord> = {},
-): Promise<{ session: SessionRecord; run: RunRecord; waits: readonly Wait[] }> {
+): Promise<{ session: SessionRecord; run: RunRecord; waits: readonly AnyRecord[] }> {
   const session = newSession(values)
   const running = await acceptedRun(store, accept(session))
   const waits = make(running)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Alert, Prompt, Standby, SupervisedApproval, SupervisedRecord } from '../../domain/records/record.ts'
 import { MOST_PERMISSIONS, MOST_STEERING, MOST_TASKS } from '../../domain/supervision.ts'
-import type { Alert, InstructionWait, Prompt, SupervisedApproval, SupervisedWait } from '../../domain/wait.ts'
 import type { Supervise } from '../ports/supervised.ts'
 import type { Store } from '../store.ts'
 import {
@@ -43,9 +43,9 @@ const prompt = (sessionId: string): Prompt => ({
   decision: null,
   instruction: null,
 })
-const instructionWait = (sessionId: string): InstructionWait => ({
+const standby = (sessionId: string): Standby => ({
   ...shared(sessionId),
-  wait: 'instruction',
+  wait: 'standby',
   supervised: { host, contentKey, returnedAt },
   message: 'What next?',
   timeoutSeconds: 0,
@@ -110,7 +110,7 @@ export function describeSupervisedRecords(open: OpenStore): void {
       const { store } = await openForTest(open)
       const [{ id }, other] = [await opened(store), await opened(store)]
       const first = diff(id)
-      await done(store, step(id, 1, { ask: [first, prompt(id), instructionWait(id), alert(id)] }))
+      await done(store, step(id, 1, { ask: [first, prompt(id), standby(id), alert(id)] }))
 
       const [refused] = await commit(store, step(id, 2, { ask: [diff(id)] }))
       expect(refused).toMatchObject({ error: { code: 'approval_pending', details: { request_id: first.id } } })
@@ -129,14 +129,14 @@ export function describeSupervisedRecords(open: OpenStore): void {
       await done(store, step(id, 3, { settle, ask: [diff(id), permission(id)] }))
     })
 
-    test.each<[string, (id: string) => SupervisedWait, string[], string[]]>([
+    test.each<[string, (id: string) => SupervisedRecord, string[], string[]]>([
       ['an approval', diff, ['approved', 'consumed'], ['approved', 'pending']],
       ['an approval', diff, ['approved', 'interrupted'], ['consumed']],
       ['an approval', diff, ['rejected'], ['approved', 'consumed']],
       ['an approval', diff, ['expired'], ['approved']],
       ['a prompt', prompt, ['decided'], ['interrupted', 'pending']],
-      ['a wait', instructionWait, ['resumed'], ['timeout']],
-      ['a wait', instructionWait, ['timeout'], ['resumed']],
+      ['a wait', standby, ['resumed'], ['timeout']],
+      ['a wait', standby, ['timeout'], ['resumed']],
       ['an alert', alert, ['nudged', 'escalated', 'self_recovered'], ['nudged', 'dismissed']],
       ['an alert', alert, ['escalated', 'dismissed'], ['self_recovered']],
       ['an alert', alert, ['nudged', 'dismissed'], ['pending']],
@@ -194,7 +194,7 @@ export function describeSupervisedRecords(open: OpenStore): void {
         const { store } = await openForTest(open)
         const { id } = await opened(store)
         const [approved, pending] = [diff(id, { status: 'approved' }), diff(id)]
-        const records = [approved, pending, permission(id), prompt(id), instructionWait(id), alert(id)]
+        const records = [approved, pending, permission(id), prompt(id), standby(id), alert(id)]
         await done(store, step(id, 1, { ask: records }))
 
         await done(store, step(id, 2, { supervision: { status } }))

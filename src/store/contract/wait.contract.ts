@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Wait } from '../../domain/wait.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { WaitQuery } from '../ports/waits.ts'
 import {
   accept,
@@ -28,7 +28,7 @@ import {
   waitingSession,
 } from './samples.contract.ts'
 
-const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
+const idsOf = (waits: readonly AnyRecord[]): string[] => waits.map(({ id }) => id)
 
 export function describeWaits(open: OpenStore): void {
   describe('a run that waits', () => {
@@ -222,7 +222,7 @@ export function describeWaits(open: OpenStore): void {
       const bob = await made('bob', [20, 40])
       const all = [...ann.waits, ...bob.waits].toSorted((a, b) => b.createdAt - a.createdAt)
       const found = async (query: Omit<WaitQuery, 'limit'>) => idsOf(await store.waits.list({ ...query, limit: 100 }))
-      const those = (is: (wait: Wait) => boolean) => idsOf(all.filter(is))
+      const those = (is: (wait: AnyRecord) => boolean) => idsOf(all.filter(is))
 
       expect(all.map(({ createdAt }) => createdAt)).toEqual([41, 40, 31, 30, 21, 20, 11, 10])
       expect(await store.waits.list({ limit: 100 })).toEqual(all)

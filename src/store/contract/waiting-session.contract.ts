@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Wait } from '../../domain/wait.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import {
   accept,
   acceptedRun,
@@ -32,7 +32,7 @@ import {
   waitingSession,
 } from './samples.contract.ts'
 
-const idsOf = (waits: readonly Wait[]): string[] => waits.map(({ id }) => id)
+const idsOf = (waits: readonly AnyRecord[]): string[] => waits.map(({ id }) => id)
 
 export function describeWaitingSessions(open: OpenStore): void {
   describe('waits side by side', () => {

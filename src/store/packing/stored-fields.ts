@@ -2,7 +2,7 @@
 
 import type { Grant } from '../../domain/grant.ts'
 import type { MessageMark, StoredMessage } from '../../domain/message.ts'
-import type { Wait } from '../../domain/wait.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 
 /** A state that is too large is ignored, because every run would have to send it. */
@@ -10,9 +10,9 @@ export const stateOf = (text: string | null): unknown =>
   text === null || text.length > jsonLimits.bytes ? undefined : JSON.parse(text)
 
 /** The indexes of waits begin with the kind. */
-export const WAIT_KINDS: readonly Wait['wait'][] = ['approval', 'client_call', 'prompt', 'instruction', 'alert']
+export const WAIT_KINDS: readonly AnyRecord['wait'][] = ['approval', 'client_call', 'prompt', 'standby', 'alert']
 
-export function waitData(wait: Wait): string {
+export function waitData(wait: AnyRecord): string {
   const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
   return JSON.stringify(data)
 }

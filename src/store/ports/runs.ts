@@ -4,9 +4,9 @@ import type { AuditRecord } from '../../domain/audit.ts'
 import type { TokenUsage } from '../../domain/event.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
+import type { AnyRecord, Approval, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunError, RunRecord, RunStatus, RunSummary } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Approval, Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface RunReads {
@@ -167,7 +167,7 @@ export interface FinishRun {
   /** `byKey` finds the run from now on, until its session is removed. Keys of requests and these never look the same. */
   key?: string
   /** `waiting` only: what the run waits for from now on. */
-  waits?: readonly Wait[]
+  waits?: readonly AnyRecord[]
   /** `waiting` only: earlier waits that are still open. Refused (`conflict`) if one of them has been answered. */
   stillPending?: readonly string[]
   audit?: readonly AuditRecord[]

@@ -4,11 +4,11 @@ import type { ChannelNote } from '../../domain/delivery.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session-overview.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision.ts'
-import type { Wait } from '../../domain/wait.ts'
 import type { StoredEntry } from './entry.ts'
 import type { UsageRow } from './usage.ts'
 
@@ -103,7 +103,7 @@ export interface ImportSession {
   runs: readonly RunRecord[]
   messages: readonly StoredMessage[]
   entries: readonly StoredEntry[]
-  waits?: readonly Wait[]
+  waits?: readonly AnyRecord[]
   /** The bytes are kept already. */
   files?: readonly FileRecord[]
   proposals?: readonly Proposal[]

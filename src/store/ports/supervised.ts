@@ -2,6 +2,7 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { OpenLimits } from '../../domain/open-limits.ts'
+import type { SupervisedApproval, SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type {
   Checkpoint,
@@ -11,7 +12,6 @@ import type {
   SupervisedStatus,
   Supervision,
 } from '../../domain/supervision.ts'
-import type { SupervisedApproval, SupervisedWait } from '../../domain/wait.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface SupervisedReads {
@@ -75,7 +75,7 @@ export interface Supervise {
   /** Hands the session over. Its pending records get the new owner too. */
   owner?: string
   /** New records. */
-  ask?: readonly SupervisedWait[]
+  ask?: readonly SupervisedRecord[]
   proposals?: readonly Proposal[]
   /** Changes of records. The status may only change as the record's state machine allows. */
   settle?: readonly RecordChange[]

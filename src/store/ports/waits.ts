@@ -2,25 +2,25 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Grant } from '../../domain/grant.ts'
-import type { Approval, Wait, WaitAnswer } from '../../domain/wait.ts'
+import type { AnyRecord, Approval, WaitAnswer } from '../../domain/records/record.ts'
 
 export interface WaitReads {
-  get(id: string): Promise<Wait | null>
+  get(id: string): Promise<AnyRecord | null>
   /** Newest first. */
-  list(query: WaitQuery): Promise<Wait[]>
+  list(query: WaitQuery): Promise<AnyRecord[]>
   /** Pending waits that had expired at `now`, oldest first. */
-  expired(now: number, limit: number): Promise<Wait[]>
+  expired(now: number, limit: number): Promise<AnyRecord[]>
 }
 
 export interface WaitQuery {
-  wait?: Wait['wait']
+  wait?: AnyRecord['wait']
   sessionId?: string
   runId?: string
   /** Only waits whose answer went to this run: it started with the answer, or got it while it ran. */
   continuationRunId?: string
   owner?: string
-  status?: Wait['status']
-  /** Only waits that still want something (see `isWaiting` in domain/wait.ts). */
+  status?: AnyRecord['status']
+  /** Only waits that still want something (see `isWaiting` in domain/records/record.ts). */
   isWaiting?: boolean
   limit: number
   /** The last wait of the page before. Only waits that come after it in the list. */
@@ -45,7 +45,7 @@ export interface SettleWaits {
 export interface Answered {
   applied: boolean
   /** The wait as it is now. Null if there is none, or if it belongs to another session. */
-  wait: Wait | null
+  wait: AnyRecord | null
 }
 
 /**

@@ -11,7 +11,7 @@ const counts: Statement = {
   text: `SELECT 'run', status, count(*), 0::bigint FROM runs WHERE status IN ('queued', 'running', 'waiting') GROUP BY status
     UNION ALL
     SELECT 'wait', kind, count(*), min(created_at) FROM waits
-      WHERE kind IN ('approval', 'client_call', 'prompt', 'instruction', 'alert')
+      WHERE kind IN ('approval', 'client_call', 'prompt', 'standby', 'alert')
         AND status IN ('pending', 'nudged', 'escalated') GROUP BY kind
     UNION ALL
     SELECT 'lease', owner, 1::bigint, until - ${NOW} FROM leases

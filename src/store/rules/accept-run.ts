@@ -1,9 +1,9 @@
 // Accepts a run: a new one, the continuation of a waiting one, or one that is there already.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
-import type { Wait, WaitAnswer } from '../../domain/wait.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
 import { findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'
@@ -135,7 +135,7 @@ function* acceptAnswers(
   const { run, answers = [], start } = command
   const ids = answers.map(({ waitId }) => waitId)
   const waits = yield* findWaits(ids, session.id)
-  const takenBy = (wait: Wait): string => (wait.runId === waitingRunId ? run.id : wait.runId)
+  const takenBy = (wait: AnyRecord): string => (wait.runId === waitingRunId ? run.id : wait.runId)
   const answered = applyAnswers(answers, waits, takenBy)
   const applied = appliedOf(answered)
   const [settled] = settledOf(applied)

@@ -1,9 +1,9 @@
 // The feed items of a command's changes: one for every session, run and wait that is new or looks different to people.
 
 import type { NewFeedItem } from '../../domain/feed.ts'
+import { type AnyRecord, nobodyWaitsSince } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session.ts'
-import { nobodyWaitsSince, type Wait } from '../../domain/wait.ts'
 import type { Command } from '../ports/command.ts'
 import type { Change, PurgedSession } from './rows.ts'
 
@@ -72,7 +72,7 @@ const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord
  * Whether people who were shown the wait need not be shown it again. Another text of a change, one more yes, what became of the file, one
  * more nudge, and that nobody waits for the answer any more are news to them.
  */
-function looksTheSame(before: Wait, now: Wait): boolean {
+function looksTheSame(before: AnyRecord, now: AnyRecord): boolean {
   if (before.status !== now.status || nobodyWaitsSince(before) !== nobodyWaitsSince(now)) return false
   // Of an alert that is escalated already, the whole room knows.
   if (before.wait === 'alert' && now.wait === 'alert')
@@ -87,7 +87,7 @@ function looksTheSame(before: Wait, now: Wait): boolean {
   )
 }
 
-function waitItem(wait: Wait, at: number): NewFeedItem | null {
+function waitItem(wait: AnyRecord, at: number): NewFeedItem | null {
   if (wait.wait === 'client_call') return null
   const { id, sessionId, owner, agent, status } = wait
   const risk = wait.wait === 'approval' ? wait.risk : null

@@ -1,9 +1,9 @@
 // Lookups that several rules share, with the errors for missing rows.
 
 import { fileNotFound, runNotFound, sessionNotFound } from '../../domain/errors.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
 import { ask, type Rule } from './rows.ts'
 
 /** Throws `run_not_found`. */
@@ -21,8 +21,8 @@ export function* findSession(sessionId: string): Rule<SessionRecord> {
 }
 
 /** Those of the waits that exist. With a session: only its waits. Null: a session that does not exist yet, so none. */
-export function* findWaits(ids: readonly string[], sessionId?: string | null): Rule<Map<string, Wait>> {
-  const found = new Map<string, Wait>()
+export function* findWaits(ids: readonly string[], sessionId?: string | null): Rule<Map<string, AnyRecord>> {
+  const found = new Map<string, AnyRecord>()
   for (const id of new Set(ids)) {
     const wait = yield* ask('wait', id)
     if (wait !== null && (sessionId === undefined || wait.sessionId === sessionId)) found.set(id, wait)

@@ -10,10 +10,10 @@ import type { NewFeedItem } from '../../domain/feed.ts'
 import type { FileRecord } from '../../domain/file.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { MessageMark, MessageRole, StoredMessage } from '../../domain/message.ts'
+import type { AnyRecord, Approval, SupervisedRecord } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision.ts'
-import type { Approval, SupervisedWait, Wait } from '../../domain/wait.ts'
 import type { Result } from '../ports/command.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
@@ -50,13 +50,13 @@ export interface RowReads {
   /** Roles of the messages after this one in the session's own conversation. */
   rolesAfter(sessionId: string, messageId: string): MessageRole[]
 
-  wait(id: string): Wait | null
+  wait(id: string): AnyRecord | null
   /** In the order in which they were written. */
-  pendingWaits(runId: string): Wait[]
+  pendingWaits(runId: string): AnyRecord[]
   /** Approvals that this run got and has not used, in the order in which they were written. */
   unusedApprovals(runId: string): Approval[]
   /** Records of a supervised session that still want something of a person, in the order in which they were written. */
-  pendingRecords(sessionId: string): SupervisedWait[]
+  pendingRecords(sessionId: string): SupervisedRecord[]
   /** The supervised sessions that are open, oldest first. */
   openSupervised(): Pick<SessionRecord, 'id' | 'owner'>[]
   instruction(id: string): Instruction | null
@@ -113,8 +113,8 @@ export type Change =
   | { write: 'insert_messages'; sessionId: string; messages: readonly StoredMessage[] }
   /** All messages after this one, also those of sub-agents. */
   | { write: 'supersede_messages'; sessionId: string; after: string; byRun: string }
-  | { write: 'insert_wait'; wait: Wait }
-  | { write: 'update_wait'; before: Wait; wait: Wait }
+  | { write: 'insert_wait'; wait: AnyRecord }
+  | { write: 'update_wait'; before: AnyRecord; wait: AnyRecord }
   /** Inserts it, or replaces the one of the same approval. */
   | { write: 'put_proposal'; sessionId: string; proposal: Proposal }
   | { write: 'insert_instruction'; instruction: Instruction }

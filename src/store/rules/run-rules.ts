@@ -2,9 +2,9 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/message.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import { isFinished, type RunRecord } from '../../domain/run.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { Wait } from '../../domain/wait.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type {
   AppendEntries,
@@ -271,7 +271,7 @@ export function* finishRun(command: FinishRun): Rule<Decision> {
 const NEVER = 253_402_300_799_999
 
 /** Adds to the changes that nobody can answer these waits any more. */
-export function interruptWaits(changes: Change[], pending: readonly Wait[], at: number): void {
+export function interruptWaits(changes: Change[], pending: readonly AnyRecord[], at: number): void {
   for (const before of pending) changes.push({ write: 'update_wait', before, wait: interruptWait(before, at) })
 }
 

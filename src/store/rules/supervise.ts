@@ -2,6 +2,7 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
+import { type AnyRecord, isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import {
   type Instruction,
@@ -13,7 +14,6 @@ import {
   mayBecome,
   type Supervision,
 } from '../../domain/supervision.ts'
-import { isSupervised, isWaiting, type SupervisedWait, type Wait } from '../../domain/wait.ts'
 import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
 import { appendTo } from './run-rules.ts'
@@ -111,7 +111,7 @@ const hasEnded = (before: SessionRecord, { supervision }: SessionRecord): boolea
   (supervision.status === 'terminated' || supervision.status === 'interrupted')
 
 /** No agent asks it, so it needs none that works. */
-const isOfWorkspace = (wait: SupervisedWait): boolean => wait.wait === 'approval' && wait.kind === 'policy'
+const isOfWorkspace = (wait: SupervisedRecord): boolean => wait.wait === 'approval' && wait.kind === 'policy'
 
 /** The agent may be about to ask at the moment when its session ends. */
 function refuseAfterEnd({ id, supervision }: SessionRecord): void {
@@ -119,13 +119,13 @@ function refuseAfterEnd({ id, supervision }: SessionRecord): void {
   throw new ServerError('session_ended', `Session ${id} has ended. Begin a new one.`, { details: { session_id: id } })
 }
 
-const update = (before: Wait, wait: Wait): Change => ({ write: 'update_wait', before, wait })
+const update = (before: AnyRecord, wait: AnyRecord): Change => ({ write: 'update_wait', before, wait })
 
 const nextStatuses: Readonly<Record<string, readonly string[]>> = {
   'approval pending': ['approved', 'rejected', 'expired', 'interrupted'],
   'approval approved': ['consumed', 'interrupted'],
   'prompt pending': ['decided', 'interrupted'],
-  'instruction pending': ['resumed', 'timeout', 'interrupted'],
+  'standby pending': ['resumed', 'timeout', 'interrupted'],
   'alert pending': ['nudged', 'self_recovered', 'escalated', 'dismissed'],
   'alert nudged': ['self_recovered', 'escalated', 'dismissed'],
   'alert escalated': ['self_recovered', 'dismissed'],
@@ -152,12 +152,12 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
 }
 
 /** A record keeps its id, its session, and the messages that announced it. */
-function withPatch(before: SupervisedWait, patch: RecordChange['patch']): SupervisedWait {
+function withPatch(before: SupervisedRecord, patch: RecordChange['patch']): SupervisedRecord {
   const { wait, id, sessionId, owner, messageRefs, createdAt } = before
-  return { ...before, ...patch, wait, id, sessionId, owner, messageRefs, createdAt } as SupervisedWait
+  return { ...before, ...patch, wait, id, sessionId, owner, messageRefs, createdAt } as SupervisedRecord
 }
 
-function* askFor(changes: Change[], command: Supervise, pending: readonly SupervisedWait[]): Rule<void> {
+function* askFor(changes: Change[], command: Supervise, pending: readonly SupervisedRecord[]): Rule<void> {
   const open = [...pending]
   for (const wait of command.ask ?? []) {
     if ((yield* ask('wait', wait.id)) !== null)
@@ -171,7 +171,7 @@ function* askFor(changes: Change[], command: Supervise, pending: readonly Superv
   }
 }
 
-function refuseRival(open: readonly SupervisedWait[], wait: SupervisedWait): void {
+function refuseRival(open: readonly SupervisedRecord[], wait: SupervisedRecord): void {
   const rival = open.find((one) => excludes(one, wait))
   if (rival !== undefined) {
     throw wait.wait === 'approval'
@@ -191,10 +191,10 @@ function refuseRival(open: readonly SupervisedWait[], wait: SupervisedWait): voi
   }
 }
 
-const isPrompt = ({ wait }: SupervisedWait): boolean => wait === 'prompt' || wait === 'instruction'
+const isPrompt = ({ wait }: SupervisedRecord): boolean => wait === 'prompt' || wait === 'standby'
 
 /** One pending diff and one active alert for each session. */
-const excludes = (one: SupervisedWait, other: SupervisedWait): boolean =>
+const excludes = (one: SupervisedRecord, other: SupervisedRecord): boolean =>
   one.wait === other.wait &&
   (one.wait === 'alert' ||
     (one.wait === 'approval' && other.wait === 'approval' && one.kind === 'diff' && other.kind === 'diff'))

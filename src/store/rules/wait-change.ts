@@ -6,18 +6,18 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { Yes } from '../../domain/quorum.ts'
+import { type AnyRecord, type Approval, isSupervised, type WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import { type Approval, isSupervised, type Wait, type WaitAnswer } from '../../domain/wait.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
 
 /** Applies the answers in order. `waits` are the waits that may be answered. `takenBy` says which run continues with an answer. */
 export function applyAnswers(
   answers: readonly WaitAnswer[],
-  waits: ReadonlyMap<string, Wait>,
-  takenBy: (wait: Wait) => string | null,
+  waits: ReadonlyMap<string, AnyRecord>,
+  takenBy: (wait: AnyRecord) => string | null,
 ): Answered[] {
-  const changed = new Map<string, Wait>()
+  const changed = new Map<string, AnyRecord>()
   return answers.map((answer) => {
     const wait = changed.get(answer.waitId) ?? waits.get(answer.waitId) ?? null
     const next = wait === null ? null : answerWait(wait, answer, takenBy(wait))
@@ -36,14 +36,15 @@ export const passedOn = (answered: readonly Answered[], fromRunId: string, toRun
   )
 
 /** The waits of the applied answers, as they are now. A yes that is not enough leaves its approval pending. */
-export const appliedOf = (answered: readonly Answered[]): Wait[] =>
+export const appliedOf = (answered: readonly Answered[]): AnyRecord[] =>
   answered.flatMap(({ applied, wait }) => (applied && wait !== null ? [wait] : []))
 
 /** The waits that are answered for good. */
-export const settledOf = (applied: readonly Wait[]): Wait[] => applied.filter(({ status }) => status !== 'pending')
+export const settledOf = (applied: readonly AnyRecord[]): AnyRecord[] =>
+  applied.filter(({ status }) => status !== 'pending')
 
 /** The wait after the answer. Null if the answer came too late or does not fit this kind of wait. */
-function answerWait(wait: Wait, answer: WaitAnswer, takenBy: string | null): Wait | null {
+function answerWait(wait: AnyRecord, answer: WaitAnswer, takenBy: string | null): AnyRecord | null {
   const { outcome, at } = answer
   // An agent elsewhere waits for it, so it changes only with that agent's session (`supervise.ts`).
   if (wait.status !== 'pending' || isSupervised(wait)) return null
@@ -93,7 +94,7 @@ function withYes({ decisions = [] }: Approval, { at, outcome }: WaitAnswer): Yes
 }
 
 /** The run, or the session of an agent elsewhere, ended before anybody answered. */
-export function interruptWait(wait: Wait, at: number): Wait {
+export function interruptWait(wait: AnyRecord, at: number): AnyRecord {
   if (wait.wait === 'client_call') return { ...wait, status: 'interrupted' }
   if (wait.wait === 'alert') return { ...wait, status: 'dismissed', decidedAt: at }
   return { ...wait, status: 'interrupted', decidedAt: at }
@@ -131,7 +132,7 @@ export const voidedRecord = (approval: Approval, { runId, status, now }: FinishR
  * effects, so it needs the end too. `given` are the records that the run itself brings.
  */
 export function brokenOffRecords(
-  pending: readonly Wait[],
+  pending: readonly AnyRecord[],
   given: readonly AuditRecord[],
   { runId, now }: FinishRun,
 ): AuditRecord[] {
@@ -147,7 +148,7 @@ export function brokenOffRecords(
 
 /** The closed old question and the new one. Null if the old one was answered or has ended. */
 export function replaceWait(
-  old: Wait | null,
+  old: AnyRecord | null,
   { approval, by, reason, at }: Pick<AskAgain, 'approval' | 'by' | 'reason' | 'at'>,
 ): { before: Approval; closed: Approval; asked: Approval } | null {
   if (old?.wait !== 'approval' || old.status !== 'pending' || isSupervised(old)) return null
@@ -162,7 +163,7 @@ export function replaceWait(
 /** The approvals before and after they are used up. Throws `conflict` unless each allows this call and is used only once. */
 export function consumeApprovals(
   items: NonNullable<AppendEntries['consume']>,
-  waits: ReadonlyMap<string, Wait>,
+  waits: ReadonlyMap<string, AnyRecord>,
 ): [before: Approval, used: Approval][] {
   const used = new Set<string>()
   return items.map(({ waitId, digest, at }) => {
@@ -181,7 +182,7 @@ export function consumeApprovals(
 export function refuseWaits(
   { runId, waits = [], stillPending = [] }: FinishRun,
   { cancelRequested }: Pick<RunRecord, 'cancelRequested'>,
-  known: ReadonlyMap<string, Wait>,
+  known: ReadonlyMap<string, AnyRecord>,
 ): void {
   if (cancelRequested)
     throw new ServerError('conflict', `Run ${runId} was asked to stop, so it cannot wait for an answer.`)
@@ -211,7 +212,7 @@ export function withTakenResults(start: RunStart, answered: readonly Answered[] 
 /** The results of the answered client calls, as messages of the run that took the answer. */
 export function resultsOf(
   messages: readonly StoredMessage[],
-  answered: readonly Wait[],
+  answered: readonly AnyRecord[],
   runId: string,
 ): StoredMessage[] {
   const calls = new Set(answered.filter(({ status }) => status === 'answered').map(({ callId }) => callId))
@@ -233,7 +234,7 @@ export const waitNotFound = ({ waitId, outcome }: WaitAnswer): ServerError =>
     : new ServerError('approval_not_found', `This session has no approval ${JSON.stringify(waitId)}.`)
 
 /** The grants whose approval was given, and the refusals whose approval was rejected. */
-export const grantsOf = (applied: readonly Wait[], grants: readonly Grant[] = []): Grant[] =>
+export const grantsOf = (applied: readonly AnyRecord[], grants: readonly Grant[] = []): Grant[] =>
   grants.filter(({ approvalId, effect }) => {
     const needed = effect === 'refuse' ? 'rejected' : 'approved'
     return applied.some(({ id, status }) => id === approvalId && status === needed)
@@ -241,7 +242,7 @@ export const grantsOf = (applied: readonly Wait[], grants: readonly Grant[] = []
 
 /** The audit records of the answered waits and the new grants. A yes that is not enough is on record as one. */
 export function auditOf(
-  applied: readonly Wait[],
+  applied: readonly AnyRecord[],
   made: readonly Grant[],
   records: Readonly<Record<string, AuditRecord>> = {},
 ): AuditRecord[] {

@@ -3,8 +3,8 @@
 import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
+import { type AnyRecord, isSupervised } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
-import { isSupervised, type Wait } from '../../domain/wait.ts'
 import type { AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
 import { findRun, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
@@ -18,8 +18,8 @@ interface AnswerExtras {
 /** Adds the answered waits, the new grants and their audit records to the changes. */
 export function* recordAnswers(
   changes: Change[],
-  waits: ReadonlyMap<string, Wait>,
-  applied: readonly Wait[],
+  waits: ReadonlyMap<string, AnyRecord>,
+  applied: readonly AnyRecord[],
   { grants, answerAudit }: AnswerExtras,
 ): Rule<void> {
   for (const wait of applied) changes.push({ write: 'update_wait', before: waits.get(wait.id) ?? wait, wait })
@@ -33,7 +33,7 @@ export function* recordAnswers(
 }
 
 /** The waits that are still pending on the run after these answers, as they are now. */
-export function* leftPending(runId: string, applied: readonly Wait[]): Rule<Wait[]> {
+export function* leftPending(runId: string, applied: readonly AnyRecord[]): Rule<AnyRecord[]> {
   const changed = new Map(applied.map((wait) => [wait.id, wait]))
   const before = yield* ask('pendingWaits', runId)
   return before.map((wait) => changed.get(wait.id) ?? wait).filter(({ status }) => status === 'pending')

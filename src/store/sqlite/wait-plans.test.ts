@@ -49,8 +49,8 @@ test.each<[string, Omit<WaitQuery, 'limit' | 'before'>, string[]]>([
     ['waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'],
   ],
   [
-    'instruction waits of an owner that wait',
-    { wait: 'instruction', owner: 'ann', isWaiting: true },
+    'standbys of an owner that wait',
+    { wait: 'standby', owner: 'ann', isWaiting: true },
     ['waits_owner_status (kind=? AND owner=? AND status=? AND (created_at,id)<(?,?))'],
   ],
 ])('a page of %s is read from an index, in its order', async (_what, query, indexes) => {

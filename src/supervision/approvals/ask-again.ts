@@ -8,7 +8,7 @@ import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { Approval, Wait } from '../../domain/wait.ts'
+import type { AnyRecord, Approval } from '../../domain/records/record.ts'
 import { MOST_WAITS } from '../../engine/waits/synced-waits.ts'
 import { callDigest } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
@@ -146,7 +146,7 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
   async function newest(approval: Approval): Promise<Approval> {
     if (approval.status !== 'interrupted') return approval
     const all = await store.waits.list({ sessionId: approval.sessionId, wait: 'approval', limit: MOST_WAITS })
-    const isSame = (one: Wait) =>
+    const isSame = (one: AnyRecord) =>
       one.wait === 'approval' && one.callId === approval.callId && one.kind === approval.kind
     const same = all.find(isSame)
     if (same?.wait !== 'approval') return approval

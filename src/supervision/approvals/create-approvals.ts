@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/wait.ts'
+import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Waits } from '../../engine/ports/waits.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,9 +1,9 @@
 // The gate in front of every call: it asks for approvals, and turns decisions into answers.
 
 import type { AskedQuestion } from '../../domain/question.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import { visibleCode, visibleText } from '../../domain/visible-text.ts'
-import type { Approval } from '../../domain/wait.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'

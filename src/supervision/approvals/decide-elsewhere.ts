@@ -7,9 +7,14 @@ import { ServerError } from '../../domain/errors.ts'
 import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
+import {
+  type AnyRecord,
+  hasExpired,
+  isSupervisedApproval,
+  type SupervisedApproval,
+} from '../../domain/records/record.ts'
 import { noStepUp, type StepUp } from '../../domain/step-up.ts'
 import { isOpen, type PolicyPin } from '../../domain/supervision.ts'
-import { hasExpired, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import {
@@ -37,7 +42,7 @@ export interface ElsewhereApprovals {
   /** Says what would come of an edit, and changes nothing. Throws `forbidden`, `approval_decided` or `approval_expired`. */
   check(by: Caller, approval: SupervisedApproval, edit: Edit): Promise<EditCheck>
   /** Ends an approval whose time is over. Leaves every other record alone. */
-  expire(wait: Wait): Promise<void>
+  expire(wait: AnyRecord): Promise<void>
 }
 
 export interface ElsewhereDeps {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { approval } from '../testing/approval.ts'
 import { createAskAgain } from './ask-again.ts'

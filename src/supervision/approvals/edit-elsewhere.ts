@@ -2,10 +2,10 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Quorum, Yes } from '../../domain/quorum.ts'
+import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { agentsProposalId, type Proposal } from '../../domain/supervision.ts'
 import { isAtLeast } from '../../domain/tool-settings.ts'
 import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
-import type { SupervisedApproval } from '../../domain/wait.ts'
 import { callDigest } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'

@@ -4,7 +4,7 @@ import type { ArgumentConditions } from '../../domain/approval-rule.ts'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import { COUNT, fits } from '../policy/argument-conditions.ts'
 
 /** People forget the grants that they gave in a session, so those end soon. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { sameForEveryRisk } from '../../domain/quorum.ts'
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import { isOutdatedVersion } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'

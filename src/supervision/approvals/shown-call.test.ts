@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import { sha256 } from '../../json/digest.ts'
 import { approval } from '../testing/approval.ts'
 import { shownCall } from './shown-call.ts'

@@ -2,9 +2,9 @@
 // marked. `shown-arguments.ts` is the short form, for lists and messages.
 
 import { lookalikeWarnings } from '../../domain/lookalike.ts'
+import { type Approval, isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
 import { looksSecret, MASKED, maskSecrets } from '../../domain/secret-name.ts'
 import { hidesCharacters, markedLines, visibleText } from '../../domain/visible-text.ts'
-import { type Approval, isSupervisedApproval, type SupervisedApproval } from '../../domain/wait.ts'
 import { callDigest, sha256 } from '../../json/digest.ts'
 
 export interface ShownArgument {

@@ -3,7 +3,7 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import { type ErrorCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { SupervisedApproval } from '../../domain/wait.ts'
+import type { SupervisedApproval } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import { changeDigest } from '../diffs/change-digest.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'

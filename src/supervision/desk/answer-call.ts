@@ -6,8 +6,8 @@ import type { Fact } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { SupervisedRecord } from '../../domain/records/record.ts'
 import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision.ts'
-import type { SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
@@ -216,7 +216,7 @@ export function activity({ session, waiting, at }: SessionNow): Step<null> {
   }
 }
 
-const recovered = (at: number): Partial<SupervisedWait> => ({ status: 'self_recovered', decidedAt: at })
+const recovered = (at: number): Partial<SupervisedRecord> => ({ status: 'self_recovered', decidedAt: at })
 
 /** Throws `session_paused` or `session_ended`. */
 export function refuseInactive({ id, supervision: { status, held = false } }: SupervisedSession): void {

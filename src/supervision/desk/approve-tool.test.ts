@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Approval, nobodyWaitsSince } from '../../domain/wait.ts'
+import { type Approval, nobodyWaitsSince } from '../../domain/records/record.ts'
 import { agentIn, ann, callOf, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { SERVER_STOPS } from './agent-desk.ts'

@@ -2,8 +2,8 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
+import type { AnyRecord, Prompt, Standby } from '../../domain/records/record.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
-import type { InstructionWait, Prompt, Wait } from '../../domain/wait.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prompts } from '../prompts/prompts.ts'
@@ -33,13 +33,13 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
   const answered = createWaitForAnswer({ waitFor, takeStep, store, clock, expire: prompts.expire })
 
   /** By id the same record always; by the same content one that waits, or whose answer was never returned. */
-  async function find<Kind extends 'prompt' | 'instruction'>(
+  async function find<Kind extends 'prompt' | 'standby'>(
     kind: Kind,
     { session }: OpenCall,
     id: string | undefined,
     contentKey: string,
   ): Promise<RecordTypes[Kind] | null> {
-    const asKind = (wait: Wait | null) => (wait?.wait === kind ? (wait as Wait as RecordTypes[Kind]) : null)
+    const asKind = (wait: AnyRecord | null) => (wait?.wait === kind ? (wait as AnyRecord as RecordTypes[Kind]) : null)
     if (id !== undefined) {
       const named = asKind(await store.waits.get(parseUuid(id) ?? ''))
       if (named !== null && (await isOwnRecord(store, named, session))) return named
@@ -69,7 +69,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
     supervised: { host: supervision.host, contentKey, returnedAt: null },
   })
 
-  async function returned(call: OpenCall, record: Prompt | InstructionWait): Promise<void> {
+  async function returned(call: OpenCall, record: Prompt | Standby): Promise<void> {
     if (record.supervised.returnedAt !== null || call.signal.aborted) return
     await takeStep(record.sessionId, ({ at }) => ({
       result: null,
@@ -128,17 +128,17 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
         const { message = '', timeout_seconds = 0, wait_id } = input
         checkWait(message, timeout_seconds)
         const seconds = timeout_seconds === 0 ? timeouts.waitSeconds : timeout_seconds
-        const contentKey = sha256(JSON.stringify(['instruction', message]))
-        const known = await find('instruction', open, wait_id, contentKey)
+        const contentKey = sha256(JSON.stringify(['standby', message]))
+        const known = await find('standby', open, wait_id, contentKey)
         const record =
           known ??
           (
-            await takeStep<InstructionWait>(open.session.id, (now) => {
-              const same = now.waiting.find((one) => one.wait === 'instruction' && asks(one, contentKey))
-              if (same?.wait === 'instruction') return { result: same }
-              const wait: InstructionWait = {
+            await takeStep<Standby>(open.session.id, (now) => {
+              const same = now.waiting.find((one) => one.wait === 'standby' && asks(one, contentKey))
+              if (same?.wait === 'standby') return { result: same }
+              const wait: Standby = {
                 ...shared(open, 'wait_for_instruction', now, contentKey),
-                wait: 'instruction',
+                wait: 'standby',
                 expiresAt: seconds === 0 ? null : now.at + seconds * 1_000,
                 message: visibleProse(message),
                 timeoutSeconds: seconds,
@@ -159,8 +159,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
 }
 
 /** An agent may ask the same twice at once. */
-const asks = ({ supervised }: Prompt | InstructionWait, contentKey: string): boolean =>
-  supervised.contentKey === contentKey
+const asks = ({ supervised }: Prompt | Standby, contentKey: string): boolean => supervised.contentKey === contentKey
 
 /** What a model is told when its host would not wait any longer. */
 export const pendingAnswer = (tool: string, retryWith: Record<string, string>): Record<string, unknown> => ({

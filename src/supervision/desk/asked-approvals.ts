@@ -4,7 +4,12 @@ import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
-import { type Approval, isSupervisedApproval, type SupervisedApproval, type Wait } from '../../domain/wait.ts'
+import {
+  type AnyRecord,
+  type Approval,
+  isSupervisedApproval,
+  type SupervisedApproval,
+} from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
 import { newRecord } from '../records/new-record.ts'
@@ -133,7 +138,7 @@ const notFound = (id: string): ServerError =>
 /** A person, a rule or the clock has answered. */
 const isAnswer = ({ status }: Approval): boolean => ['approved', 'rejected', 'expired'].includes(status)
 
-const asSupervised = (wait: Wait | null): SupervisedApproval | null =>
+const asSupervised = (wait: AnyRecord | null): SupervisedApproval | null =>
   wait !== null && isSupervisedApproval(wait) ? wait : null
 
 /** How it was decided, for the agent: `by ann at 2026-…`. */

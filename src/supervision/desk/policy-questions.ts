@@ -5,7 +5,7 @@ import { askedRecord } from '../../domain/approval-audit.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Quorum } from '../../domain/quorum.ts'
-import type { Wait } from '../../domain/wait.ts'
+import type { AnyRecord } from '../../domain/records/record.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
@@ -127,9 +127,9 @@ const needsYes = (effective: EffectivePolicy): effective is Unaccepted =>
     ? effective.policy.enabled
     : effective.state === 'pinned' && effective.change.change === 'wider'
 
-const isPolicy = (wait: Wait): boolean => wait.wait === 'approval' && wait.kind === 'policy'
+const isPolicy = (wait: AnyRecord): boolean => wait.wait === 'approval' && wait.kind === 'policy'
 
-function workspaceOf({ arguments: json }: Wait): string | null {
+function workspaceOf({ arguments: json }: AnyRecord): string | null {
   const args: unknown = JSON.parse(json)
   return isRecord(args) && typeof args.workspace === 'string' ? args.workspace : null
 }

@@ -4,8 +4,8 @@
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import { isOpen, openStatuses } from '../../domain/supervision.ts'
-import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { awaitsItsAgent, isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
@@ -110,7 +110,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     return { target, attached: await sessions.attach({ ...agent, sessionId: target.id }) }
   }
 
-  const pendingOf = async (sessionId: string): Promise<SupervisedWait[]> =>
+  const pendingOf = async (sessionId: string): Promise<SupervisedRecord[]> =>
     (await store.waits.list({ sessionId, isWaiting: true, limit: MOST_LISTED }))
       .filter(isSupervised)
       .filter((wait) => isWaiting(wait) && wait.wait !== 'alert')
@@ -158,20 +158,20 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
   }
 }
 
-const requestView = (wait: SupervisedWait) => ({
+const requestView = (wait: SupervisedRecord) => ({
   request_id: wait.id,
   type: wait.wait === 'approval' ? wait.kind : wait.wait,
   title: titleOf(wait),
   created_at: isoTime(wait.createdAt),
 })
 
-function titleOf(wait: SupervisedWait): string {
+function titleOf(wait: SupervisedRecord): string {
   switch (wait.wait) {
     case 'approval':
       return wait.title
     case 'prompt':
       return wait.promptText.slice(0, MOST_TITLE_CHARS)
-    case 'instruction':
+    case 'standby':
       return wait.message.slice(0, MOST_TITLE_CHARS)
     case 'alert':
       return 'The agent is silent.'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { nobodyWaitsSince, type SupervisedWait } from '../../domain/wait.ts'
+import { nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
@@ -91,7 +91,7 @@ interface AnswerDeps {
   store: Pick<Store, 'waits'>
   clock: Clock
   /** Ends a record whose time is over. */
-  expire(wait: SupervisedWait): Promise<void>
+  expire(wait: SupervisedRecord): Promise<void>
 }
 
 /**
@@ -104,18 +104,20 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
   const hasReader = (id: string): boolean => [...waiting].some(({ recordId, isRead }) => recordId === id && isRead())
 
   /** Puts on record whether anybody waits for the answer. It decides nothing, so it must not fail a call either. */
-  async function note({ id, sessionId }: SupervisedWait, isWaitedFor: boolean): Promise<void> {
+  async function note({ id, sessionId }: SupervisedRecord, isWaitedFor: boolean): Promise<void> {
     await takeStep(sessionId, ({ waiting, at }) => {
       const record = waiting.find((one) => one.id === id)
       if (record === undefined || record.wait === 'alert') return { result: null }
       const { leftAt, ...supervised } = record.supervised
       if ((leftAt === undefined) === isWaitedFor) return { result: null }
-      const patch = { supervised: isWaitedFor ? supervised : { ...supervised, leftAt: at } } as Partial<SupervisedWait>
+      const patch = {
+        supervised: isWaitedFor ? supervised : { ...supervised, leftAt: at },
+      } as Partial<SupervisedRecord>
       return { result: null, settle: [{ id, patch }] }
     }).catch(() => {})
   }
 
-  return async <T extends SupervisedWait>(
+  return async <T extends SupervisedRecord>(
     call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress' | 'isRead'>,
     record: T,
     message: string,
@@ -165,7 +167,7 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
  */
 export async function isOwnRecord(
   store: Pick<Store, 'sessions'>,
-  record: SupervisedWait,
+  record: SupervisedRecord,
   { id, owner, supervision }: SupervisedSession,
 ): Promise<boolean> {
   if (record.sessionId === id) return true

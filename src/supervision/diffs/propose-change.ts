@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { shownPath } from '../../domain/lookalike.ts'
-import type { ChangeSummary } from '../../domain/wait.ts'
+import type { ChangeSummary } from '../../domain/records/record.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { createServerPlaces, protectedChange } from '../workspace/protected-path.ts'
 import {

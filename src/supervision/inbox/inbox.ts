@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
-import type { FeedItem, PersonWait } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/feed.ts'
+import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
-import { isWaiting } from '../../domain/wait.ts'
 import type { Feed } from '../../engine/feed.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -14,14 +14,14 @@ export interface Inbox {
    * Newest first. `cursor` is a number of the feed: whoever follows the feed after it sees every later change of the inbox, and
    * no item of the list comes as new again.
    */
-  list(by: Caller, page: InboxPage): Promise<{ items: PersonWait[]; next: InboxPlace | null; cursor: number }>
+  list(by: Caller, page: InboxPage): Promise<{ items: PersonRecord[]; next: InboxPlace | null; cursor: number }>
 }
 
 export interface InboxPage {
   limit: number
   before?: InboxPlace
   owner?: string
-  kind?: PersonWait['wait']
+  kind?: PersonRecord['wait']
   /** `done`: what nobody has to answer any more. Left out: what waits. */
   status?: 'waiting' | 'done'
   sessionId?: string
@@ -40,7 +40,7 @@ export interface InboxPlace {
 /** Whether an item of the feed is about the inbox. */
 export const isInboxItem = (item: FeedItem): boolean => item.kind === 'wait'
 
-const KINDS: readonly PersonWait['wait'][] = ['approval', 'prompt', 'instruction', 'alert']
+const KINDS: readonly PersonRecord['wait'][] = ['approval', 'prompt', 'standby', 'alert']
 const READ_LIMIT = 256
 
 interface InboxDeps {
@@ -65,7 +65,7 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
   }
 
   /** Records across the kinds, newest first. What is done comes with what waits: no index tells them apart. */
-  async function read(by: Caller, page: InboxPage): Promise<PersonWait[]> {
+  async function read(by: Caller, page: InboxPage): Promise<PersonRecord[]> {
     const { limit, kind, sessionId, risk, owner, before, status } = page
     const kinds = risk === undefined ? KINDS.filter((one) => kind === undefined || one === kind) : ['approval' as const]
     const query = {
@@ -75,20 +75,20 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(before === undefined ? {} : { before }),
     }
-    const found: PersonWait[] = []
+    const found: PersonRecord[] = []
     for (const wait of kinds) found.push(...(await synced.list({ ...query, wait })))
     return found.sort(newestFirst).slice(0, limit)
   }
 
   /** Pages are read until enough of them fit. */
-  async function fitting(by: Caller, page: InboxPage): Promise<PersonWait[]> {
+  async function fitting(by: Caller, page: InboxPage): Promise<PersonRecord[]> {
     const { risk, status = 'waiting', limit } = page
     // Between the read and its sync somebody may have answered.
-    const fits = (wait: PersonWait): boolean =>
+    const fits = (wait: PersonRecord): boolean =>
       isWaiting(wait) === (status === 'waiting') &&
       (risk === undefined || (wait.wait === 'approval' && wait.risk === risk))
     const most = risk === undefined && status === 'waiting' ? limit : READ_LIMIT
-    const found: PersonWait[] = []
+    const found: PersonRecord[] = []
     for (let before = page.before; ; ) {
       const some = await read(by, { ...page, limit: most, ...(before === undefined ? {} : { before }) })
       found.push(...some.filter(fits))
@@ -124,5 +124,5 @@ function oldEnough({ before, minAgeMs }: InboxPage, now: number): Pick<InboxPage
   return before !== undefined && before.createdAt < youngest.createdAt ? { before } : { before: youngest }
 }
 
-const newestFirst = (a: PersonWait, b: PersonWait): number =>
+const newestFirst = (a: PersonRecord, b: PersonRecord): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)

@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { InstructionWait, Prompt, SupervisedWait } from '../../domain/wait.ts'
+import type { Prompt, Standby, SupervisedRecord } from '../../domain/records/record.ts'
 import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
@@ -19,11 +19,11 @@ const MOST_CONTINUES = 3
 
 export function createPrompts({ records, takeStep, operators }: PromptsDeps): Prompts {
   /** Answers a record that still waits. The first answer wins, in the store. */
-  async function settle<Kind extends 'prompt' | 'instruction'>(
+  async function settle<Kind extends 'prompt' | 'standby'>(
     kind: Kind,
     by: Caller,
     id: string,
-    patch: Partial<SupervisedWait>,
+    patch: Partial<SupervisedRecord>,
     what: string,
   ): Promise<RecordTypes[Kind]> {
     const record = await records.get(kind, by, id)
@@ -53,14 +53,14 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
 
     async resume(by, id, { instruction }) {
       if (instruction !== null) checkText(instruction)
-      return settle('instruction', by, id, { status: 'resumed', instruction }, 'resumed')
+      return settle('standby', by, id, { status: 'resumed', instruction }, 'resumed')
     },
 
     async expire(wait) {
-      if (wait.wait !== 'prompt' && wait.wait !== 'instruction') return
+      if (wait.wait !== 'prompt' && wait.wait !== 'standby') return
       await takeStep(wait.sessionId, (now) => {
         const open = now.waiting.find(({ id }) => id === wait.id)
-        if (open?.wait === 'instruction') return timedOut(now, open)
+        if (open?.wait === 'standby') return timedOut(now, open)
         return open?.wait === 'prompt' ? unanswered(now, open) : { result: null }
       })
     },
@@ -70,7 +70,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
 /** Nobody answered in time. */
 const byTimeout: Caller = { user: 'timeout', role: 'operator', channel: 'clock' }
 
-const timedOut = ({ at }: SessionNow, wait: InstructionWait): Step<null> => ({
+const timedOut = ({ at }: SessionNow, wait: Standby): Step<null> => ({
   result: null,
   supervision: { silence: { ms: 0, seenAt: at } },
   settle: [{ id: wait.id, patch: { status: 'timeout', decidedAt: at, decidedBy: 'timeout' } }],
@@ -105,7 +105,7 @@ function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | 
   return instruction ?? null
 }
 
-const wordOf = (record: Prompt | InstructionWait): string =>
+const wordOf = (record: Prompt | Standby): string =>
   record.wait === 'prompt'
     ? record.decision === null
       ? record.status
@@ -113,7 +113,7 @@ const wordOf = (record: Prompt | InstructionWait): string =>
     : record.status
 
 const decisionOf = (
-  record: Prompt | InstructionWait,
+  record: Prompt | Standby,
   by: Caller,
   decision: string,
   at: number,

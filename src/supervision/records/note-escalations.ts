@@ -3,9 +3,9 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import { isOpen } from '../../domain/supervision.ts'
 import type { EscalationSettings } from '../../domain/supervision-settings.ts'
-import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { isSamePerson, type Operators } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
@@ -29,12 +29,12 @@ export function createNoteEscalations(deps: EscalationDeps): () => Promise<void>
   const { store, takeStep, operators, escalation, clock, ids, logger } = deps
 
   /** Names and groups that are asked by now and are not on record yet. */
-  const newlyAsked = ({ createdAt, owner, escalatedTo = [] }: SupervisedWait, at: number): string[] => {
+  const newlyAsked = ({ createdAt, owner, escalatedTo = [] }: SupervisedRecord, at: number): string[] => {
     const due = escalation.filter(({ afterMs }) => at - createdAt >= afterMs).flatMap(({ to }) => to)
     return [...new Set(due)].filter((name) => !escalatedTo.includes(name) && !isSamePerson(operators, name, owner))
   }
 
-  async function note({ id, sessionId }: SupervisedWait): Promise<void> {
+  async function note({ id, sessionId }: SupervisedRecord): Promise<void> {
     await takeStep(sessionId, ({ session, waiting, at }) => {
       const record = waiting.find((one) => one.id === id)
       const names = record === undefined ? [] : newlyAsked(record, at)

@@ -1,9 +1,9 @@
-// Prompts, instruction waits and alerts of agents elsewhere: who sees them, and how a person answers them.
+// Prompts, standbys and alerts of agents elsewhere: who sees them, and how a person answers them.
 
 import { isoTime } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Alert, InstructionWait, Prompt, SupervisedWait, Wait } from '../../domain/wait.ts'
+import type { Alert, AnyRecord, Prompt, Standby, SupervisedRecord } from '../../domain/records/record.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
@@ -11,7 +11,7 @@ import type { WaitReads } from '../../store/ports/waits.ts'
 /** The records that are no approvals: approvals have rules of their own. */
 export interface RecordTypes {
   prompt: Prompt
-  instruction: InstructionWait
+  standby: Standby
   alert: Alert
 }
 export type RecordKind = keyof RecordTypes
@@ -21,7 +21,7 @@ export interface RecordQuery {
   /** Only those of this owner. A user sees their own in any case. */
   owner?: string
   sessionId?: string
-  status?: SupervisedWait['status']
+  status?: SupervisedRecord['status']
   isWaiting?: boolean
   limit: number
   before?: { createdAt: number; id: string }
@@ -39,13 +39,13 @@ export function createRecords(deps: { waits: WaitReads; log: Pick<SessionLog, 's
   return {
     async list<Kind extends RecordKind>(kind: Kind, { by, ...query }: RecordQuery) {
       const own = by.role === 'operator' ? {} : { owner: by.user }
-      return (await synced.list({ ...query, ...own, wait: kind })) as Wait[] as RecordTypes[Kind][]
+      return (await synced.list({ ...query, ...own, wait: kind })) as AnyRecord[] as RecordTypes[Kind][]
     },
     async get<Kind extends RecordKind>(kind: Kind, by: Caller, id: string) {
       const wait = await synced.get(id)
       const isVisible = wait?.wait === kind && (by.role === 'operator' || wait.owner === by.user)
       if (!isVisible) throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)}.`)
-      return wait as Wait as RecordTypes[Kind]
+      return wait as AnyRecord as RecordTypes[Kind]
     },
   }
 }

@@ -4,10 +4,10 @@
 import { isoTime } from '../../domain/clock.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
+import type { SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SupervisedStatus, Supervision } from '../../domain/supervision.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import type { SupervisedWait } from '../../domain/wait.ts'
 import type { NewEntry } from '../../store/ports/entry.ts'
 
 interface Shown {
@@ -23,7 +23,12 @@ interface Shown {
 export function showStep(
   session: SessionRecord & { supervision: Supervision },
   events: readonly RunEvent[],
-  { waiting, status, at, ids }: { waiting: readonly SupervisedWait[]; status: SupervisedStatus; at: number; ids: Ids },
+  {
+    waiting,
+    status,
+    at,
+    ids,
+  }: { waiting: readonly SupervisedRecord[]; status: SupervisedStatus; at: number; ids: Ids },
 ): Shown | null {
   const { openRun, lastRun } = session.supervision
   const interrupts = waiting.flatMap(interruptsOf)
@@ -73,7 +78,7 @@ const interrupted = (
     : { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts: [...interrupts] }, timestamp }
 
 /** The question as an interrupt. An alert asks nothing of a client: it is shown as an activity. */
-function interruptsOf(wait: SupervisedWait): Interrupt[] {
+function interruptsOf(wait: SupervisedRecord): Interrupt[] {
   const { id, callId, expiresAt, supervised } = wait
   const shared = {
     id,
@@ -97,7 +102,7 @@ function interruptsOf(wait: SupervisedWait): Interrupt[] {
       const metadata = { quarterdeck: { ...quarterdeck, promptType: wait.promptType } }
       return [{ ...shared, reason: 'input_required', message: wait.promptText, metadata }]
     }
-    case 'instruction':
+    case 'standby':
       return [{ ...shared, reason: 'input_required', message: wait.message, metadata: { quarterdeck } }]
     case 'alert':
       return []

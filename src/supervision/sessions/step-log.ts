@@ -2,7 +2,7 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
-import type { Alert, SupervisedWait } from '../../domain/wait.ts'
+import type { Alert, SupervisedRecord } from '../../domain/records/record.ts'
 import type { Step, SupervisedSession } from './take-step.ts'
 
 /** Adds the session, the agent's program and its folder to every line. */
@@ -14,7 +14,7 @@ type Taken = Pick<Step<unknown>, 'ask' | 'settle' | 'audit'>
 /** One line for each session, question, decision, alert and nudge of a step that the store has taken. `before`: null for a new session. */
 export function logStep(
   logger: Logger,
-  before: { session: SupervisedSession; waiting: readonly SupervisedWait[] } | null,
+  before: { session: SupervisedSession; waiting: readonly SupervisedRecord[] } | null,
   session: SupervisedSession,
   { ask = [], settle = [], audit = [] }: Taken,
 ): void {
@@ -33,7 +33,7 @@ export function logStep(
   if (status !== before?.session.supervision.status && !isTold) log.info('agent session', { outcome: status })
 }
 
-function logAsked(log: Logger, record: Exclude<SupervisedWait, Alert>): void {
+function logAsked(log: Logger, record: Exclude<SupervisedRecord, Alert>): void {
   const { id, tool, callId: call_id } = record
   const approval = record.wait === 'approval' ? { approval_id: id, kind: record.kind, risk: record.risk } : null
   log.info('waiting for a person', { tool, call_id, ...(approval ?? { record_id: id, kind: record.wait }) })

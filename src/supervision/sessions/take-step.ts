@@ -8,9 +8,9 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { OpenLimits } from '../../domain/open-limits.ts'
+import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Supervision } from '../../domain/supervision.ts'
-import { isSupervised, isWaiting, type SupervisedWait } from '../../domain/wait.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
@@ -24,7 +24,7 @@ export type SupervisedSession = SessionRecord & { supervision: Supervision }
 export interface SessionNow {
   session: SupervisedSession
   /** Its records that want something of a person, oldest first. */
-  waiting: readonly SupervisedWait[]
+  waiting: readonly SupervisedRecord[]
   at: number
 }
 
@@ -141,12 +141,12 @@ const isEmpty = ({ result: _, ...changes }: Step<unknown>): boolean =>
   Object.values(changes).every((value) => value === undefined || Object.keys(value).length === 0)
 
 /** What still waits after the step. */
-function stillWaiting(waiting: readonly SupervisedWait[], { ask = [], settle = [] }: Partial<Step<unknown>>) {
+function stillWaiting(waiting: readonly SupervisedRecord[], { ask = [], settle = [] }: Partial<Step<unknown>>) {
   const patches = new Map(settle.map(({ id, patch }) => [id, patch]))
-  const changed = waiting.map((wait) => ({ ...wait, ...patches.get(wait.id) }) as SupervisedWait)
+  const changed = waiting.map((wait) => ({ ...wait, ...patches.get(wait.id) }) as SupervisedRecord)
   return [...changed, ...ask].filter(isWaiting)
 }
 
 /** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */
-export const isWaitedFor = (wait: SupervisedWait): boolean =>
+export const isWaitedFor = (wait: SupervisedRecord): boolean =>
   wait.wait !== 'alert' && !(wait.wait === 'approval' && wait.kind === 'policy')

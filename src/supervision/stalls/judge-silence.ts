@@ -1,4 +1,4 @@
-import type { Alert } from '../../domain/wait.ts'
+import type { Alert } from '../../domain/records/record.ts'
 import { isWaitedFor, type SessionNow, type Step } from '../sessions/take-step.ts'
 import type { StallSettings } from './stalls.ts'
 

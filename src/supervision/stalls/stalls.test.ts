@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Alert } from '../../domain/wait.ts'
+import type { Alert } from '../../domain/records/record.ts'
 import { createAskOperator } from '../desk/ask-operator.ts'
 import { createReports } from '../desk/report.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'

@@ -1,4 +1,4 @@
-import type { Approval } from '../../domain/wait.ts'
+import type { Approval } from '../../domain/records/record.ts'
 
 /** A pending approval of a call of `send_email`. */
 export const approval: Approval = {

@@ -3,7 +3,7 @@
 
 import type { AuditRecord } from '../../../src/domain/audit.ts'
 import type { RunEvent } from '../../../src/domain/event.ts'
-import { isSupervised, isSupervisedApproval, type SupervisedWait } from '../../../src/domain/wait.ts'
+import { isSupervised, isSupervisedApproval, type SupervisedRecord } from '../../../src/domain/records/record.ts'
 import type { OperatorAct } from '../elsewhere/operators.ts'
 import { type Checker, type Evidence, eventsIn } from '../evidence.ts'
 import { replay } from '../memory/memory-disk.ts'
@@ -25,7 +25,7 @@ const idNames: Readonly<Record<string, string>> = {
   ask_approval: 'request_id',
 }
 
-const supervisedIn = ({ waits }: Evidence): SupervisedWait[] => [...waits.values()].filter(isSupervised)
+const supervisedIn = ({ waits }: Evidence): SupervisedRecord[] => [...waits.values()].filter(isSupervised)
 
 /** Whatever an agent was told about a question is what the record says, at every time. */
 function checkAnswers(evidence: Evidence): string[] {
@@ -48,7 +48,7 @@ function checkAnswers(evidence: Evidence): string[] {
 }
 
 /** status, decision, instruction and reason, in the words of the tool. */
-function answerIn(wait: SupervisedWait): unknown[] {
+function answerIn(wait: SupervisedRecord): unknown[] {
   const { status, reason } = wait
   const said = reason ?? undefined
   switch (wait.wait) {
@@ -56,7 +56,7 @@ function answerIn(wait: SupervisedWait): unknown[] {
       return status === 'interrupted'
         ? [undefined, 'stop', undefined, 'cancelled']
         : [undefined, wait.decision, wait.instruction ?? undefined, said]
-    case 'instruction':
+    case 'standby':
       return status === 'interrupted'
         ? ['resumed', undefined, 'stop', undefined]
         : [status, undefined, wait.instruction, undefined]
@@ -98,7 +98,7 @@ function checkWinner({ waits }: Evidence, { what, id, mark }: OperatorAct): stri
   const wait = waits.get(id)
   if (wait === undefined || !isSupervised(wait) || wait.wait === 'alert') return []
   const wrong = [`${mark} won with ${what}, and the record says ${JSON.stringify(answerIn(wait))}`]
-  if (wait.wait === 'instruction') return wait.status === 'resumed' && wait.instruction === mark ? [] : wrong
+  if (wait.wait === 'standby') return wait.status === 'resumed' && wait.instruction === mark ? [] : wrong
   if (wait.reason !== mark) return wrong
   if (wait.wait === 'prompt') return wait.decision === what ? [] : wrong
   const isYes = wait.status === 'approved' || wait.status === 'consumed' || wait.status === 'interrupted'

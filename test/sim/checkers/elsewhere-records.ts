@@ -2,9 +2,9 @@
 // end, the limits hold, and the log shows exactly what waits.
 
 import type { RunEvent } from '../../../src/domain/event.ts'
+import { isSupervised, isWaiting, type SupervisedRecord } from '../../../src/domain/records/record.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
 import type { Supervision } from '../../../src/domain/supervision.ts'
-import { isSupervised, isWaiting, type SupervisedWait } from '../../../src/domain/wait.ts'
 import type { Supervise } from '../../../src/store/ports/supervised.ts'
 import type { ElsewhereWorld } from '../elsewhere/world.ts'
 import type { Checker } from '../evidence.ts'
@@ -36,7 +36,7 @@ interface Step {
 
 interface Moment {
   session: (SessionRecord & { supervision: Supervision }) | null
-  waits: ReadonlyMap<string, SupervisedWait>
+  waits: ReadonlyMap<string, SupervisedRecord>
 }
 
 /** Writes everything again, and shows each step of a supervised session that the store took. */
@@ -88,7 +88,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What was answered, and by whom. It stands for ever. */
-const answerOf = (wait: SupervisedWait): string =>
+const answerOf = (wait: SupervisedRecord): string =>
   JSON.stringify([
     ...[wait.decidedAt, wait.decidedBy, wait.decidedVia, wait.reason],
     ...('instruction' in wait ? [wait.instruction] : []),
@@ -204,7 +204,7 @@ function checkContinues(disk: MemoryDisk): string[] {
   walk(disk, ({ command: { sessionId }, before, after }) => {
     for (const wait of after.waits.values()) {
       const isNew = before.waits.get(wait.id)?.status === 'pending' && wait.status !== 'pending'
-      if (!isNew || (wait.wait !== 'prompt' && wait.wait !== 'instruction')) continue
+      if (!isNew || (wait.wait !== 'prompt' && wait.wait !== 'standby')) continue
       if (wait.decidedBy === 'ann') alone.set(sessionId, 0)
       if (wait.wait !== 'prompt' || wait.decidedBy !== 'timeout' || wait.decision !== 'continue') continue
       const count = (alone.get(sessionId) ?? 0) + 1

@@ -2,7 +2,7 @@
 // the trial has calmed down they leave nothing lying.
 
 import type { Caller } from '../../../src/domain/decision.ts'
-import { isSupervisedApproval, type SupervisedWait } from '../../../src/domain/wait.ts'
+import { isSupervisedApproval, type SupervisedRecord } from '../../../src/domain/records/record.ts'
 import type { AgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
 import type { Serving } from '../assemble.ts'
 import type { Faults } from '../faults.ts'
@@ -35,7 +35,7 @@ const overtaken = new Set([
 export async function command(deps: OperatorDeps, name: string): Promise<void> {
   const { kernel, random, net, world, people, history, isCalm } = deps
   const ignored = new Map<string, boolean>()
-  const known: SupervisedWait[] = []
+  const known: SupervisedRecord[] = []
   let acts = 0
 
   const complain = (message: string) => history.findings.push({ checker: 'operators', message: `${name}: ${message}` })
@@ -61,7 +61,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     }
   }
 
-  function answer(wait: SupervisedWait): Promise<void> {
+  function answer(wait: SupervisedRecord): Promise<void> {
     switch (wait.wait) {
       case 'approval': {
         const decision = random.chance(people.rejects) ? 'reject' : 'approve'
@@ -85,7 +85,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
           }),
         )
       }
-      case 'instruction':
+      case 'standby':
         return act('resume', wait.id, (elsewhere, by, instruction) =>
           elsewhere.prompts.resume(by, wait.id, { instruction }),
         )
@@ -130,7 +130,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
   const resume = (id: string) => quietly('resume', id, (elsewhere, by) => elsewhere.sessions.resume(by, id))
 
   /** Another operator may look, and decide nothing. */
-  async function intrude(wait: SupervisedWait): Promise<void> {
+  async function intrude(wait: SupervisedRecord): Promise<void> {
     if (wait.wait !== 'approval') return
     const by: Caller = random.pick([
       { user: 'eve', role: 'operator' },
@@ -143,7 +143,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     complain(`${by.user} (${by.role}) had no permission and got ${reply.ok ? 'their way' : reply.code}`)
   }
 
-  const isIgnored = ({ id }: SupervisedWait): boolean => {
+  const isIgnored = ({ id }: SupervisedRecord): boolean => {
     const before = ignored.get(id) ?? random.chance(people.ignores)
     ignored.set(id, before)
     return (before || world.isAlone) && !isCalm()
@@ -179,5 +179,5 @@ function servedBy({ elsewhere }: Serving): AgentsElsewhere {
   return elsewhere
 }
 
-const isElsewhere = (wait: Parameters<typeof isSupervisedApproval>[0]): wait is SupervisedWait =>
+const isElsewhere = (wait: Parameters<typeof isSupervisedApproval>[0]): wait is SupervisedRecord =>
   wait.wait !== 'client_call' && (wait.wait !== 'approval' || isSupervisedApproval(wait))

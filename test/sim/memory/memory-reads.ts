@@ -2,11 +2,11 @@
 
 import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/audit.ts'
 import { textOf } from '../../../src/domain/message.ts'
+import { isSupervisedApproval, isWaiting } from '../../../src/domain/records/record.ts'
 import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/run.ts'
 import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/search-words.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session-overview.ts'
-import { isSupervisedApproval, isWaiting } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import {

@@ -3,11 +3,11 @@
 
 import type { ChannelNote, QueuedDelivery } from '../../../src/domain/delivery.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
+import { isSupervised, isWaiting } from '../../../src/domain/records/record.ts'
 import type { RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
 import { isOpen } from '../../../src/domain/supervision.ts'
 import { unreachable } from '../../../src/domain/unreachable.ts'
-import { isSupervised, isWaiting } from '../../../src/domain/wait.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'
 import { dayOf, USAGE_DAYS } from '../../../src/store/ports/usage.ts'

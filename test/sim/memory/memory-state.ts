@@ -7,10 +7,10 @@ import type { FeedItem } from '../../../src/domain/feed.ts'
 import type { FileRecord } from '../../../src/domain/file.ts'
 import type { Grant } from '../../../src/domain/grant.ts'
 import type { StoredMessage } from '../../../src/domain/message.ts'
+import type { AnyRecord } from '../../../src/domain/records/record.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../../src/domain/supervision.ts'
-import type { Wait } from '../../../src/domain/wait.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import type { InstructionQuery } from '../../../src/store/ports/supervised.ts'
 import type { UsageRow } from '../../../src/store/ports/usage.ts'
@@ -27,7 +27,7 @@ export interface MemoryState {
   /** Until when each process is known to be alive. */
   leases: Map<string, number>
   /** Waits, grants and audit entries are in the order in which they were written. */
-  waits: Map<string, Wait>
+  waits: Map<string, AnyRecord>
   grants: Map<string, Grant>
   /** In the order of their upload. */
   files: Map<string, FileRecord>

@@ -2,8 +2,8 @@
 
 import { type Clock, sleep } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
+import { type AnyRecord, isWaiting } from '../../../src/domain/records/record.ts'
 import type { RunStatus } from '../../../src/domain/run.ts'
-import { isWaiting, type Wait } from '../../../src/domain/wait.ts'
 import { type Command, needsSync, type Result } from '../../../src/store/ports/command.ts'
 import type { Committed } from '../../../src/store/ports/journal.ts'
 import type { Store, StoreFigures } from '../../../src/store/store.ts'
@@ -179,7 +179,7 @@ export function createMemoryStore({
 const countOf = (state: MemoryState, status: RunStatus): number =>
   [...state.runs.values()].filter((run) => run.status === status).length
 
-function waitFigures(waiting: readonly Wait[]): StoreFigures['waits'] {
+function waitFigures(waiting: readonly AnyRecord[]): StoreFigures['waits'] {
   const byKind = Map.groupBy(waiting, ({ wait }) => wait)
   return Object.fromEntries(
     [...byKind].map(([kind, list]) => [

@@ -1,6 +1,6 @@
 // Bugs of what stands behind the doors of agents elsewhere: answers that change or get lost, limits that do not hold.
 
-import { isSupervised, type Wait } from '../../../src/domain/wait.ts'
+import { type AnyRecord, isSupervised } from '../../../src/domain/records/record.ts'
 import type { Command } from '../../../src/store/ports/command.ts'
 import type { Supervise } from '../../../src/store/ports/supervised.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -14,7 +14,7 @@ const stepping = (store: Store, change: (step: Supervise) => Command): Store => 
     store.commit(commands.map((command) => (command.type === 'supervise' ? change(command) : command))),
 })
 
-const seeing = (store: Store, change: (wait: Wait) => Wait): Store => ({
+const seeing = (store: Store, change: (wait: AnyRecord) => AnyRecord): Store => ({
   ...store,
   waits: {
     ...store.waits,
@@ -54,7 +54,7 @@ export const elsewhereMutants: readonly Mutant[] = [
     store: (store) =>
       seeing(store, (wait) =>
         isSupervised(wait) && 'contentKey' in wait.supervised && wait.supervised.returnedAt !== null
-          ? ({ ...wait, reason: 'something else', instruction: 'something else' } as Wait)
+          ? ({ ...wait, reason: 'something else', instruction: 'something else' } as AnyRecord)
           : wait,
       ),
   },

@@ -1,4 +1,4 @@
-import { NOBODY_WAITS } from '../../../../src/domain/wait.ts'
+import { NOBODY_WAITS } from '../../../../src/domain/records/record.ts'
 import { Time } from '../Time.tsx'
 import { Notice } from './Notice.tsx'
 

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Alert, Client, InstructionWait, Prompt } from 'quarterdeck/client'
+import type { Alert, Client, Prompt, Standby } from 'quarterdeck/client'
 import { ClientError } from 'quarterdeck/client'
 import { useState } from 'react'
 import { useClient } from '../../data/server.tsx'
@@ -8,7 +8,7 @@ import { useFreshRecord } from './use-approval.ts'
 
 interface Records {
   prompt: Prompt
-  wait: InstructionWait
+  wait: Standby
   alert: Alert
 }
 

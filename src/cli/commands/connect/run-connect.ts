@@ -287,7 +287,11 @@ function switchedOff(host: HostName, { workspace, io }: Job): OffSwitch[] {
 const isChange = ({ before, after }: FileChange): boolean => before !== after
 
 /** A hook for one folder and one for all folders would both ask about the same call. */
-function refuseMixedScopes(others: readonly (string | null)[], host: HostName, { allFolders = false }: ConnectOptions): void {
+function refuseMixedScopes(
+  others: readonly (string | null)[],
+  host: HostName,
+  { allFolders = false }: ConnectOptions,
+): void {
   const other = others.find((folder) => (folder === null) !== allFolders)
   if (other === undefined) return
   throw new CliError(

@@ -75,7 +75,7 @@ const PromptSchema = z.looseObject({
   decision: maybe,
   instruction: maybe,
 })
-const WaitSchema = z.looseObject({ wait_id: text, ...record, message: text.nullish(), instruction: maybe })
+const StandbySchema = z.looseObject({ wait_id: text, ...record, message: text.nullish(), instruction: maybe })
 const AlertSchema = z.looseObject({
   alert_id: text,
   ...record,
@@ -115,7 +115,7 @@ export type ShownCheckpoint = z.infer<typeof CheckpointSchema>
 export type ShownRecord =
   | { kind: 'approval'; id: string; record: ShownApproval }
   | { kind: 'prompt'; id: string; record: z.infer<typeof PromptSchema> }
-  | { kind: 'wait'; id: string; record: z.infer<typeof WaitSchema> }
+  | { kind: 'wait'; id: string; record: z.infer<typeof StandbySchema> }
   | { kind: 'alert'; id: string; record: z.infer<typeof AlertSchema> }
 export type RecordKind = ShownRecord['kind']
 
@@ -129,7 +129,7 @@ export const readRecord: { [Kind in RecordKind]: (value: unknown) => Extract<Sho
     return { kind: 'prompt', id: read.prompt_id, record: read }
   },
   wait: (value) => {
-    const read = understood(WaitSchema, value)
+    const read = understood(StandbySchema, value)
     return { kind: 'wait', id: read.wait_id, record: read }
   },
   alert: (value) => {

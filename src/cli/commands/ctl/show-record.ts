@@ -2,8 +2,8 @@
 // cursor, fake a line or hide a character.
 
 import { shownPath } from '../../../domain/lookalike.ts'
+import { NOBODY_WAITS } from '../../../domain/records/record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import { NOBODY_WAITS } from '../../../domain/wait.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'

@@ -3,8 +3,8 @@
 
 import { isRecord } from '../../../domain/is-record.ts'
 import { isWithin } from '../../../domain/is-within.ts'
+import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts'
 import { risks } from '../../../domain/tool-settings.ts'
-import type { Approval, ApprovalStatus } from '../../../domain/wait.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { WaitQuery } from '../../../store/ports/waits.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'

@@ -1,9 +1,9 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { SupervisedRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Supervision } from '../../../domain/supervision.ts'
-import type { SupervisedWait } from '../../../domain/wait.ts'
 import { openStore } from '../../../open-store.ts'
 import {
   accept,
@@ -181,7 +181,7 @@ async function addSupervised(
   asked: { ago: number; change?: string; tool?: string; input?: object }[],
 ) {
   const session: SessionRecord = newSession({ supervision: supervision(root) })
-  const waits = asked.map(({ ago, change, tool = 'ask_approval', input = {} }, i): SupervisedWait => {
+  const waits = asked.map(({ ago, change, tool = 'ask_approval', input = {} }, i): SupervisedRecord => {
     const elsewhere = { host: 'claude-code', contentKey: String(i), returnedAt: null }
     const summary = {
       kind: 'modify' as const,

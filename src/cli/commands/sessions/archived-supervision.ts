@@ -3,22 +3,22 @@
 
 import { z } from 'zod'
 import {
+  type Alert,
+  type AnyRecord,
+  type Approval,
+  isSupervised,
+  isWaiting,
+  type Prompt,
+  promptTypes,
+  type Standby,
+  type SupervisedRecord,
+} from '../../../domain/records/record.ts'
+import {
   operationalModes,
   type ProgressItem,
   type Supervision,
   supervisedStatuses,
 } from '../../../domain/supervision.ts'
-import {
-  type Alert,
-  type Approval,
-  type InstructionWait,
-  isSupervised,
-  isWaiting,
-  type Prompt,
-  promptTypes,
-  type SupervisedWait,
-  type Wait,
-} from '../../../domain/wait.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { count, time, waitBase, whole } from './archived-wait.ts'
 
@@ -122,10 +122,10 @@ export const prompt: z.ZodType<Prompt> = whole<Prompt>()({
   instruction: text,
 })
 
-export const instructionWait: z.ZodType<InstructionWait> = whole<InstructionWait>()({
+export const standby: z.ZodType<Standby> = whole<Standby>()({
   ...waitBase,
   ...decided,
-  wait: z.literal('instruction'),
+  wait: z.literal('standby'),
   status: z.enum(['pending', 'resumed', 'timeout', 'interrupted']),
   supervised: z.strictObject(askedElsewhere),
   message: z.string(),
@@ -189,7 +189,7 @@ export function withoutAgent(archived: Imported): Imported {
   }
 }
 
-function settled(wait: SupervisedWait, at: number): Wait {
+function settled(wait: SupervisedRecord, at: number): AnyRecord {
   if (wait.wait === 'alert') return isWaiting(wait) ? { ...wait, status: 'dismissed', decidedAt: at } : wait
   if (isWaiting(wait)) return { ...wait, status: 'interrupted', decidedAt: at }
   if (wait.wait !== 'approval' || wait.kind !== 'diff') return wait

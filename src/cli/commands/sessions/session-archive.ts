@@ -5,11 +5,17 @@ import { z } from 'zod'
 import type { AuditEntry } from '../../../domain/audit.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
+import {
+  type AnyRecord,
+  type Approval,
+  approvalStatuses,
+  type ClientCall,
+  isSupervised,
+} from '../../../domain/records/record.ts'
 import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { agentsProposalId } from '../../../domain/supervision.ts'
 import { risks } from '../../../domain/tool-settings.ts'
-import { type Approval, approvalStatuses, type ClientCall, isSupervised, type Wait } from '../../../domain/wait.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { CliError } from '../../cli-error.ts'
@@ -30,8 +36,8 @@ import {
 } from './archive-lines.ts'
 import {
   alert,
-  instructionWait,
   prompt,
+  standby,
   supervisedApprovalSchema,
   supervisionSchema,
   withoutAgent,
@@ -240,7 +246,7 @@ const clientCall: z.ZodType<ClientCall> = whole<ClientCall>()({
   answeredAt: time.nullable(),
 })
 
-const wait: z.ZodType<Wait> = z.union([approval, clientCall, prompt, instructionWait, alert])
+const wait: z.ZodType<AnyRecord> = z.union([approval, clientCall, prompt, standby, alert])
 
 const sessionLine: z.ZodType<ArchivedSession> = z
   .strictObject({

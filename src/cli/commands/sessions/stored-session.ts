@@ -1,8 +1,8 @@
 // A session as the store has it, with everything that belongs to it, in the form of an archive.
 
+import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { agentsProposalId, type Proposal } from '../../../domain/supervision.ts'
-import type { Wait } from '../../../domain/wait.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { StoreReads } from '../../../store/store-reads.ts'
@@ -49,8 +49,8 @@ export async function* storedEntries(store: StoreReads, sessionId: string): Asyn
 }
 
 /** Oldest first. */
-async function waitsOf(store: StoreReads, sessionId: string): Promise<Wait[]> {
-  const waits: Wait[] = []
+async function waitsOf(store: StoreReads, sessionId: string): Promise<AnyRecord[]> {
+  const waits: AnyRecord[] = []
   for (;;) {
     const before = waits.at(-1)
     const page = await store.waits.list({ sessionId, limit: PAGE, ...(before === undefined ? {} : { before }) })
@@ -59,7 +59,7 @@ async function waitsOf(store: StoreReads, sessionId: string): Promise<Wait[]> {
   }
 }
 
-async function proposalsOf(store: StoreReads, waits: readonly Wait[]): Promise<Proposal[]> {
+async function proposalsOf(store: StoreReads, waits: readonly AnyRecord[]): Promise<Proposal[]> {
   const found: Proposal[] = []
   for (const wait of waits) {
     if (wait.wait !== 'approval' || wait.kind !== 'diff') continue

@@ -1,10 +1,9 @@
 // What everything that people do in Slack has in common: where they are, and how they are told something.
 
 import type { Caller } from '../../../domain/decision.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
 import { isAtLeast } from '../../../domain/tool-settings.ts'
-import type { Approval } from '../../../domain/wait.ts'
 import type { ButtonValues } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { type CardLook, labelOf } from '../cards/card.ts'
@@ -55,7 +54,7 @@ export const ownButtons = (
 })
 
 /** A yes to something dangerous is asked for twice. */
-export const isDangerous = (wait: PersonWait): boolean => wait.wait === 'approval' && isAtLeast(wait.risk, 'high')
+export const isDangerous = (wait: PersonRecord): boolean => wait.wait === 'approval' && isAtLeast(wait.risk, 'high')
 
 /** The question whether the person really means yes, or why it is not asked. Nothing is decided by it. */
 export async function secondLook(
@@ -81,7 +80,7 @@ export async function askForText(
   context: AnswerContext,
   by: Caller,
   seat: Seat,
-  wait: PersonWait,
+  wait: PersonRecord,
   { action, digest }: { action: TextAction; digest: string | null },
 ): Promise<void> {
   const { desk, kept, records, cards, clock } = context

@@ -2,11 +2,10 @@
 
 import type { Caller, Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { gatheredYeses } from '../../../domain/quorum.ts'
+import { type Approval, isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import { type Approval, isSupervised, isWaiting } from '../../../domain/wait.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
@@ -37,16 +36,16 @@ export interface AnswerDesk {
   stalls: Pick<Stalls, 'nudge' | 'dismiss' | 'stop'>
   noteShown: NoteShown
   /** Null: there is none, or it is nothing that a person answers. */
-  find(recordId: string): Promise<PersonWait | null>
+  find(recordId: string): Promise<PersonRecord | null>
   /** The newest records of a session, newest first: what waits and what is over. */
-  records(sessionId: string): Promise<readonly PersonWait[]>
+  records(sessionId: string): Promise<readonly PersonRecord[]>
   session(id: string): Promise<SessionRecord | null>
   /** Sends an agent elsewhere a message, and says when the agent gets it. Throws like `SupervisedSessions.steer`. */
   steer(by: Caller, sessionId: string, text: string): Promise<string>
   /** Address of a record in the console; null: there is none. */
   link(recordId: string): string | null
   /** As its card is made from. */
-  subjectOf(wait: PersonWait): Promise<CardSubject>
+  subjectOf(wait: PersonRecord): Promise<CardSubject>
 }
 
 export interface RecordAnswer {
@@ -81,7 +80,7 @@ interface AnswerRecordDeps {
 const NUDGE_AGAIN_MS = 10_000
 
 /** Whether this kind of record can be answered so. */
-export function fits(wait: PersonWait, action: CardAction): boolean {
+export function fits(wait: PersonRecord, action: CardAction): boolean {
   switch (action) {
     case 'accept':
       return wait.wait === 'approval' && wait.kind !== 'question'
@@ -92,7 +91,7 @@ export function fits(wait: PersonWait, action: CardAction): boolean {
       return wait.wait === 'prompt'
     case 'resume':
     case 'resume_with_text':
-      return wait.wait === 'instruction'
+      return wait.wait === 'standby'
     case 'nudge':
     case 'nudge_with_text':
     case 'dismiss':
@@ -107,7 +106,7 @@ export function fits(wait: PersonWait, action: CardAction): boolean {
 
 export function createAnswerRecord({ desk, cards, operators, noteRefused, clock, logger }: AnswerRecordDeps) {
   /** Never throws: a refusal is what the person is told. */
-  async function answer(by: Caller, wait: PersonWait, given: RecordAnswer): Promise<Answered> {
+  async function answer(by: Caller, wait: PersonRecord, given: RecordAnswer): Promise<Answered> {
     const refusal = await refusalFor(by, wait, given.action)
     if (refusal !== null) {
       // What the person still saw was old.
@@ -135,7 +134,7 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
   /** Null: this person may answer it so, and it still waits. */
   async function refusalFor(
     by: Caller,
-    wait: PersonWait,
+    wait: PersonRecord,
     action: CardAction,
     isTry = true,
   ): Promise<SlackMessage | null> {
@@ -154,7 +153,7 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
   }
 
   /** The approval as it is now, if it is one. */
-  async function handIn(by: Caller, wait: PersonWait, given: RecordAnswer): Promise<Approval | null> {
+  async function handIn(by: Caller, wait: PersonRecord, given: RecordAnswer): Promise<Approval | null> {
     const { action, text } = given
     switch (wait.wait) {
       case 'approval':
@@ -163,7 +162,7 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
         if (action === 'refine') await desk.prompts.decide(by, wait.id, { decision: 'refine', instruction: text ?? '' })
         else await desk.prompts.decide(by, wait.id, { decision: action === 'continue' ? 'continue' : 'stop' })
         return null
-      case 'instruction':
+      case 'standby':
         await desk.prompts.resume(by, wait.id, { instruction: action === 'stop' ? 'stop' : (text ?? null) })
         return null
       case 'alert':
@@ -177,7 +176,7 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
   /** `isTry`: the person wanted to answer, so a refusal goes on record. */
   async function explain(
     by: Caller,
-    wait: PersonWait,
+    wait: PersonRecord,
     action: CardAction,
     error: unknown,
     isTry = true,
@@ -207,7 +206,7 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
     }
   }
 
-  async function late(by: Caller, wait: PersonWait, action: CardAction): Promise<SlackMessage> {
+  async function late(by: Caller, wait: PersonRecord, action: CardAction): Promise<SlackMessage> {
     const { session } = await desk.subjectOf(wait)
     return tooLate(wait, session, action, by.user)
   }

@@ -1,8 +1,7 @@
 // What a person is told about their answer. Only they see it.
 
-import type { PersonWait } from '../../../domain/feed.ts'
+import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import { type Approval, isWaiting } from '../../../domain/wait.ts'
 import {
   bold,
   code,
@@ -65,7 +64,7 @@ export const counted = (given: number, needed: number | null): SlackMessage =>
 
 /** The record is over. Says whose answer counts, and whether it is the person's own. */
 export function tooLate(
-  wait: PersonWait,
+  wait: PersonRecord,
   session: Pick<CardSession, 'status'>,
   action: CardAction,
   user: string,
@@ -74,7 +73,7 @@ export function tooLate(
   return whisper(line(bold(lateWord(wait, action, user))), ...outcome)
 }
 
-function lateWord(wait: PersonWait, action: CardAction, user: string): string {
+function lateWord(wait: PersonRecord, action: CardAction, user: string): string {
   if (wait.decidedBy === user) {
     return gaveAnswer(wait, action)
       ? 'You have given this answer already. It counts once.'
@@ -88,7 +87,7 @@ function lateWord(wait: PersonWait, action: CardAction, user: string): string {
 }
 
 /** Whether this action is how the record was answered. */
-function gaveAnswer(wait: PersonWait, action: CardAction): boolean {
+function gaveAnswer(wait: PersonRecord, action: CardAction): boolean {
   switch (wait.wait) {
     case 'approval':
       if (wait.status === 'rejected') return action === 'reject'
@@ -96,7 +95,7 @@ function gaveAnswer(wait: PersonWait, action: CardAction): boolean {
       return action === 'accept'
     case 'prompt':
       return action === wait.decision
-    case 'instruction':
+    case 'standby':
       return (wait.instruction === 'stop') === (action === 'stop')
     case 'alert':
       return action === 'dismiss' || action === 'stop'
@@ -138,7 +137,7 @@ export const unclearFailure = (): SlackMessage =>
 
 /** What waits here, to choose from by id. */
 export function listOf(
-  waits: readonly PersonWait[],
+  waits: readonly PersonRecord[],
   shortId: (id: string) => string,
   ...before: (Inline | string)[]
 ): SlackMessage {
@@ -151,14 +150,14 @@ export function listOf(
 }
 
 /** One line about a record, with how it is answered. */
-function inShort(wait: PersonWait): (Inline | string)[] {
+function inShort(wait: PersonRecord): (Inline | string)[] {
   const how = isWaiting(wait) ? ` (${answersFor(wait)})` : ''
   switch (wait.wait) {
     case 'approval':
       return [...approvalInShort(wait), how]
     case 'prompt':
       return ['prompt: ', shownNote(wait.promptText, MOST_NAMED), how]
-    case 'instruction':
+    case 'standby':
       return ['waits for an instruction', how]
     case 'alert':
       return ['silent agent', how]
@@ -176,13 +175,13 @@ function approvalInShort({ kind, tool, title, risk, supervised }: Approval): (In
 }
 
 /** The words that answer it. */
-export function answersFor(wait: PersonWait): string {
+export function answersFor(wait: PersonRecord): string {
   switch (wait.wait) {
     case 'approval':
       return wait.kind === 'question' ? 'answer TEXT, reject REASON' : 'accept, reject REASON'
     case 'prompt':
       return 'continue, refine TEXT, stop'
-    case 'instruction':
+    case 'standby':
       return 'resume, resume TEXT, stop'
     case 'alert':
       return 'nudge, nudge TEXT, dismiss, stop'

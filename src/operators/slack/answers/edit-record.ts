@@ -3,9 +3,8 @@
 
 import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { type Approval, isWaiting } from '../../../domain/wait.ts'
+import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { callDigest } from '../../../json/digest.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { DeliveryFailed } from '../../operator.ts'
@@ -26,7 +25,7 @@ const MOST_ARGUMENTS = 100_000
 const MOST_SHOWN = 2_500
 
 /** What can be edited: a change of a file, and the arguments of a call. */
-export const isEditable = (wait: PersonWait): wait is Approval =>
+export const isEditable = (wait: PersonRecord): wait is Approval =>
   wait.wait === 'approval' && isWaiting(wait) && ['diff', 'permission', 'tool_call'].includes(wait.kind)
 
 export async function editRecord(

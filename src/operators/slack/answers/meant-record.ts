@@ -1,8 +1,8 @@
 // What a reply is about. It is never guessed: where it is not clear, the person is asked.
 
 import type { Caller } from '../../../domain/decision.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
 import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
 import type { CardAction } from '../cards/card.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
 import { fits } from './answer-record.ts'
@@ -15,8 +15,8 @@ export interface Heard {
   by: Caller
   seat: Seat
   /** What had a card in this thread when they wrote, newest first. */
-  shown: readonly PersonWait[]
-  waiting: readonly PersonWait[]
+  shown: readonly PersonRecord[]
+  waiting: readonly PersonRecord[]
 }
 
 /** What the reply names; null: it is not clear, and the person was told. */
@@ -24,7 +24,7 @@ export async function meantBy(
   context: AnswerContext,
   heard: Heard,
   { action, id }: ParsedReply & { action: CardAction },
-): Promise<PersonWait | null> {
+): Promise<PersonRecord | null> {
   const { seat, shown, waiting } = heard
   if (id !== null) {
     const found = matchingIds(shown, id, (one) => one.id)
@@ -60,7 +60,7 @@ export async function meantBy(
 export async function letChoose(
   context: AnswerContext,
   { seat }: Heard,
-  from: readonly PersonWait[],
+  from: readonly PersonRecord[],
   why: string,
 ): Promise<void> {
   const short = shortIds(from.map(({ id }) => id))

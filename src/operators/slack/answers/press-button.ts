@@ -1,8 +1,7 @@
 // Somebody pressed a button of ours.
 
 import type { Caller } from '../../../domain/decision.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
-import { isWaiting } from '../../../domain/wait.ts'
+import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { ButtonValue } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { ACTION_ID_PREFIX, type CardAction } from '../cards/card.ts'
@@ -56,7 +55,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     await answered({ by, press, value }, wait)
   }
 
-  async function answered({ by, press, value }: Pressed, wait: PersonWait): Promise<void> {
+  async function answered({ by, press, value }: Pressed, wait: PersonRecord): Promise<void> {
     const { room, user } = press.from
     const { thread } = press
     if (value.action === 'cancel') {
@@ -77,7 +76,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
   }
 
   /** The second yes: to the record as it was shown, or to arguments that this person has edited. */
-  async function confirmed({ by, press, value }: Pressed, wait: PersonWait): Promise<void> {
+  async function confirmed({ by, press, value }: Pressed, wait: PersonRecord): Promise<void> {
     const { room, user } = press.from
     if (value.user === null || wait.wait !== 'approval') return refuse(press, 'forged')
     if (value.digest === wait.digest || !isWaiting(wait)) {
@@ -94,7 +93,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     if (isDone) await kept.endEdit(room, wait.id, user, wait.sessionId)
   }
 
-  async function give({ by, press }: Pressed, wait: PersonWait, answer: RecordAnswer): Promise<boolean> {
+  async function give({ by, press }: Pressed, wait: PersonRecord, answer: RecordAnswer): Promise<boolean> {
     const { isDone, isOnCard, message } = await records.answer(by, wait, answer)
     // A button that only this person sees has to go.
     if (press.isPrivate || !isOnCard) await reply(press, message)

@@ -1,9 +1,8 @@
 // Each kind of record, and everything that people do with its card.
 
 import { describe, expect, test } from 'vitest'
-import type { PersonWait } from '../../../domain/feed.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { isWaiting } from '../../../domain/wait.ts'
+import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { OTHER_ROOM } from './testing/open-answers.ts'
 import { openRecord, type RecordKind } from './testing/open-records.ts'
 
@@ -97,7 +96,7 @@ const rows: readonly Row[] = [
     late: 'Nobody answered in time',
   },
   {
-    kind: 'instruction',
+    kind: 'standby',
     yes: 'resume',
     approved: { status: 'resumed', instruction: null, ...byAnn },
     no: 'stop',
@@ -151,7 +150,7 @@ describe.each(rows)('a card of the kind $kind', (row) => {
 
   test('tells whoever comes late who decided, and changes nothing', async () => {
     const { slack, id, ts, thread, decideElsewhere } = await openRecord(kind)
-    await decideElsewhere((await slack.find(id)) as PersonWait)
+    await decideElsewhere((await slack.find(id)) as PersonRecord)
     const before = await slack.find(id)
     await slack.press('root', ts, yes)
 
@@ -167,12 +166,12 @@ describe.each(rows)('a card of the kind $kind', (row) => {
 
   test('tells whoever comes after its time that it is over', async () => {
     const { slack, id, ts, expire } = await openRecord(kind)
-    await expire((await slack.find(id)) as PersonWait)
+    await expire((await slack.find(id)) as PersonRecord)
     await slack.press('ann', ts, yes)
     if (isDangerous && kind === 'tool_call') await slack.pressOwn('ann', 'confirm:accept')
 
     expect(slack.told('ann').at(-1)).toContain(row.late)
-    expect(isWaiting((await slack.find(id)) as PersonWait)).toBe(false)
+    expect(isWaiting((await slack.find(id)) as PersonRecord)).toBe(false)
     expect((await slack.find(id))?.decidedBy).not.toBe('ann')
   })
 
@@ -226,7 +225,7 @@ describe.each(rows)('a card of the kind $kind', (row) => {
       await slack.reply('eve', thread, no)
       expect(slack.told('eve')).toHaveLength(3)
       expect(new Set(slack.told('eve')).size).toBe(1)
-      expect(isWaiting((await slack.find(id)) as PersonWait)).toBe(true)
+      expect(isWaiting((await slack.find(id)) as PersonRecord)).toBe(true)
       expect(await slack.refused()).toMatchObject(
         [no, yes, no].map(() => ({ by: 'eve', credential: 'U0EVE', what: 'answer', why: 'forbidden', record: id })),
       )

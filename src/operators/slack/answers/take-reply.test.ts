@@ -67,7 +67,7 @@ test('a reply cannot answer what was not there to be seen', async () => {
 
 test.each([
   ['prompt', 'refine', { status: 'decided', decision: 'refine', instruction: 'Use <b> & “v2”' }],
-  ['instruction', 'resume_with_text', { status: 'resumed', instruction: 'Use <b> & “v2”' }],
+  ['standby', 'resume_with_text', { status: 'resumed', instruction: 'Use <b> & “v2”' }],
   ['alert', 'nudge_with_text', { status: 'nudged', nudgeMessage: 'Use <b> & “v2”' }],
 ] as const)('after %s: %s the next reply of this person is the text', async (kind, action, record) => {
   const { slack, id, ts, thread } = await elsewhere(kind)
@@ -127,7 +127,7 @@ test('whoever answers in another way writes no text for it any more', async () =
 
 test('one text is expected of a person in a thread, for the button that they pressed last', async () => {
   const { slack, ask, id, ts, thread } = await elsewhere('prompt')
-  const other = await ask('instruction')
+  const other = await ask('standby')
   await slack.press('ann', ts, 'refine')
   await slack.press('ann', other.ts, 'resume_with_text')
   expect(slack.versions(ts).at(-1)).not.toContain('write the text')
@@ -189,7 +189,7 @@ test('words in the thread of an agent of our own, where nothing waits, go nowher
 })
 
 test('talk between people is no instruction', async () => {
-  const { slack, id, thread } = await elsewhere('instruction')
+  const { slack, id, thread } = await elsewhere('standby')
   await slack.answers.onMessage(
     {
       type: 'message',

@@ -2,9 +2,8 @@
 
 import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
 import { matchingIds } from '../../../domain/id-prefix.ts'
-import { type Approval, isWaiting } from '../../../domain/wait.ts'
+import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import { isWorkspaceSession } from '../../../supervision/sessions/workspace-session.ts'
 import type { CardAction } from '../cards/card.ts'
@@ -35,7 +34,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
   const mayHint = createOncePerMinute(clock)
 
   /** A reply can only answer what was there to be seen before it. Both times are Slack's. */
-  const wasShown = ({ messageRefs }: PersonWait, { from, ts }: Reply): boolean =>
+  const wasShown = ({ messageRefs }: PersonRecord, { from, ts }: Reply): boolean =>
     Number(messageRefs[channelOf(from.room)]) < Number(ts)
 
   async function hint({ seat, waiting }: Heard): Promise<void> {
@@ -64,7 +63,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
   /** Words that are no answer by themselves. */
   async function plainWords(heard: Heard, { text: marked }: Reply, text: string): Promise<void> {
     const { by, waiting } = heard
-    const [instruction, ...more] = waiting.filter(({ wait }) => wait === 'instruction')
+    const [instruction, ...more] = waiting.filter(({ wait }) => wait === 'standby')
     // Whoever begins with a name talks to that person.
     const isToSomebody = marked.trimStart().startsWith('<@')
     if (instruction !== undefined && more.length === 0 && !isToSomebody) {
@@ -157,7 +156,7 @@ const needsLook = (wait: Approval): boolean =>
   isDangerous(wait) || wait.supervised?.isEdited === true || wait.editedArguments !== null
 
 /** The question, if it is all that waits, has a few allowed values, and the text is one of them: then it is no other word. */
-function chosenIn(waiting: readonly PersonWait[], text: string): Approval | null {
+function chosenIn(waiting: readonly PersonRecord[], text: string): Approval | null {
   const [only, ...others] = waiting
   if (only?.wait !== 'approval' || only.question === undefined || others.length > 0) return null
   const { schema } = only.question

@@ -1,8 +1,7 @@
 // Answers that are written as text: at once, or after a button has asked for the text.
 
 import type { Caller } from '../../../domain/decision.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
-import { isWaiting } from '../../../domain/wait.ts'
+import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
 import type { RecordAnswer } from './answer-record.ts'
 import { notAsText, says } from './answer-texts.ts'
@@ -14,7 +13,7 @@ import { isOneValue, questionAnswer } from './question-answer.ts'
 export async function giveAnswer(
   context: AnswerContext,
   { by, seat }: Heard,
-  wait: PersonWait,
+  wait: PersonRecord,
   answer: RecordAnswer,
 ): Promise<void> {
   const { message } = await context.records.answer(by, wait, answer)
@@ -25,7 +24,7 @@ export async function giveAnswer(
 export async function answerQuestion(
   context: AnswerContext,
   heard: Heard,
-  wait: PersonWait,
+  wait: PersonRecord,
   text: string,
   digest: string | null,
 ): Promise<void> {

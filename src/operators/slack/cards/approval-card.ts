@@ -1,9 +1,15 @@
 // What an approval asks, as a card: first the risk and what speaks against it, then what would be done, then the agent's own words.
 
 import { shownPath } from '../../../domain/lookalike.ts'
+import {
+  type Approval,
+  type ChangeSummary,
+  isWaiting,
+  NOBODY_WAITS,
+  nobodyWaitsSince,
+} from '../../../domain/records/record.ts'
 import type { Risk } from '../../../domain/tool-settings.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import { type Approval, type ChangeSummary, isWaiting, NOBODY_WAITS, nobodyWaitsSince } from '../../../domain/wait.ts'
 import { argumentsOf, warningsAbout } from '../../../supervision/approvals/shown-call.ts'
 import { evidence } from './approval-evidence.ts'
 import { bold, code, emoji, type Inline, line, type RichPart, rich, type SlackBlock, time } from './blocks.ts'

@@ -1,10 +1,10 @@
 // What a person looks at before they decide: the call with its arguments, the diff, and what the agent says about it.
 
 import { isRecord } from '../../../domain/is-record.ts'
+import type { Approval } from '../../../domain/records/record.ts'
 import { maskSecrets } from '../../../domain/secret-name.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleCode } from '../../../domain/visible-text.ts'
-import type { Approval } from '../../../domain/wait.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../../supervision/approvals/question-form.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'

@@ -1,9 +1,8 @@
 // What every card is made from, and what all cards have in common: a headline, the way to answer, and the way to the console.
 
-import type { PersonWait } from '../../../domain/feed.ts'
+import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { SessionStatus } from '../../../domain/session.ts'
 import type { ProgressItem } from '../../../domain/supervision.ts'
-import { isWaiting } from '../../../domain/wait.ts'
 import {
   type Actions,
   type Button,
@@ -38,7 +37,7 @@ export interface CardSession {
   progress: readonly ProgressItem[] | null
 }
 
-export interface CardSubject<W extends PersonWait = PersonWait> {
+export interface CardSubject<W extends PersonRecord = PersonRecord> {
   wait: W
   session: CardSession
   /** The diff behind an approval as people see it (`ProposedDiff.shown`); null: it changes no file, or the diff is gone. */

@@ -2,8 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PersonWait } from '../../../domain/feed.ts'
-import { approvalStatuses } from '../../../domain/wait.ts'
+import { approvalStatuses, type PersonRecord } from '../../../domain/records/record.ts'
 import { areBlocksTooLong, checkBlocks } from '../testing/check-blocks.ts'
 import { escaped, type SlackMessage } from './blocks.ts'
 import type { CardLook, CardSubject } from './card.ts'
@@ -13,13 +12,13 @@ import { sessionRoot } from './session-root.ts'
 import {
   alert,
   diffApproval,
-  instructionWait,
   look,
   permission,
   policy,
   prompt,
   question,
   session,
+  standby,
   toolCall,
 } from './testing/sample-records.ts'
 
@@ -78,8 +77,8 @@ function replaced(value: unknown, next: () => string, key = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, next, name)]))
 }
 
-const full = (wait: PersonWait): PersonWait =>
-  ({ ...wait, decidedVia: 'x', decidedAt: 1, decidedBy: 'x', reason: 'x' }) as PersonWait
+const full = (wait: PersonRecord): PersonRecord =>
+  ({ ...wait, decidedVia: 'x', decidedAt: 1, decidedBy: 'x', reason: 'x' }) as PersonRecord
 const approvals = [
   ...[toolCall, question, diffApproval, permission, policy].flatMap((wait) =>
     approvalStatuses.map((status) =>
@@ -111,12 +110,12 @@ const approvals = [
     editedArguments: 'x',
   }),
 ]
-const records: PersonWait[] = [
+const records: PersonRecord[] = [
   ...approvals,
   { ...prompt },
   full({ ...prompt, status: 'decided', decision: 'refine', instruction: 'x' }),
-  { ...instructionWait },
-  full({ ...instructionWait, status: 'resumed', instruction: 'x' }),
+  { ...standby },
+  full({ ...standby, status: 'resumed', instruction: 'x' }),
   { ...alert, nudgeCount: 3, lastNudgeAt: 5, nudgedBy: 'x', nudgeMessage: 'x', status: 'escalated' },
   full({ ...alert, status: 'dismissed' }),
 ]
@@ -145,7 +144,7 @@ const subjects = fc
       '\n',
     )
     return {
-      wait: replaced(wait, next) as PersonWait,
+      wait: replaced(wait, next) as PersonRecord,
       session: replaced(
         {
           ...session,
@@ -233,7 +232,7 @@ test.each(['x', '<', '"', '😀', '\u202e', '\n'])('every message fits with 3,20
   )
   for (const wait of kinds) {
     const subject: CardSubject = {
-      wait: replaced(wait, next) as PersonWait,
+      wait: replaced(wait, next) as PersonRecord,
       session: replaced({ ...session, title: 'x', prompt: 'x' }, next) as CardSubject['session'],
       diff: { shown: `--- a\n+++ a\n${`+${char.repeat(200).replaceAll('\n', '-')}\n`.repeat(60)}` },
       quorum: { needed: 9, yeses: Array.from({ length: 9 }, () => ({ by: next(), at: 1 })) },

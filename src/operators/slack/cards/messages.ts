@@ -1,7 +1,7 @@
 // Messages that are not cards: summaries, lines of a log, notices, and the second look before a yes.
 
 import type { LineLevel } from '../../../domain/delivery.ts'
-import type { Alert, Approval } from '../../../domain/wait.ts'
+import type { Alert, Approval } from '../../../domain/records/record.ts'
 import { asksFor, notifiedAsk, riskPieces, warnings, whatChanges } from './approval-card.ts'
 import { callArguments, edited, whatIsCalled } from './approval-evidence.ts'
 import {

@@ -1,8 +1,7 @@
 // How a record ended: who decided what, when and where, or why nobody did.
 
-import type { PersonWait } from '../../../domain/feed.ts'
+import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../../domain/records/record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import type { Alert, Approval, InstructionWait, Prompt } from '../../../domain/wait.ts'
 import { bold, code, emoji, type Inline, line, quote, type RichPart, time } from './blocks.ts'
 import type { CardSession } from './card.ts'
 import { notifiedName, shownName, shownNote, shownProse } from './shown-text.ts'
@@ -28,7 +27,7 @@ const MOST_TEXT = 1_000
 const HASH_CHARS = 16
 
 /** Null: it still wants something of a person. */
-export function outcomeOf(wait: PersonWait, session: Pick<CardSession, 'status'>): Outcome | null {
+export function outcomeOf(wait: PersonRecord, session: Pick<CardSession, 'status'>): Outcome | null {
   const verdict = verdictOf(wait, session)
   if (verdict === null) return null
   const { mark, word, more = [], text = null } = verdict
@@ -47,14 +46,14 @@ export function outcomeOf(wait: PersonWait, session: Pick<CardSession, 'status'>
 }
 
 /** It is over and no person has ended it: the time did, a restart, or the agent itself. Somebody may still think that it waits. */
-export function endedAlone({ wait, status, decidedBy }: PersonWait): boolean {
+export function endedAlone({ wait, status, decidedBy }: PersonRecord): boolean {
   if (isPerson(decidedBy) || decidedBy === 'policy') return false
   switch (wait) {
     case 'approval':
       return status === 'expired' || (status === 'interrupted' && decidedBy === 'restart')
     case 'prompt':
       return status === 'decided'
-    case 'instruction':
+    case 'standby':
       return status === 'timeout'
     case 'alert':
       return status === 'self_recovered'
@@ -63,13 +62,13 @@ export function endedAlone({ wait, status, decidedBy }: PersonWait): boolean {
   }
 }
 
-function verdictOf(wait: PersonWait, session: Pick<CardSession, 'status'>): Verdict | null {
+function verdictOf(wait: PersonRecord, session: Pick<CardSession, 'status'>): Verdict | null {
   switch (wait.wait) {
     case 'approval':
       return approvalVerdict(wait)
     case 'prompt':
       return promptVerdict(wait)
-    case 'instruction':
+    case 'standby':
       return instructionVerdict(wait)
     case 'alert':
       return alertVerdict(wait, session)
@@ -147,7 +146,7 @@ function promptVerdict({ status, decision, decidedBy, instruction }: Prompt): Ve
   }
 }
 
-function instructionVerdict({ status, instruction }: InstructionWait): Verdict | null {
+function instructionVerdict({ status, instruction }: Standby): Verdict | null {
   switch (status) {
     case 'pending':
       return null
@@ -187,7 +186,7 @@ const recoveredWord = (nudgeCount: number): string =>
 const NOBODY: readonly (string | null)[] = [null, 'timeout', 'policy', 'restart']
 const isPerson = (by: string | null): by is string => !NOBODY.includes(by)
 
-function byWhom({ decidedBy, decidedAt, decidedVia }: PersonWait): (Inline | string)[] {
+function byWhom({ decidedBy, decidedAt, decidedVia }: PersonRecord): (Inline | string)[] {
   const by =
     decidedBy === 'policy'
       ? [' by the workspace’s policy']
@@ -210,5 +209,5 @@ const WAYS: Readonly<Record<string, string>> = {
 }
 
 /** A prompt that nobody answered has the reason `timeout`, which the card says in its own words. */
-const reasonOf = ({ reason, decidedBy }: PersonWait): string | null =>
+const reasonOf = ({ reason, decidedBy }: PersonRecord): string | null =>
   reason === null || reason === '' || (decidedBy === 'timeout' && reason === 'timeout') ? null : reason

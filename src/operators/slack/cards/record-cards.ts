@@ -1,7 +1,7 @@
 // Prompts, waits for instructions and alerts as cards.
 
-import type { Alert, InstructionWait, Prompt, PromptType } from '../../../domain/wait.ts'
-import { isWaiting, NOBODY_WAITS, nobodyWaitsSince } from '../../../domain/wait.ts'
+import type { Alert, Prompt, PromptType, Standby } from '../../../domain/records/record.ts'
+import { isWaiting, NOBODY_WAITS, nobodyWaitsSince } from '../../../domain/records/record.ts'
 import { bold, code, line, quote, type RichPart, rich, type ThreadFile, time } from './blocks.ts'
 import {
   button,
@@ -46,7 +46,7 @@ export function promptBody({ wait }: CardSubject<Prompt>, look: CardLook): CardB
   }
 }
 
-export function instructionBody({ wait }: CardSubject<InstructionWait>, look: CardLook): CardBody {
+export function instructionBody({ wait }: CardSubject<Standby>, look: CardLook): CardBody {
   return {
     asks: 'waits for an instruction',
     notified: [itSays(wait.message)],
@@ -99,11 +99,7 @@ export function nudges({ nudgeCount, lastNudgeAt, nudgedBy, nudgeMessage }: Aler
 const itSays = (text: string): string => (text === '' ? '' : `It says: ${notifiedNote(text)}`)
 
 /** Set apart from what we say ourselves. */
-function agentsWords(
-  wait: Prompt | InstructionWait,
-  text: string,
-  { detail }: CardLook,
-): Pick<CardBody, 'blocks' | 'files'> {
+function agentsWords(wait: Prompt | Standby, text: string, { detail }: CardLook): Pick<CardBody, 'blocks' | 'files'> {
   const left = nobodyWaitsSince(wait) === null ? [] : [line(NOBODY_WAITS)]
   if (text === '') return { blocks: rich(...left), files: [] }
   const shown = shownProse(text, detail === 'minimal' ? MOST_PROMPT : MOST_WORDS)

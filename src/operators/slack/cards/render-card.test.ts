@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PersonWait } from '../../../domain/feed.ts'
-import type { Approval } from '../../../domain/wait.ts'
+import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import type { CardLook, CardSubject } from './card.ts'
 import { renderCard } from './render-card.ts'
@@ -9,7 +8,6 @@ import {
   about,
   alert,
   diffApproval,
-  instructionWait,
   look,
   permission,
   policy,
@@ -17,6 +15,7 @@ import {
   question,
   SMALL_DIFF,
   session,
+  standby,
   TEN,
   toolCall,
 } from './testing/sample-records.ts'
@@ -197,7 +196,7 @@ describe('an open card', () => {
   })
 
   test('of a wait asks resume, resume with text or stop', () => {
-    expect(linesOf(card(about(instructionWait)))).toEqual([
+    expect(linesOf(card(about(standby)))).toEqual([
       ':raised_hand: claude-code in shop waits for an instruction',
       HEAD,
       'In the agent’s words:',
@@ -416,7 +415,7 @@ describe('a long text', () => {
 describe('a decided card', () => {
   const supervised = (values: object): Partial<Approval> =>
     diffApproval.supervised === undefined ? {} : { supervised: { ...diffApproval.supervised, ...values } }
-  const rows: [string, PersonWait, string[], string][] = [
+  const rows: [string, PersonRecord, string[], string][] = [
     [
       'approved',
       { ...diffApproval, ...by({ status: 'approved' }) },
@@ -557,31 +556,31 @@ describe('a decided card', () => {
     ],
     [
       'a wait, resumed',
-      { ...instructionWait, ...by({ status: 'resumed' }) },
+      { ...standby, ...by({ status: 'resumed' }) },
       [`:arrow_forward: Resumed ${BY_BEN}`],
       'Resumed by ben',
     ],
     [
       'a wait, resumed with text',
-      { ...instructionWait, ...by({ status: 'resumed', instruction: 'Write docs.' }) },
+      { ...standby, ...by({ status: 'resumed', instruction: 'Write docs.' }) },
       [`:arrow_forward: Resumed ${BY_BEN}`, 'Instruction:', '> Write docs.'],
       'Resumed by ben',
     ],
     [
       'a wait, stopped',
-      { ...instructionWait, ...by({ status: 'resumed', instruction: 'stop' }) },
+      { ...standby, ...by({ status: 'resumed', instruction: 'stop' }) },
       [`:octagonal_sign: Stop ${BY_BEN}`],
       'Stop by ben',
     ],
     [
       'a wait that timed out',
-      { ...instructionWait, status: 'timeout', decidedBy: 'timeout', decidedAt: TEN },
+      { ...standby, status: 'timeout', decidedBy: 'timeout', decidedAt: TEN },
       [':hourglass: Timed out · 2026-11-16 10:00 UTC', 'Nobody answered in time, and the agent knows.'],
       'Timed out',
     ],
     [
       'an interrupted wait',
-      { ...instructionWait, status: 'interrupted' },
+      { ...standby, status: 'interrupted' },
       [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
       'Interrupted',
     ],
@@ -625,7 +624,7 @@ describe('a decided card', () => {
   })
 
   test('of an alert that stopped the agent says that the session is over', () => {
-    const subject = about({ ...alert, ...by({ status: 'dismissed' }) } as PersonWait)
+    const subject = about({ ...alert, ...by({ status: 'dismissed' }) } as PersonRecord)
 
     expect(linesOf(card({ ...subject, session: { ...session, status: 'terminated' } })).slice(0, 2)).toEqual([
       `:octagonal_sign: Closed ${BY_BEN}`,

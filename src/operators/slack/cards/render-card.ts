@@ -1,6 +1,6 @@
 // A record that a person answers, as a Slack message. Pure: the same record and look give the same message.
 
-import type { PersonWait } from '../../../domain/feed.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { approvalBody, riskPieces } from './approval-card.ts'
 import { emoji, type Inline, line, link, rich, type SlackMessage, wordsOf } from './blocks.ts'
@@ -92,7 +92,7 @@ function bodyOf(subject: CardSubject, look: CardLook, room: Room): CardBody {
       return approvalBody({ ...subject, wait }, look, room)
     case 'prompt':
       return promptBody({ ...subject, wait }, look)
-    case 'instruction':
+    case 'standby':
       return instructionBody({ ...subject, wait }, look)
     case 'alert':
       return alertBody({ ...subject, wait }, look)
@@ -101,13 +101,13 @@ function bodyOf(subject: CardSubject, look: CardLook, room: Room): CardBody {
   }
 }
 
-function markOf(wait: PersonWait): (Inline | string)[] {
+function markOf(wait: PersonRecord): (Inline | string)[] {
   switch (wait.wait) {
     case 'approval':
       return riskPieces(wait)
     case 'prompt':
       return [emoji(wait.promptType === 'error_recovery' ? 'warning' : 'question'), ' ']
-    case 'instruction':
+    case 'standby':
       return [emoji('raised_hand'), ' ']
     case 'alert':
       return [emoji(wait.status === 'escalated' ? 'rotating_light' : 'zzz'), ' ']

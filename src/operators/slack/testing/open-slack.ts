@@ -5,8 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { SlackDetail } from '../../../domain/channel-settings.ts'
-import type { FeedItem, PersonWait } from '../../../domain/feed.ts'
+import type { FeedItem } from '../../../domain/feed.ts'
 import type { LogFields, Logger } from '../../../domain/logger.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
 import { createReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
@@ -53,7 +54,7 @@ export async function openSlackDesk() {
   const desk = openDesk({ clock })
   const { store, log, feed, ids } = desk
   const secret = randomBytes(32)
-  const find = async ({ id }: Pick<FeedItem, 'id'>): Promise<PersonWait | null> => {
+  const find = async ({ id }: Pick<FeedItem, 'id'>): Promise<PersonRecord | null> => {
     const wait = await store.waits.get(id)
     return wait === null || wait.wait === 'client_call' ? null : wait
   }
@@ -162,7 +163,7 @@ export async function openSlackDesk() {
 
   const workspace = makeWorkspace({ 'src/greeting.txt': 'Hello\n' })
   /** The agent in this window asks whether it may write. It gets no answer here, so nobody waits for one. */
-  async function ask(window = 'one', values: { channelId?: string; diff?: string } = {}): Promise<PersonWait> {
+  async function ask(window = 'one', values: { channelId?: string; diff?: string } = {}): Promise<PersonRecord> {
     const before = new Set((await desk.waiting()).map(({ id }) => id))
     const agent = agentIn(workspace, { connectionId: window, channelId: values.channelId ?? null })
     const leaving = new AbortController()
@@ -182,7 +183,7 @@ export async function openSlackDesk() {
   return {
     ...desk,
     ...{ slack, clock, lines, open, ask, workspace, find },
-    async sessionOf({ sessionId }: Pick<PersonWait, 'sessionId'>): Promise<SupervisedSession> {
+    async sessionOf({ sessionId }: Pick<PersonRecord, 'sessionId'>): Promise<SupervisedSession> {
       const session = await store.sessions.get(sessionId)
       if (session?.supervision === undefined) throw new Error('it is no session of an agent elsewhere')
       return { ...session, supervision: session.supervision }

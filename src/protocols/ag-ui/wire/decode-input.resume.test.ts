@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Approval } from '../../../domain/wait.ts'
+import type { Approval } from '../../../domain/records/record.ts'
 import { decisionOf, decodeResume } from './decode-input.ts'
 
 const decide = (

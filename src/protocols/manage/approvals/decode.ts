@@ -1,7 +1,7 @@
 import type { ArgumentCondition, ArgumentConditions } from '../../../domain/approval-rule.ts'
 import type { Decision } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { type ApprovalStatus, approvalStatuses } from '../../../domain/wait.ts'
+import { type ApprovalStatus, approvalStatuses } from '../../../domain/records/record.ts'
 import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'

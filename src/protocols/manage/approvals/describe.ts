@@ -1,7 +1,7 @@
 // What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
-import { approvalStatuses } from '../../../domain/wait.ts'
+import { approvalStatuses } from '../../../domain/records/record.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import {
   ApprovalSchema,

@@ -2,7 +2,7 @@
 
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
-import type { Approval } from '../../../domain/wait.ts'
+import type { Approval } from '../../../domain/records/record.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { approvalStatuses } from '../../../domain/wait.ts'
+import { approvalStatuses } from '../../../domain/records/record.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 

@@ -14,7 +14,7 @@ export function feedView(item: FeedItem) {
     case 'run':
       return { ...head, kind: item.kind, run_id: item.id, parent_run_id: item.parentRunId, ...subject }
     case 'wait':
-      return { ...head, ...waitView(item), risk: item.risk, ...subject, ...waitStatus(item) }
+      return { ...head, ...standbyView(item), risk: item.risk, ...subject, ...waitStatus(item) }
     default:
       return unreachable(item)
   }
@@ -22,13 +22,13 @@ export function feedView(item: FeedItem) {
 
 type WaitItem = Extract<FeedItem, { kind: 'wait' }>
 
-function waitView({ type, id }: WaitItem) {
+function standbyView({ type, id }: WaitItem) {
   switch (type) {
     case 'approval':
       return { kind: type, approval_id: id }
     case 'prompt':
       return { kind: type, prompt_id: id }
-    case 'instruction':
+    case 'standby':
       return { kind: 'wait', wait_id: id }
     case 'alert':
       return { kind: type, alert_id: id }
@@ -39,5 +39,5 @@ function waitView({ type, id }: WaitItem) {
 
 /** An agent that stands by is `waiting`: only questions are `pending`. */
 const waitStatus = ({ type, status }: WaitItem) => ({
-  status: type === 'instruction' && status === 'pending' ? 'waiting' : status,
+  status: type === 'standby' && status === 'pending' ? 'waiting' : status,
 })

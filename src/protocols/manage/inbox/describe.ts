@@ -6,7 +6,7 @@ import { exampleApproval } from '../approvals/describe.ts'
 import { ApprovalSchema } from '../approvals/schema.ts'
 import { feedTag } from '../events/describe.ts'
 import { examplePrompt } from '../supervision/describe-records.ts'
-import { AlertSchema, PromptSchema, WaitSchema } from '../supervision/schema.ts'
+import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
 
 const shared = {
   id: z.string(),
@@ -45,7 +45,7 @@ export const InboxSchema = z.strictObject({
         z.strictObject({
           ...shared,
           kind: z.literal('wait'),
-          wait: WaitSchema.describe('Answer it with `POST /waits/{id}`.'),
+          wait: StandbySchema.describe('Answer it with `POST /waits/{id}`.'),
         }),
         z.strictObject({
           ...shared,

@@ -1,9 +1,9 @@
 import { isoTime } from '../../../domain/clock.ts'
-import type { PersonWait } from '../../../domain/feed.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
 import { approvalView } from '../approvals/encode.ts'
-import { alertView, promptView, waitView } from '../supervision/encode.ts'
+import { alertView, promptView, standbyView } from '../supervision/encode.ts'
 
 interface ItemLook {
   /** Of its session; null: it has none. */
@@ -13,14 +13,14 @@ interface ItemLook {
 }
 
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-export function itemView(item: PersonWait, { sessionTitle, isMasked }: ItemLook) {
+export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLook) {
   const shared = {
     id: item.id,
     session_id: item.sessionId,
     owner: item.owner,
     agent: item.agent,
     title: titleOf(item),
-    status: item.wait === 'instruction' && item.status === 'pending' ? ('waiting' as const) : item.status,
+    status: item.wait === 'standby' && item.status === 'pending' ? ('waiting' as const) : item.status,
     risk: item.wait === 'approval' ? item.risk : null,
     tool: item.wait === 'approval' ? item.tool : null,
     host: item.supervised?.host ?? null,
@@ -36,8 +36,8 @@ export function itemView(item: PersonWait, { sessionTitle, isMasked }: ItemLook)
       return { ...shared, kind: 'approval' as const, approval: approvalView(item, { isMasked }) }
     case 'prompt':
       return { ...shared, kind: 'prompt' as const, prompt: promptView(item) }
-    case 'instruction':
-      return { ...shared, kind: 'wait' as const, wait: waitView(item) }
+    case 'standby':
+      return { ...shared, kind: 'wait' as const, wait: standbyView(item) }
     case 'alert':
       return { ...shared, kind: 'alert' as const, alert: alertView(item) }
     default:
@@ -48,13 +48,13 @@ export function itemView(item: PersonWait, { sessionTitle, isMasked }: ItemLook)
 const MOST_TITLE = 200
 
 /** One line, in which every character is visible. */
-function titleOf(item: PersonWait): string {
+function titleOf(item: PersonRecord): string {
   switch (item.wait) {
     case 'approval':
       return item.title
     case 'prompt':
       return firstLine(item.promptText)
-    case 'instruction':
+    case 'standby':
       return firstLine(item.message)
     case 'alert':
       return `Silent for ${item.idleSeconds} s${item.lastTool === null ? '' : ` after ${firstLine(item.lastTool)}`}`

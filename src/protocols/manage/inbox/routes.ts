@@ -77,7 +77,7 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   return {
     ...(owner === undefined ? {} : { owner }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    ...(kind === null ? {} : { kind: kind === 'wait' ? 'instruction' : kind }),
+    ...(kind === null ? {} : { kind: kind === 'wait' ? 'standby' : kind }),
     ...(risk === null ? {} : { risk }),
     ...(status === null ? {} : { status }),
     ...(age === null ? {} : { minAgeMs: Number(age) * 1_000 }),

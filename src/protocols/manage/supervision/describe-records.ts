@@ -11,8 +11,8 @@ import {
   PromptAnswerSchema,
   PromptSchema,
   promptStatuses,
+  StandbySchema,
   WaitAnswerSchema,
-  WaitSchema,
   waitStatuses,
 } from './schema.ts'
 
@@ -46,7 +46,7 @@ export const examplePrompt: z.infer<typeof PromptSchema> = {
   reason: null,
 }
 
-export const exampleWait: z.infer<typeof WaitSchema> = {
+export const exampleWait: z.infer<typeof StandbySchema> = {
   wait_id: id,
   ...record,
   status: 'waiting',
@@ -163,8 +163,8 @@ export const describeAnswerPrompt: RouteDescription = {
   errors: answerErrors,
 }
 
-export const describeWaits = describeList('waits', waitStatuses, WaitSchema, exampleWait)
-export const describeWait = describeShow('wait', WaitSchema, exampleWait)
+export const describeWaits = describeList('waits', waitStatuses, StandbySchema, exampleWait)
+export const describeWait = describeShow('wait', StandbySchema, exampleWait)
 export const describeAnswerWait: RouteDescription = {
   tag: supervisionTag,
   description: 'Wakes an agent that stands by. The first answer counts.',
@@ -178,7 +178,7 @@ export const describeAnswerWait: RouteDescription = {
     },
   },
   responses: {
-    200: answer('The ended wait.', WaitSchema, {
+    200: answer('The ended wait.', StandbySchema, {
       ...exampleWait,
       ...decided,
       status: 'resumed',

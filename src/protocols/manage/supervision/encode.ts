@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
+import { type Alert, nobodyWaitsSince, type Prompt, type Standby } from '../../../domain/records/record.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
-import { type Alert, type InstructionWait, nobodyWaitsSince, type Prompt } from '../../../domain/wait.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
 import type { WorkspaceEntry } from '../../../supervision/checkpoints/read-entry.ts'
@@ -12,12 +12,12 @@ import type {
   FileDiffSchema,
   InstructionSchema,
   PromptSchema,
-  WaitSchema,
+  StandbySchema,
 } from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
-const recordView = (record: Prompt | InstructionWait | Alert) => ({
+const recordView = (record: Prompt | Standby | Alert) => ({
   session_id: record.sessionId,
   owner: record.owner,
   host: record.supervised.host,
@@ -43,7 +43,7 @@ export const promptView = (prompt: Prompt): z.infer<typeof PromptSchema> => ({
   reason: prompt.reason,
 })
 
-export const waitView = (wait: InstructionWait): z.infer<typeof WaitSchema> => ({
+export const standbyView = (wait: Standby): z.infer<typeof StandbySchema> => ({
   wait_id: wait.id,
   ...recordView(wait),
   status: wait.status === 'pending' ? 'waiting' : wait.status,

@@ -1,6 +1,6 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
-import type { SupervisedWait } from '../../../domain/wait.ts'
+import type { SupervisedRecord } from '../../../domain/records/record.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { Prompts } from '../../../supervision/prompts/prompts.ts'
@@ -23,7 +23,7 @@ import {
   describeWait,
   describeWaits,
 } from './describe-records.ts'
-import { alertView, promptView, waitView } from './encode.ts'
+import { alertView, promptView, standbyView } from './encode.ts'
 import { alertStatuses, NoBodySchema, NudgeSchema, PromptAnswerSchema, promptStatuses, waitStatuses } from './schema.ts'
 
 export interface RecordRoutesDeps {
@@ -36,7 +36,7 @@ export interface RecordRoutesDeps {
 interface Listed<Kind extends RecordKind> {
   path: string
   /** `waiting` and `all` can be asked for everywhere. */
-  statuses: readonly SupervisedWait['status'][]
+  statuses: readonly SupervisedRecord['status'][]
   view: (one: RecordTypes[Kind]) => unknown
 }
 
@@ -96,7 +96,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
     const instruction = await decodeWaitAnswer(request)
     const wait = await prompts.resume(callerOf(request.principal, request.channel), idIn(request), { instruction })
     reply.note({ session_id: wait.sessionId })
-    reply.json(200, waitView(wait))
+    reply.json(200, standbyView(wait))
   }
 
   async function nudge(request: Request, reply: Reply): Promise<void> {
@@ -142,14 +142,14 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       path: '/waits',
       summary: 'List waits: agents that stand by for an instruction',
       describe: describeWaits,
-      handle: lister('instruction', { path: 'waits', statuses: waitStatuses, view: waitView }),
+      handle: lister('standby', { path: 'waits', statuses: waitStatuses, view: standbyView }),
     },
     {
       ...read,
       path: '/waits/:id',
       summary: 'Show one wait',
       describe: describeWait,
-      handle: shower('instruction', waitView),
+      handle: shower('standby', standbyView),
     },
     {
       ...command,

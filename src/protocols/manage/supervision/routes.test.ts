@@ -7,7 +7,7 @@ import { readSse } from '../../testing/sse-reader.ts'
 import { EditCheckSchema, ShownApprovalSchema } from '../approvals/schema.ts'
 import { FeedItemSchema } from '../events/describe.ts'
 import { InboxSchema } from '../inbox/describe.ts'
-import { AlertSchema, PromptSchema, WaitSchema } from './schema.ts'
+import { AlertSchema, PromptSchema, StandbySchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openSupervisedDoors>>
 
@@ -157,11 +157,11 @@ describe('POST /waits/{id}', () => {
   ])('%s wakes the agent, once', async (_what, body, told) => {
     await using doors = await openSupervisedDoors()
     const { id, answer } = await doors.standBy()
-    expect(WaitSchema.parse(await json(await doors.get(`/waits/${id}`, asOperator))).status).toBe('waiting')
+    expect(StandbySchema.parse(await json(await doors.get(`/waits/${id}`, asOperator))).status).toBe('waiting')
 
     const response = await doors.post(`/waits/${id}`, body, asOperator)
 
-    expect(WaitSchema.parse(await response.json())).toMatchObject({ wait_id: id, ...told })
+    expect(StandbySchema.parse(await response.json())).toMatchObject({ wait_id: id, ...told })
     expect((await answer).answer).toMatchObject(told)
     expect(await refusalOf(await doors.post(`/waits/${id}`, {}, asOperator))).toEqual({
       status: 409,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { promptTypes } from '../../../domain/records/record.ts'
 import { operationalModes, supervisedStatuses } from '../../../domain/supervision.ts'
-import { promptTypes } from '../../../domain/wait.ts'
 import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { ProgressSchema, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
@@ -192,7 +192,7 @@ export const PromptSchema = z
   })
   .meta({ id: 'Prompt' })
 
-export const WaitSchema = z
+export const StandbySchema = z
   .strictObject({
     wait_id: z.string(),
     ...record,

@@ -1,9 +1,9 @@
 // Rows that were read in one transaction and have not changed since.
 
 import type { MessageMark } from '../../../domain/message.ts'
+import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { Wait } from '../../../domain/wait.ts'
 import type { Change, IdempotencyKey } from '../../rules/rows.ts'
 import { patched } from '../../rules/run-rules.ts'
 import { type MarkRow, toMark } from '../rows/message-table.ts'
@@ -27,7 +27,7 @@ export function createRowCache(seenKeys: Map<string, string>) {
   const wires = new Map<string, RunRecord | null>()
   const keys = new Map<string, IdempotencyKey | null>()
   const marks = new Map<string, Map<string, MessageMark | null>>()
-  const waits = new Map<string, readonly Wait[]>()
+  const waits = new Map<string, readonly AnyRecord[]>()
 
   function addRun(run: RunRecord): void {
     runs.set(run.id, run)
@@ -57,7 +57,7 @@ export function createRowCache(seenKeys: Map<string, string>) {
     marks,
     waits,
 
-    waitById(id: string): Wait | undefined {
+    waitById(id: string): AnyRecord | undefined {
       for (const list of waits.values()) {
         const found = list.find((wait) => wait.id === id)
         if (found !== undefined) return found
@@ -80,8 +80,8 @@ export function createRowCache(seenKeys: Map<string, string>) {
         addRun(run)
       }
     },
-    addWaits(asked: Iterable<string>, found: readonly Wait[]): void {
-      const lists = new Map<string, Wait[]>([...asked].map((session) => [session, []]))
+    addWaits(asked: Iterable<string>, found: readonly AnyRecord[]): void {
+      const lists = new Map<string, AnyRecord[]>([...asked].map((session) => [session, []]))
       for (const wait of found) lists.get(wait.sessionId)?.push(wait)
       for (const [session, list] of lists) waits.set(session, list)
     },

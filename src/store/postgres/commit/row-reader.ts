@@ -1,9 +1,9 @@
 // Reads the rows that the rules ask for, inside the transaction of `decision-group.ts`. Most were read ahead (`read-ahead.ts`).
 
 import type { MessageRole } from '../../../domain/message.ts'
+import { type AnyRecord, isSupervised } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import { isSupervised, type Wait } from '../../../domain/wait.ts'
 import type { Command } from '../../ports/command.ts'
 import type { Change, LaterRowReads } from '../../rules/rows.ts'
 import { endOfChain } from '../rows/audit-table.ts'
@@ -115,7 +115,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       (session) => session.id,
     )
 
-  const waitsOf = async (session: string): Promise<readonly Wait[]> => {
+  const waitsOf = async (session: string): Promise<readonly AnyRecord[]> => {
     const known = cache.waits.get(session)
     if (known !== undefined) return known
     const waits = (await sql.rows<WaitRow>(openWaitsOf, [[session], [], [], []])).map(toWait)
@@ -123,7 +123,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     return waits
   }
   /** Waits belong to the session of their run. */
-  async function waitsOfRun(runId: string): Promise<readonly Wait[]> {
+  async function waitsOfRun(runId: string): Promise<readonly AnyRecord[]> {
     const session = cache.sessionOfRun.get(runId) ?? (await reads.run(runId))?.sessionId
     return session === undefined ? [] : waitsOf(session)
   }
@@ -202,7 +202,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       const known = cache.waitById(id)
       if (known !== undefined) return known
       return locked(
-        () => one<WaitRow, Wait>(waitById, [id], toWait),
+        () => one<WaitRow, AnyRecord>(waitById, [id], toWait),
         (wait) => wait.sessionId,
       )
     },
@@ -212,7 +212,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async unusedApprovals(runId) {
       return (await waitsOfRun(runId)).filter(
         (wait) => wait.wait === 'approval' && wait.continuationRunId === runId && wait.status === 'approved',
-      ) as Extract<Wait, { wait: 'approval' }>[]
+      ) as Extract<AnyRecord, { wait: 'approval' }>[]
     },
     async pendingRecords(sessionId) {
       return (await waitsOf(sessionId)).filter(isSupervised).filter(({ status }) => status !== 'approved')

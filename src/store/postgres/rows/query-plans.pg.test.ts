@@ -29,7 +29,7 @@ const SEED = `
   INSERT INTO routes SELECT 'wire', '["o","' || wire_id || '","' || session || '"]', session FROM runs;
   INSERT INTO routes SELECT 'alias', '["o","' || id || '"]', id FROM sessions;
   INSERT INTO waits (session, id, run_id, owner, kind, status, created_at, expires_at, data, unapplied)
-    SELECT 's' || i % 5000 + 1, 'w' || i, 'r' || i, 'o' || i % 20, (ARRAY['approval', 'client_call', 'prompt', 'instruction', 'alert'])[i % 5 + 1],
+    SELECT 's' || i % 5000 + 1, 'w' || i, 'r' || i, 'o' || i % 20, (ARRAY['approval', 'client_call', 'prompt', 'standby', 'alert'])[i % 5 + 1],
       CASE WHEN i % 7 = 0 THEN 'pending' ELSE 'consumed' END, i, i, '{}', i % 997 = 0 FROM generate_series(1, 20000) AS i;
   INSERT INTO routes SELECT 'wait', id, session FROM waits;
   INSERT INTO messages (session, id, role, content, run_id, created_at, lane, superseded_by)

@@ -11,10 +11,10 @@
 // Clients choose wire ids, so several sessions of an owner may use the same one. A run whose wire id is its own id has no route of
 // this kind. Files, instructions and grants have none either: they exist before they belong to a session, and are keyed by their id.
 
+import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Checkpoint } from '../../../domain/supervision.ts'
-import type { Wait } from '../../../domain/wait.ts'
 
 export interface Route {
   kind: 'run' | 'wait' | 'checkpoint' | 'alias' | 'wire'
@@ -41,7 +41,7 @@ export const routesOfRun = ({ id, sessionId: session, owner, wireId }: RunRecord
     : [{ kind: 'wire' as const, id: `${wirePrefix(owner, wireId)}${JSON.stringify(session)}]`, session }]),
 ]
 
-export const routesOfWait = ({ id, sessionId: session }: Wait): Route[] => [{ kind: 'wait', id, session }]
+export const routesOfWait = ({ id, sessionId: session }: AnyRecord): Route[] => [{ kind: 'wait', id, session }]
 
 export const routesOfCheckpoint = ({ id, sessionId: session }: Checkpoint): Route[] => [
   { kind: 'checkpoint', id, session },

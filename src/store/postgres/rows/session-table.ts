@@ -167,7 +167,7 @@ type OverviewRow = [
 /** All sessions of a page may begin with a message of megabytes. Those are read one by one. */
 const SHORT_CONTENT = MESSAGE_COLUMNS.replace('content', 'CASE WHEN octet_length(content) <= 65536 THEN content END')
 
-/** The condition is the same as `isWaiting` of `domain/wait.ts`. A conversation begins with what its user says, or with a few words to the model before it. */
+/** The condition is the same as `isWaiting` of `domain/records/record.ts`. A conversation begins with what its user says, or with a few words to the model before it. */
 const overview: Statement = {
   name: 'sessions_overview',
   text: `SELECT sessions.id, tokens, supervised_status, supervision,

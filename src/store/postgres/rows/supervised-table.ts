@@ -1,5 +1,6 @@
 // What belongs to sessions of agents elsewhere, beside their row in `sessions` and their records in `waits`.
 
+import { isSupervisedApproval } from '../../../domain/records/record.ts'
 import {
   type Checkpoint,
   type Instruction,
@@ -7,7 +8,6 @@ import {
   type Proposal,
   supervisedStatuses,
 } from '../../../domain/supervision.ts'
-import { isSupervisedApproval } from '../../../domain/wait.ts'
 import type { InstructionQuery, SupervisedQuery, SupervisedReads } from '../../ports/supervised.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
 import { sessionOfRoute } from './route.ts'

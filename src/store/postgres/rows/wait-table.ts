@@ -1,5 +1,5 @@
 import type { Grant } from '../../../domain/grant.ts'
-import { isSupervisedApproval, type Wait } from '../../../domain/wait.ts'
+import { type AnyRecord, isSupervisedApproval } from '../../../domain/records/record.ts'
 import { EVERY_SESSION, WAIT_KINDS } from '../../packing/stored-fields.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
@@ -20,13 +20,13 @@ export type WaitRow = [
   data: string,
 ]
 
-export const toWait = ([wait, id, status, sessionId, owner, runId, continuationRunId, ...rest]: WaitRow): Wait => {
+export const toWait = ([wait, id, status, sessionId, owner, runId, continuationRunId, ...rest]: WaitRow): AnyRecord => {
   const [createdAt, expiresAt, data] = rest
   return { wait, id, status, sessionId, owner, runId, continuationRunId, createdAt, expiresAt, ...JSON.parse(data) }
 }
 
 /** The column `unapplied`: an approved change that is used up and neither written nor given up. */
-export const isUnapplied = (wait: Wait): boolean =>
+export const isUnapplied = (wait: AnyRecord): boolean =>
   isSupervisedApproval(wait) &&
   wait.status === 'consumed' &&
   wait.kind === 'diff' &&

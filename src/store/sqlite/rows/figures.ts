@@ -10,7 +10,7 @@ export function createFigures(db: DatabaseSync): () => Omit<StoreFigures, 'walBy
   // `nudged` and `escalated` are alerts that nobody has answered.
   const waits = db.prepare(
     `SELECT kind, count(*) AS n, min(created_at) AS oldest FROM waits
-     WHERE kind IN ('approval', 'client_call', 'prompt', 'instruction', 'alert')
+     WHERE kind IN ('approval', 'client_call', 'prompt', 'standby', 'alert')
        AND status IN ('pending', 'nudged', 'escalated') GROUP BY kind`,
   )
   // The health check writes one that never held.

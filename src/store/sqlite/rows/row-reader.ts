@@ -2,9 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { MessageRole } from '../../../domain/message.ts'
+import { isSupervised } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionStatus } from '../../../domain/session.ts'
-import { isSupervised } from '../../../domain/wait.ts'
 import type { RowReads } from '../../rules/rows.ts'
 import { isOwned } from '../../rules/run-rules.ts'
 import type { EntryWriter } from '../entry-writer.ts'

@@ -3,9 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FileRecord } from '../../../domain/file.ts'
 import type { Grant } from '../../../domain/grant.ts'
+import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/run.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
-import type { Wait } from '../../../domain/wait.ts'
 import { EVERY_SESSION, grantData, waitData } from '../../packing/stored-fields.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
@@ -255,12 +255,12 @@ function createWaitRows(db: DatabaseSync) {
   )
 
   return {
-    insert(sid: number, wait: Wait): void {
+    insert(sid: number, wait: AnyRecord): void {
       const { id, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt } = wait
       const data = waitData(wait)
       insert.run(id, sid, runId, continuationRunId, owner, kind, status, createdAt, expiresAt, data)
     },
-    update(wait: Wait): void {
+    update(wait: AnyRecord): void {
       const { id, runId, continuationRunId, owner, status, expiresAt } = wait
       update.run(runId, continuationRunId, owner, status, expiresAt, waitData(wait), id)
     },

@@ -4,9 +4,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { FileRecord } from '../../../domain/file.ts'
 import type { Grant } from '../../../domain/grant.ts'
 import type { MessageMark, StoredMessage } from '../../../domain/message.ts'
+import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { RunRecord, RunSummary } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { Wait } from '../../../domain/wait.ts'
 import { EVERY_SESSION, stateOf, unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 
 /** Exactly the condition of the partial index `runs_open`: otherwise SQLite does not use the index. */
@@ -161,7 +161,7 @@ const marksOf = (row: Row) => ({
 export const WAIT_COLUMNS = 'waits.*, sessions.id AS session_id FROM waits JOIN sessions USING (sid)'
 
 /** Needs the session's id as `session_id`. */
-export function toWait(row: Row): Wait {
+export function toWait(row: Row): AnyRecord {
   return {
     wait: text(row.kind),
     id: text(row.id),

@@ -185,7 +185,7 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   }
 }
 
-/** The same as `isWaiting` of `domain/wait.ts`. */
+/** The same as `isWaiting` of `domain/records/record.ts`. */
 const WAITING = `waits.status IN ('pending', 'nudged', 'escalated') AND (waits.status = 'pending' OR waits.kind = 'alert')`
 
 // Each list is small and read once, however many sessions are asked about. `activityOf` in the domain says the same for one session.

@@ -1,6 +1,7 @@
 // What belongs to sessions of agents elsewhere, beside their row in `sessions` and their records in `waits`.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { isSupervisedApproval } from '../../../domain/records/record.ts'
 import {
   type Checkpoint,
   type Instruction,
@@ -8,7 +9,6 @@ import {
   type Proposal,
   supervisedStatuses,
 } from '../../../domain/supervision.ts'
-import { isSupervisedApproval } from '../../../domain/wait.ts'
 import type { InstructionQuery, SupervisedReads } from '../../ports/supervised.ts'
 import { keepPrepared, prepareSessions, type Row, readSession, toWait, WAIT_COLUMNS } from './rows.ts'
 

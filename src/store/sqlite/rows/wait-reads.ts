@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Wait } from '../../../domain/wait.ts'
+import type { AnyRecord } from '../../../domain/records/record.ts'
 import { EVERY_SESSION, WAIT_KINDS } from '../../packing/stored-fields.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
 import { keepPrepared, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
@@ -14,7 +14,7 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
   const prepared = keepPrepared(db)
 
   /** Lists one kind of wait, because the indexes begin with the kind. */
-  function list(kind: Wait['wait'], query: WaitQuery): Wait[] {
+  function list(kind: AnyRecord['wait'], query: WaitQuery): AnyRecord[] {
     const { sessionId, runId, continuationRunId, owner, status, isWaiting = false, limit, before } = query
     const conditions: string[] = []
     const values: (string | number)[] = []
@@ -40,7 +40,7 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
   }
 
   /** An alert waits in three statuses. Each is read from its index: with all three at once SQLite would walk all alerts there ever were. */
-  function listAlerts({ isWaiting = false, ...query }: WaitQuery): Wait[] {
+  function listAlerts({ isWaiting = false, ...query }: WaitQuery): AnyRecord[] {
     if (!isWaiting) return list('alert', query)
     const statuses = WAITING_ALERTS.filter((status) => query.status === undefined || query.status === status)
     return statuses.flatMap((status) => list('alert', { ...query, status }))
@@ -93,5 +93,5 @@ export function createGrantReads(db: DatabaseSync): GrantReads {
   }
 }
 
-const newestFirst = (a: Wait, b: Wait): number =>
+const newestFirst = (a: AnyRecord, b: AnyRecord): number =>
   b.createdAt - a.createdAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1)

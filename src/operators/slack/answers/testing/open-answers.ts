@@ -1,10 +1,10 @@
 // Answers in a Slack that lives in this process: the stand-in's people and messages without its sockets, over real records.
 
 import type { Clock } from '../../../../domain/clock.ts'
-import type { PersonWait } from '../../../../domain/feed.ts'
 import { isRecord } from '../../../../domain/is-record.ts'
 import type { LogFields, Logger } from '../../../../domain/logger.ts'
 import { gatheredYeses } from '../../../../domain/quorum.ts'
+import type { PersonRecord } from '../../../../domain/records/record.ts'
 import type { Feed } from '../../../../engine/feed.ts'
 import type { SessionLog } from '../../../../log/session-log.ts'
 import type { Store } from '../../../../store/store.ts'
@@ -105,12 +105,12 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
     recent: async () => ({ messages: [], hasMore: false }),
   }
 
-  const find = async (id: string): Promise<PersonWait | null> => {
+  const find = async (id: string): Promise<PersonRecord | null> => {
     const wait = await store.waits.get(id)
     return wait === null || wait.wait === 'client_call' ? null : wait
   }
   const readDiff = createReadDiff(store)
-  async function subjectOf(wait: PersonWait): Promise<CardSubject> {
+  async function subjectOf(wait: PersonRecord): Promise<CardSubject> {
     const session = await store.sessions.get(wait.sessionId)
     if (session === null) throw new Error('the session is gone')
     const { supervision, owner } = session
@@ -131,7 +131,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
       quorum: wait.wait === 'approval' ? gatheredYeses(wait) : null,
     }
   }
-  const messageOf = async (wait: PersonWait, state: CardState, room = ROOM): Promise<SlackMessage> =>
+  const messageOf = async (wait: PersonRecord, state: CardState, room = ROOM): Promise<SlackMessage> =>
     renderCard(await subjectOf(wait), {
       detail: 'standard',
       link: null,

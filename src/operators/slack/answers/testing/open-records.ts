@@ -3,7 +3,7 @@
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createSystemClock } from '../../../../domain/clock.ts'
-import type { PersonWait } from '../../../../domain/feed.ts'
+import type { PersonRecord } from '../../../../domain/records/record.ts'
 import type { JsonSchema } from '../../../../domain/tool-settings.ts'
 import { openEngine, testTool } from '../../../../engine/testing/open-engine.ts'
 import { createNoteShown } from '../../../../supervision/approvals/note-shown.ts'
@@ -31,7 +31,7 @@ const stall = {
 }
 const policy = JSON.stringify({ enabled: true, commands: ['npm test'] })
 
-type ElsewhereKind = 'diff' | 'permission' | 'policy' | 'prompt' | 'instruction' | 'alert'
+type ElsewhereKind = 'diff' | 'permission' | 'policy' | 'prompt' | 'standby' | 'alert'
 type OwnKind = 'tool_call' | 'question'
 export type RecordKind = ElsewhereKind | OwnKind
 
@@ -81,7 +81,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
       }),
     policy: () => tools.check_auto_approve(agent(workspace), { tool_name: 'Bash', context: { command: 'npm test' } }),
     prompt: async () => void asking.forward_prompt(agent(plain), { prompt_text: 'Shall I go on?' }),
-    instruction: async () => void asking.wait_for_instruction(agent(plain), { message: 'What next?' }),
+    standby: async () => void asking.wait_for_instruction(agent(plain), { message: 'What next?' }),
     async alert() {
       await reports.heartbeat(agent(plain), {})
       await clock.advance(310_000)
@@ -105,15 +105,15 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     agent: agent(plain),
     pass: (ms: number) => clock.advance(ms),
     /** Ann answers somewhere else. */
-    async decideElsewhere(wait: PersonWait): Promise<void> {
+    async decideElsewhere(wait: PersonRecord): Promise<void> {
       if (wait.wait === 'approval')
         await desk.approvals.decide(ann, wait.id, { decision: 'reject', digest: wait.digest })
       else if (wait.wait === 'prompt') await prompts.decide(ann, wait.id, { decision: 'stop' })
-      else if (wait.wait === 'instruction') await prompts.resume(ann, wait.id, { instruction: null })
+      else if (wait.wait === 'standby') await prompts.resume(ann, wait.id, { instruction: null })
       else await stalls.dismiss(ann, wait.id)
     },
     /** The time of a record is over, and somebody has noticed. */
-    async expire(wait: PersonWait): Promise<void> {
+    async expire(wait: PersonRecord): Promise<void> {
       await clock.advance(24 * 3_600_000)
       if (wait.wait === 'approval') await desk.elsewhere.expire(wait)
       else if (wait.wait === 'alert') await reports.heartbeat(agent(plain), {})
@@ -189,7 +189,7 @@ export async function openOwn(kind: OwnKind, schema: JsonSchema = sizes) {
     async pass(ms: number): Promise<void> {
       later += ms
     },
-    async decideElsewhere({ id }: Pick<PersonWait, 'id'>): Promise<void> {
+    async decideElsewhere({ id }: Pick<PersonRecord, 'id'>): Promise<void> {
       await approvals.decide(ann, id, { decision: 'reject' })
     },
     async expire(): Promise<void> {

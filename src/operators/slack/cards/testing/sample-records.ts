@@ -1,4 +1,4 @@
-import type { Alert, Approval, InstructionWait, Prompt } from '../../../../domain/wait.ts'
+import type { Alert, Approval, Prompt, Standby } from '../../../../domain/records/record.ts'
 import { approval } from '../../../../supervision/testing/approval.ts'
 import type { CardLook, CardSession, CardSubject } from '../card.ts'
 
@@ -133,9 +133,9 @@ export const prompt: Prompt = {
   instruction: null,
 }
 
-export const instructionWait: InstructionWait = {
+export const standby: Standby = {
   ...record,
-  wait: 'instruction',
+  wait: 'standby',
   tool: 'wait_for_instruction',
   status: 'pending',
   supervised: elsewhere,

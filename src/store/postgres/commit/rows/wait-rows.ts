@@ -1,6 +1,6 @@
 // Rows of waits: approvals, questions and calls that a run waits for.
 
-import type { Wait } from '../../../../domain/wait.ts'
+import type { AnyRecord } from '../../../../domain/records/record.ts'
 import { waitData } from '../../../packing/stored-fields.ts'
 import { isUnapplied } from '../../rows/wait-table.ts'
 import { columnsOf, insertRows, setAll, updateRows } from '../batch.ts'
@@ -31,12 +31,12 @@ const updateWaits = updateRows(
   setAll(Object.keys(waitState)),
 )
 
-const waitStateOf = (wait: Wait): unknown[] => [
+const waitStateOf = (wait: AnyRecord): unknown[] => [
   ...[wait.runId, wait.continuationRunId, wait.owner, wait.status, wait.expiresAt, waitData(wait), isUnapplied(wait)],
 ]
 
 export const createWaitRows = (sending: Sending) =>
-  createRecords<Wait>(
+  createRecords<AnyRecord>(
     (rows) =>
       sending.send(
         insertWaits,

@@ -1,13 +1,16 @@
 // What a suspended run waits for: a person's decision, or the result of a tool that runs in the client. A wait is a row in the
 // store, not a timer or a socket: an answer through any door, at any later time, starts the continuation of the run.
 
-import type { AnswerableBy } from './approval-rule.ts'
-import type { AskedQuestion } from './question.ts'
-import type { Yes } from './quorum.ts'
-import type { ProgressItem } from './supervision.ts'
-import type { Risk } from './tool-settings.ts'
+import type { AnswerableBy } from '../approval-rule.ts'
+import type { AskedQuestion } from '../question.ts'
+import type { Yes } from '../quorum.ts'
+import type { ProgressItem } from '../supervision.ts'
+import type { Risk } from '../tool-settings.ts'
 
-export type Wait = Approval | ClientCall | Prompt | InstructionWait | Alert
+export type AnyRecord = Approval | ClientCall | Prompt | Standby | Alert
+
+/** Records that a person answers. A client call is answered by the client. */
+export type PersonRecord = Exclude<AnyRecord, ClientCall>
 
 /** What every record has that waits for an answer, whether or not a run of ours waits for it. */
 interface OpenRecord {
@@ -159,8 +162,8 @@ export interface Prompt extends WaitBase, DecidedRecord {
 }
 
 /** An agent elsewhere stands by until an operator tells it what to do next. */
-export interface InstructionWait extends WaitBase, DecidedRecord {
-  wait: 'instruction'
+export interface Standby extends WaitBase, DecidedRecord {
+  wait: 'standby'
   status: 'pending' | 'resumed' | 'timeout' | 'interrupted'
   supervised: AskedElsewhere
   message: string
@@ -188,20 +191,20 @@ export interface Alert extends WaitBase, DecidedRecord {
 }
 
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
-export type SupervisedWait = Prompt | InstructionWait | Alert | SupervisedApproval
+export type SupervisedRecord = Prompt | Standby | Alert | SupervisedApproval
 export type SupervisedApproval = Approval & { supervised: object }
 
-export const isSupervised = (wait: Wait): wait is SupervisedWait =>
+export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
   wait.wait !== 'client_call' && wait.supervised !== undefined
 
-export const isSupervisedApproval = (wait: Wait): wait is SupervisedApproval =>
+export const isSupervisedApproval = (wait: AnyRecord): wait is SupervisedApproval =>
   wait.wait === 'approval' && wait.supervised !== undefined
 
 /** Since when nobody waits for the answer to a record that is still open; null: somebody does. */
 export const nobodyWaitsSince = ({
   status,
   supervised,
-}: Pick<Wait, 'status'> & { supervised?: object }): number | null =>
+}: Pick<AnyRecord, 'status'> & { supervised?: object }): number | null =>
   status === 'pending' && supervised !== undefined && 'leftAt' in supervised && typeof supervised.leftAt === 'number'
     ? supervised.leftAt
     : null
@@ -210,7 +213,7 @@ export const NOBODY_WAITS =
   'Nobody waits for this answer now: the call was cancelled, or the agent’s program has ended. Your answer is kept in case it asks again.'
 
 /** Whether the record still wants something of a person. */
-export const isWaiting = (wait: Wait): boolean =>
+export const isWaiting = (wait: AnyRecord): boolean =>
   wait.status === 'pending' || (wait.wait === 'alert' && (wait.status === 'nudged' || wait.status === 'escalated'))
 
 export interface ClientCall extends WaitBase {
@@ -251,5 +254,5 @@ export interface WaitAnswer {
     | { type: 'interrupted' }
 }
 
-export const hasExpired = ({ expiresAt }: Pick<Wait, 'expiresAt'>, now: number): boolean =>
+export const hasExpired = ({ expiresAt }: Pick<AnyRecord, 'expiresAt'>, now: number): boolean =>
   expiresAt !== null && expiresAt <= now
