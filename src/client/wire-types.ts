@@ -1,5 +1,6 @@
 // Types for the answers of the agent, session and run routes. Names are as on the wire.
 
+import type { View } from '../protocols/manage/records/schema.ts'
 import type { RunEvent } from './ag-ui-event.ts'
 
 export interface TokensUsed {
@@ -76,6 +77,7 @@ export interface Approval {
   quorum: number
   /** Where several people have to say yes: the yeses so far. */
   decisions: { by: string; at: string; channel: string }[]
+  view: RecordView
 }
 
 /** What a change by an agent elsewhere does to one file. */
@@ -312,6 +314,7 @@ interface SupervisedRecord {
   /** Since when no call of the agent waits for the answer; null: one waits, or the agent was told to ask again. */
   nobody_waits_since: string | null
   message_refs: Record<string, string>
+  view: RecordView
 }
 
 /** A question that an agent forwards to its operator. */
@@ -457,12 +460,16 @@ export type InboxItem = {
   decided_at: string | null
   decided_by: string | null
   decided_channel: string | null
+  view: RecordView
 } & (
-  | { kind: 'approval'; approval: Approval }
-  | { kind: 'prompt'; prompt: Prompt }
-  | { kind: 'wait'; wait: Standby }
-  | { kind: 'alert'; alert: Alert }
+  | { kind: 'approval'; approval: Omit<Approval, 'view'> }
+  | { kind: 'prompt'; prompt: Omit<Prompt, 'view'> }
+  | { kind: 'wait'; wait: Omit<Standby, 'view'> }
+  | { kind: 'alert'; alert: Omit<Alert, 'view'> }
 )
+
+/** A record in words. Lay it out as you like; `answer` of the client sends one of its actions. */
+export type RecordView = View
 
 /** A way to reach operators. */
 export interface Channel {

@@ -139,6 +139,7 @@ export async function openSupervisedDoors(
       }),
       ...createSupervisionRoutes({
         ...elsewhere,
+        engine,
         ...workOf(elsewhere, { store, log, clock, ids }),
         oversight,
       }),

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/records/record.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import { exampleApprovalView } from '../records/schema.ts'
 import {
   ApprovalSchema,
   DecisionSchema,
@@ -55,6 +56,7 @@ export const exampleApproval = {
   edited: false,
   quorum: 1,
   decisions: [],
+  view: exampleApprovalView,
 }
 
 const exampleShown = {

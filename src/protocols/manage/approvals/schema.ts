@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/records/record.ts'
+import { ViewSchema } from '../records/schema.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
@@ -230,6 +231,7 @@ export const ApprovalSchema = z
     decisions: z
       .array(z.strictObject({ by: z.string(), at: time, channel: z.string() }))
       .describe('Where several people have to say yes: the yeses so far. Empty otherwise.'),
+    view: ViewSchema,
   })
   .meta({ id: 'Approval' })
 

@@ -5,6 +5,7 @@ import type { RouteDescription } from '../../../http/route-description.ts'
 import { exampleApproval } from '../approvals/describe.ts'
 import { ApprovalSchema } from '../approvals/schema.ts'
 import { feedTag } from '../events/describe.ts'
+import { ViewSchema } from '../records/schema.ts'
 import { examplePrompt } from '../supervision/describe-records.ts'
 import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
 
@@ -24,6 +25,7 @@ const shared = {
   decided_at: z.iso.datetime().nullable(),
   decided_by: z.string().nullable(),
   decided_channel: z.string().nullable(),
+  view: ViewSchema,
 }
 
 export const inboxKinds = ['approval', 'prompt', 'wait', 'alert'] as const
@@ -35,28 +37,38 @@ export const InboxSchema = z.strictObject({
         z.strictObject({
           ...shared,
           kind: z.literal('approval'),
-          approval: ApprovalSchema.describe('Answer it with `POST /approvals/{id}`.'),
+          approval: ApprovalSchema.omit({ view: true })
+            .meta({ id: 'ApprovalRecord' })
+            .describe('Answer it with `POST /approvals/{id}`.'),
         }),
         z.strictObject({
           ...shared,
           kind: z.literal('prompt'),
-          prompt: PromptSchema.describe('Answer it with `POST /prompts/{id}`.'),
+          prompt: PromptSchema.omit({ view: true })
+            .meta({ id: 'PromptRecord' })
+            .describe('Answer it with `POST /prompts/{id}`.'),
         }),
         z.strictObject({
           ...shared,
           kind: z.literal('wait'),
-          wait: StandbySchema.describe('Answer it with `POST /waits/{id}`.'),
+          wait: StandbySchema.omit({ view: true })
+            .meta({ id: 'WaitRecord' })
+            .describe('Answer it with `POST /waits/{id}`.'),
         }),
         z.strictObject({
           ...shared,
           kind: z.literal('alert'),
-          alert: AlertSchema.describe('Answer it with `POST /alerts/{id}/nudge`, `dismiss` or `stop`.'),
+          alert: AlertSchema.omit({ view: true })
+            .meta({ id: 'AlertRecord' })
+            .describe('Answer it with `POST /alerts/{id}/nudge`, `dismiss` or `stop`.'),
         }),
       ])
       .meta({ id: 'InboxItem' }),
   ),
   cursor: z.string().describe('Send it to `GET /inbox/events` as `after`: that stream goes on where this list ends.'),
 })
+
+const withoutView = <T extends { view: unknown }>({ view: _, ...rest }: T) => rest
 
 const { session_id, agent, created_at, expires_at } = exampleApproval
 
@@ -100,7 +112,8 @@ export const describeInbox: RouteDescription = {
                 decided_at: examplePrompt.decided_at,
                 decided_by: examplePrompt.decided_by,
                 decided_channel: examplePrompt.decided_channel,
-                prompt: examplePrompt,
+                view: examplePrompt.view,
+                prompt: withoutView(examplePrompt),
               },
               {
                 id: exampleApproval.approval_id,
@@ -119,7 +132,8 @@ export const describeInbox: RouteDescription = {
                 decided_at: null,
                 decided_by: null,
                 decided_channel: null,
-                approval: exampleApproval,
+                view: exampleApproval.view,
+                approval: withoutView(exampleApproval),
               },
             ],
             cursor: 'f.12',

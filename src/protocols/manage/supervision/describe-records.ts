@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ResponseDescription, RouteDescription } from '../../../http/route-description.ts'
+import { exampleAlertView, exampleStandbyView, exampleView } from '../records/schema.ts'
 import {
   AlertSchema,
   alertStatuses,
@@ -35,6 +36,7 @@ const decided = { decided_at: '2026-11-15T09:01:00.000Z', decided_by: 'ada', dec
 export const examplePrompt: z.infer<typeof PromptSchema> = {
   prompt_id: id,
   ...record,
+  view: exampleView,
   status: 'pending',
   prompt_text: 'The tests pass. Shall I also update the docs?',
   prompt_type: 'continuation',
@@ -49,6 +51,7 @@ export const examplePrompt: z.infer<typeof PromptSchema> = {
 export const exampleWait: z.infer<typeof StandbySchema> = {
   wait_id: id,
   ...record,
+  view: exampleStandbyView,
   status: 'waiting',
   message: 'The migration is done. What next?',
   timeout_seconds: 0,
@@ -59,6 +62,7 @@ export const exampleWait: z.infer<typeof StandbySchema> = {
 export const exampleAlert: z.infer<typeof AlertSchema> = {
   alert_id: id,
   ...record,
+  view: exampleAlertView,
   status: 'pending',
   last_tool: 'heartbeat',
   last_activity_at: '2026-11-15T08:55:00.000Z',

@@ -29,7 +29,7 @@ const recordView = (record: Prompt | Standby | Alert) => ({
   message_refs: record.messageRefs,
 })
 
-export const promptView = (prompt: Prompt): z.infer<typeof PromptSchema> => ({
+export const promptView = (prompt: Prompt): Omit<z.infer<typeof PromptSchema>, 'view'> => ({
   prompt_id: prompt.id,
   ...recordView(prompt),
   status: prompt.status,
@@ -43,7 +43,7 @@ export const promptView = (prompt: Prompt): z.infer<typeof PromptSchema> => ({
   reason: prompt.reason,
 })
 
-export const standbyView = (wait: Standby): z.infer<typeof StandbySchema> => ({
+export const standbyView = (wait: Standby): Omit<z.infer<typeof StandbySchema>, 'view'> => ({
   wait_id: wait.id,
   ...recordView(wait),
   status: wait.status === 'pending' ? 'waiting' : wait.status,
@@ -53,7 +53,7 @@ export const standbyView = (wait: Standby): z.infer<typeof StandbySchema> => ({
   instruction: wait.instruction,
 })
 
-export const alertView = (alert: Alert): z.infer<typeof AlertSchema> => ({
+export const alertView = (alert: Alert): Omit<z.infer<typeof AlertSchema>, 'view'> => ({
   alert_id: alert.id,
   ...recordView(alert),
   status: alert.status,

@@ -1,6 +1,7 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
 import type { SupervisedRecord } from '../../../domain/records/record.ts'
+import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { Prompts } from '../../../supervision/prompts/prompts.ts'
@@ -9,6 +10,7 @@ import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink } from '../../shared/request/page.ts'
+import { createRecordViews } from '../records/record-views.ts'
 import { decodeBody, decodeOwner, decodeSession, decodeStatus, decodeWaitAnswer, idIn } from './decode.ts'
 import {
   describeAlert,
@@ -27,6 +29,7 @@ import { alertView, promptView, standbyView } from './encode.ts'
 import { alertStatuses, NoBodySchema, NudgeSchema, PromptAnswerSchema, promptStatuses, waitStatuses } from './schema.ts'
 
 export interface RecordRoutesDeps {
+  engine: { sessions: Pick<Engine['sessions'], 'overview'> }
   records: Records
   prompts: Pick<Prompts, 'decide' | 'resume'>
   stalls: Pick<Stalls, 'nudge' | 'dismiss' | 'stop'>
@@ -37,7 +40,7 @@ interface Listed<Kind extends RecordKind> {
   path: string
   /** `waiting` and `all` can be asked for everywhere. */
   statuses: readonly SupervisedRecord['status'][]
-  view: (one: RecordTypes[Kind]) => unknown
+  view: (one: RecordTypes[Kind]) => object
 }
 
 const PAGE = { max: 100, fallback: 50 }
@@ -45,7 +48,8 @@ const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 
 export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
-  const { records, prompts, stalls, oversight } = deps
+  const { engine, records, prompts, stalls, oversight } = deps
+  const recordViews = createRecordViews(engine)
 
   /** Operators see the records of all owners, and the audit trail says that they looked. */
   function lister<Kind extends RecordKind>(kind: Kind, { path, statuses, view }: Listed<Kind>): Route['handle'] {
@@ -67,18 +71,20 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       const shown = found.slice(0, limit)
       const last = found.length > limit ? shown.at(-1) : undefined
       const next = last === undefined ? null : printPlace(last)
-      reply.json(200, { [path]: shown.map(view) }, nextLink(`/${path}`, request.query, next))
+      const views = await recordViews.many(shown)
+      const encoded = shown.map((one) => ({ ...view(one), view: views(one) }))
+      reply.json(200, { [path]: encoded }, nextLink(`/${path}`, request.query, next))
     }
   }
 
   const shower =
-    <Kind extends RecordKind>(kind: Kind, view: (one: RecordTypes[Kind]) => unknown): Route['handle'] =>
+    <Kind extends RecordKind>(kind: Kind, view: (one: RecordTypes[Kind]) => object): Route['handle'] =>
     async (request, reply) => {
       const viewer = viewerOf(request.principal)
       const record = await records.get(kind, viewer.by, idIn(request))
       reply.note({ session_id: record.sessionId })
       await oversight.foreignSession(viewer, record.sessionId)
-      reply.json(200, view(record))
+      reply.json(200, { ...view(record), view: await recordViews.one(record) })
     }
 
   async function answerPrompt(request: Request, reply: Reply): Promise<void> {
@@ -89,21 +95,21 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       ...(reason === undefined ? {} : { reason }),
     })
     reply.note({ session_id: prompt.sessionId })
-    reply.json(200, promptView(prompt))
+    reply.json(200, { ...promptView(prompt), view: await recordViews.one(prompt) })
   }
 
   async function answerWait(request: Request, reply: Reply): Promise<void> {
     const instruction = await decodeWaitAnswer(request)
     const wait = await prompts.resume(callerOf(request.principal, request.channel), idIn(request), { instruction })
     reply.note({ session_id: wait.sessionId })
-    reply.json(200, standbyView(wait))
+    reply.json(200, { ...standbyView(wait), view: await recordViews.one(wait) })
   }
 
   async function nudge(request: Request, reply: Reply): Promise<void> {
     const { message } = await decodeBody(request, NudgeSchema)
     const alert = await stalls.nudge(callerOf(request.principal, request.channel), idIn(request), message)
     reply.note({ session_id: alert.sessionId })
-    reply.json(200, alertView(alert))
+    reply.json(200, { ...alertView(alert), view: await recordViews.one(alert) })
   }
 
   const ending =
@@ -112,7 +118,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       await decodeBody(request, NoBodySchema)
       const alert = await end(callerOf(request.principal, request.channel), idIn(request))
       reply.note({ session_id: alert.sessionId })
-      reply.json(200, alertView(alert))
+      reply.json(200, { ...alertView(alert), view: await recordViews.one(alert) })
     }
 
   return [

@@ -5,6 +5,7 @@ import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../..
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { ProgressSchema, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
 import { nobodyWaits } from '../approvals/schema.ts'
+import { ViewSchema } from '../records/schema.ts'
 
 /** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
 const TextSchema = z
@@ -174,6 +175,7 @@ const record = {
   decided_channel: z.string().nullable().describe('The way the answer came: `http`, `ctl`, …'),
   nobody_waits_since: nobodyWaits,
   message_refs: z.record(z.string(), z.string()).describe('The messages that announced it, by channel.'),
+  view: ViewSchema,
 }
 
 export const PromptSchema = z
