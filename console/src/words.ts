@@ -3,24 +3,10 @@
 import type { Tone } from './parts/Badge.tsx'
 
 const statuses: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
-  // Approvals, prompts, waits and alerts.
-  pending: ['Waiting for you', 'accent'],
-  waiting: ['Waiting', 'accent'],
-  approved: ['Approved', 'good'],
-  consumed: ['Approved', 'good'],
-  answered: ['Answered', 'good'],
-  rejected: ['Rejected', 'bad'],
-  expired: ['Expired', 'neutral'],
-  decided: ['Answered', 'good'],
-  resumed: ['Resumed', 'good'],
-  timeout: ['Timed out', 'neutral'],
-  nudged: ['Nudged', 'warn'],
-  self_recovered: ['Recovered', 'good'],
-  escalated: ['Escalated', 'warn'],
-  dismissed: ['Dismissed', 'neutral'],
   // Runs and sessions.
   queued: ['Queued', 'neutral'],
   running: ['Running', 'accent'],
+  waiting: ['Waiting', 'accent'],
   completed: ['Done', 'good'],
   failed: ['Failed', 'bad'],
   cancelled: ['Stopped', 'neutral'],
@@ -43,31 +29,11 @@ export const statusWord = (status: string): string => statuses[status]?.[0] ?? s
 export const statusTone = (status: string): Tone => statuses[status]?.[1] ?? 'neutral'
 
 const kinds: Readonly<Record<string, string>> = {
-  approval: 'Approval',
-  prompt: 'Question from an agent',
-  wait: 'Agent stands by',
-  alert: 'Silent agent',
-  tool_call: 'Tool call',
-  question: 'Question of a tool',
-  diff: 'Change of a file',
-  permission: 'Tool of a host',
-  policy: 'Policy',
   chat: 'Chat',
   supervised: 'Coding agent',
 }
 
 export const kindWord = (kind: string): string => kinds[kind] ?? kind
-
-const channels: Readonly<Record<string, string>> = {
-  console: 'in the console',
-  http: 'over HTTP',
-  ctl: 'in the terminal',
-  slack: 'in Slack',
-  'ag-ui': 'in the chat',
-}
-
-/** Where somebody decided: `in Slack`. */
-export const channelWord = (channel: string): string => channels[channel.split(':', 1)[0] ?? ''] ?? `through ${channel}`
 
 const sizes = ['B', 'kB', 'MB', 'GB'] as const
 

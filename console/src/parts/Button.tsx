@@ -9,7 +9,7 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   /** A picture before the text. */
   icon?: ReactNode
   /** The key that does the same, shown beside the text. */
-  hint?: string
+  hint?: string | undefined
   isBusy?: boolean
   ref?: Ref<HTMLButtonElement>
 }

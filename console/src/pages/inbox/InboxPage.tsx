@@ -2,27 +2,26 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
-import { AlertCard } from '../../parts/approval/AlertCard.tsx'
 import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
-import { PromptCard } from '../../parts/approval/PromptCard.tsx'
-import { WaitCard } from '../../parts/approval/WaitCard.tsx'
+import { RecordCard } from '../../parts/approval/RecordCard.tsx'
+import { kindsOfRecords, recordKinds } from '../../parts/approval/record-kinds.ts'
+import { useRecordKind } from '../../parts/approval/use-record.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
+import { riskWords } from '../../parts/Badge.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, InboxIcon } from '../../parts/icons.ts'
 import { leaveField } from '../../parts/leave-field.ts'
 import { Page } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty } from '../../parts/States.tsx'
 import { PasskeyOffer } from '../../sign-in/PasskeyOffer.tsx'
 import { InboxList } from './InboxList.tsx'
 import styles from './InboxPage.module.css'
 import type { InboxRow } from './inbox-rows.ts'
-import { useRecordKind } from './record-kind.ts'
 import type { InboxFilter } from './use-inbox-rows.ts'
 
-const kinds = ['approval', 'prompt', 'wait', 'alert'] as const
-const risks = ['low', 'high', 'critical'] as const
+const risks = ['critical', 'high', 'low'] as const
 
 /** Everything that waits for a person, and the item that is open beside it. */
 export default function InboxPage({ id }: { id: string | null }) {
@@ -80,10 +79,11 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('kind', target.value)}
               >
                 <option value="">All kinds</option>
-                <option value="approval">Approvals</option>
-                <option value="prompt">Questions</option>
-                <option value="wait">Standing by</option>
-                <option value="alert">Silent agents</option>
+                {kindsOfRecords.map((kind) => (
+                  <option key={kind} value={kind}>
+                    {recordKinds[kind].name}
+                  </option>
+                ))}
               </Select>
               <Select
                 label="Risk"
@@ -92,9 +92,11 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('risk', target.value)}
               >
                 <option value="">All risks</option>
-                <option value="critical">Critical</option>
-                <option value="high">High risk</option>
-                <option value="low">Low risk</option>
+                {risks.map((risk) => (
+                  <option key={risk} value={risk}>
+                    {riskWords[risk]}
+                  </option>
+                ))}
               </Select>
             </div>
             {filter.session !== undefined && (
@@ -158,19 +160,10 @@ function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
   useEffect(() => {
     if (kind !== undefined) place.current?.focus({ preventScroll: true })
   }, [kind])
-  if (kind === undefined) {
-    return (
-      <CardState>
-        {error === null ? <Loading rows={1} height={320} /> : <Failed error={error} onRetry={retry} />}
-      </CardState>
-    )
-  }
+  if (kind === undefined) return <CardState error={error} onRetry={retry} height={320} />
   return (
     <div ref={place} className={styles.place} tabIndex={-1}>
-      {kind === 'approval' && <ApprovalCard id={id} item={row?.item} onMoved={onMoved} />}
-      {kind === 'prompt' && <PromptCard id={id} />}
-      {kind === 'wait' && <WaitCard id={id} />}
-      {kind === 'alert' && <AlertCard id={id} />}
+      {kind === 'approval' ? <ApprovalCard id={id} onMoved={onMoved} /> : <RecordCard kind={kind} id={id} />}
     </div>
   )
 }
@@ -178,7 +171,7 @@ function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
 /** The filter lives in the address, so that it can be kept and shared. */
 function useFilter() {
   const [params, setParams] = useSearchParams()
-  const kind = kinds.find((one) => one === params.get('kind'))
+  const kind = kindsOfRecords.find((one) => one === params.get('kind'))
   const risk = risks.find((one) => one === params.get('risk'))
   const session = params.get('session')
   const filter: InboxFilter = {

@@ -12,6 +12,7 @@ function item(second: number): InboxItem {
     host: null,
     tool: 'send_mail',
     session_title: null,
+    view: { title: 'send_mail', gist: 'to: bob' },
   }
   return { id: `id-${String(second).padStart(3, '0')}`, created_at, ...parts } as unknown as InboxItem
 }
@@ -78,12 +79,11 @@ test('a row is found by all words, in any of its names', () => {
   const row = { item: item(1), isGone: false }
   expect(fits(row, '')).toBe(true)
   expect(fits(row, 'ADA send')).toBe(true)
-  expect(fits(row, 'ada bob')).toBe(false)
+  expect(fits(row, 'ada eve')).toBe(false)
 })
 
-test('a change is found by its file', () => {
-  const change = { file_path: 'src/two.ts', kind: 'modify', added_lines: 1, removed_lines: 0 }
-  const approval = { kind: 'diff', title: 'Safe!', tool: 'ask_approval', description: '', change }
-  const row = { item: { ...item(1), kind: 'approval', approval } as unknown as InboxItem, isGone: false }
-  expect(fits(row, 'two.ts')).toBe(true)
+test('a row is found by what it shows', () => {
+  const view = { title: 'Change src/two.ts', gist: '+1 −0' }
+  const row = { item: { ...item(1), title: 'Safe!', view } as unknown as InboxItem, isGone: false }
+  expect(['two.ts', '+1', 'safe', 'three.ts'].map((text) => fits(row, text))).toEqual([true, true, true, false])
 })

@@ -1,7 +1,6 @@
 // The rows of the inbox while somebody looks at it. What is done stays in its place, greyed, so that nothing moves under the pointer.
 
 import type { InboxItem } from 'quarterdeck/client'
-import { approvalGist, approvalTitle } from '../../parts/approval/approval-title.ts'
 
 export interface InboxRow {
   item: InboxItem
@@ -77,17 +76,8 @@ function merged(a: readonly InboxRow[], b: readonly InboxRow[]): InboxRow[] {
 /** Whether a row has what somebody typed, in what it shows or in the names of who waits. */
 export function fits({ item }: InboxRow, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const shown = item.kind === 'approval' ? [approvalTitle(item.approval), approvalGist(item.approval)] : []
-  const about = [
-    ...shown,
-    item.title,
-    item.agent,
-    item.owner,
-    item.host ?? '',
-    item.tool ?? '',
-    item.session_title ?? '',
-  ]
-    .join(' ')
-    .toLowerCase()
+  const { title, gist } = item.view
+  const names = [item.title, item.agent, item.owner, item.host ?? '', item.tool ?? '', item.session_title ?? '']
+  const about = [title, gist, ...names].join(' ').toLowerCase()
   return words.every((word) => about.includes(word))
 }

@@ -1,30 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
-import type { InboxItem, ShownApproval } from 'quarterdeck/client'
+import type { ShownApproval } from 'quarterdeck/client'
 import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
-import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
-import { kindWord } from '../../words.ts'
 import { Button } from '../Button.tsx'
-import { ApprovalIcon, ChangeIcon, PolicyIcon, QuestionIcon, ToolIcon } from '../icons.ts'
-import { Failed, Loading } from '../States.tsx'
 import { allSeen, type Seen } from '../seen/seen.ts'
-import { Time } from '../Time.tsx'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
-import { approvalTitle } from './approval-title.ts'
 import { lockReason } from './approve-lock.ts'
 import { CardFrame, CardState } from './CardFrame.tsx'
-import { DecisionBar, OutcomeBar } from './DecisionBar.tsx'
+import { DecisionBar } from './DecisionBar.tsx'
 import { lookedAt } from './looked-at.ts'
-import { Notice } from './Notice.tsx'
-import { Outcome, outcomeWords } from './Outcome.tsx'
 import { Problem } from './Problem.tsx'
 import { RejectDialog } from './RejectDialog.tsx'
-import { useApproval } from './use-approval.ts'
+import { inBar, keyOf, type RecordAction } from './record-actions.ts'
 import { useDecide } from './use-decide.ts'
+import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
 /** Few decisions are edits, so it is loaded when somebody edits. */
@@ -32,8 +25,6 @@ const EditDialog = lazy(() => import('./EditDialog.tsx').then(({ EditDialog }) =
 
 export interface ApprovalCardProps {
   id: string
-  /** Its item in the inbox, which knows the owner. */
-  item?: InboxItem | undefined
   /** It stands in a conversation, and not on a page of its own. */
   docked?: boolean
   /** The keys `a`, `r`, `e` and `m`. */
@@ -43,7 +34,7 @@ export interface ApprovalCardProps {
 }
 
 /** Something that a person decides about: everything that would run, and the buttons. */
-export function ApprovalCard({ id, item, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
+export function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
   const [movedTo, setMovedTo] = useState<{ from: string; to: string } | null>(null)
   const shownId = movedTo?.from === id ? movedTo.to : id
   const [isWhole, setWhole] = useState(false)
@@ -57,23 +48,12 @@ export function ApprovalCard({ id, item, docked = false, hasKeys = true, onMoved
     },
     [id, shownId, onMoved],
   )
-  if (data === undefined) {
-    return (
-      <CardState>
-        {error === null ? (
-          <Loading rows={1} height={docked ? 180 : 320} />
-        ) : (
-          <Failed error={error} onRetry={() => void refetch()} />
-        )}
-      </CardState>
-    )
-  }
+  if (data === undefined) return <CardState error={error} onRetry={() => void refetch()} height={docked ? 180 : 320} />
   return (
     <LoadedCard
       approval={data}
       readAt={dataUpdatedAt}
       before={before}
-      item={item}
       docked={docked}
       hasKeys={hasKeys}
       onMoved={move}
@@ -88,25 +68,15 @@ interface LoadedCardProps extends Required<Pick<ApprovalCardProps, 'docked' | 'h
   readAt: number
   /** What was shown last, to say what has changed. */
   before: { current: ShownApproval | null }
-  item: InboxItem | undefined
   onMoved: (id: string) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
 }
 
-type Open = 'approve' | 'remember' | 'reject' | 'edit' | null
+/** The dialog that is open. `remember`: the one of `approve`, opened to choose what is remembered. */
+type Open = RecordAction['name'] | 'remember' | null
 
-function LoadedCard({
-  approval,
-  readAt,
-  before,
-  item,
-  docked,
-  hasKeys,
-  onMoved,
-  onOpenAll,
-  isOpening,
-}: LoadedCardProps) {
+function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpenAll, isOpening }: LoadedCardProps) {
   const isLive = useIsLive()
   const formId = useId()
   const [open, setOpen] = useState<Open>(null)
@@ -115,13 +85,14 @@ function LoadedCard({
   const hasSaidYes = useHasSaidYes(approval)
   const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved })
   const isSettled = useSettled(approval.digest)
-  const isPending = approval.status === 'pending'
-  const isQuestion = approval.kind === 'question'
+  const { view } = approval
+  const isPending = view.outcome === null
+  const actionOf = (name: Open) =>
+    view.actions.find((action) => action.name === (name === 'remember' ? 'approve' : name))
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
   const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive, hasSaidYes }
   const lock = lockReason(facts)
-  const mayEdit = !isQuestion && approval.kind !== 'policy' && approval.change?.kind !== 'delete'
 
   const openIfAble = (next: Open) => {
     if (!isPending || !isLive || decide.isBusy) return
@@ -129,90 +100,60 @@ function LoadedCard({
     decide.clear()
     setOpen(next)
   }
-  useKeys(
-    hasKeys && isPending
-      ? [
-          ...(isQuestion
-            ? []
-            : [
-                { keys: 'a', name: 'Approve', group: 'Decision', run: () => openIfAble('approve') },
-                { keys: 'm', name: 'Approve and remember', group: 'Decision', run: () => openIfAble('remember') },
-              ]),
-          { keys: 'r', name: 'Reject with a reason', group: 'Decision', run: () => openIfAble('reject') },
-          ...(mayEdit
-            ? [{ keys: 'e', name: 'Edit, then approve', group: 'Decision', run: () => openIfAble('edit') }]
-            : []),
-        ]
-      : [],
-  )
+  const keys = view.actions.flatMap((action) => {
+    const own = { keys: keyOf(action) ?? '', name: action.label, group: 'Decision', run: () => openIfAble(action.name) }
+    const remember = { ...own, keys: 'm', name: `${action.label} and remember`, run: () => openIfAble('remember') }
+    // The form of a question has its own key.
+    return action.name === 'answer' ? [] : action.name === 'approve' ? [own, remember] : [own]
+  })
+  useKeys(hasKeys ? keys : [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a yes to another question must be asked for again
   useEffect(() => setOpen((was) => (was === 'approve' || was === 'remember' ? null : was)), [approval.digest])
   const close = () => {
     decide.clear()
     setOpen(null)
   }
-  const askedAgain = newQuestion(approval)
   const isAnswerable = isPending && isLive
+  const asking = actionOf(open)
+  const isQuestion = actionOf('answer') !== undefined
 
   return (
     <>
       <CardFrame
-        kind={kindWord(approval.kind)}
-        icon={kindIcons[approval.kind]}
-        title={approvalTitle(approval)}
-        risk={approval.risk}
-        agent={approval.agent}
-        host={approval.host}
-        owner={item?.owner ?? null}
-        sessionId={approval.session_id}
-        createdAt={approval.created_at}
-        expiresAt={isPending ? approval.expires_at : null}
+        view={view}
         docked={docked}
         asOf={isLive ? null : readAt}
-        isDone={!isPending}
-        bar={
-          isPending ? (
-            <DecisionBar note={isQuestion ? (isLive ? null : lock) : lock}>
-              {mayEdit && (
-                <Button hint="e" disabled={!isAnswerable} onClick={() => openIfAble('edit')}>
-                  Edit
-                </Button>
-              )}
-              <Button hint="r" disabled={!isAnswerable} onClick={() => openIfAble('reject')}>
-                {isQuestion ? 'No answer' : 'Reject'}
-              </Button>
-              {isQuestion ? (
-                <Button kind="primary" type="submit" form={formId} isBusy={decide.isBusy} disabled={!isAnswerable}>
-                  Answer
+        buttons={
+          <DecisionBar note={isQuestion && isLive ? null : lock}>
+            {inBar(view.actions).map((action) =>
+              action.name === 'answer' ? (
+                <Button
+                  key={action.name}
+                  kind="primary"
+                  type="submit"
+                  form={formId}
+                  isBusy={decide.isBusy}
+                  disabled={!isAnswerable}
+                >
+                  {action.label}
                 </Button>
               ) : (
                 <Button
-                  kind="primary"
-                  hint="a"
-                  isBusy={decide.isBusy}
-                  disabled={lock !== null}
-                  title={lock ?? undefined}
-                  onClick={() => openIfAble('approve')}
+                  key={action.name}
+                  kind={action.main ? 'primary' : 'plain'}
+                  hint={keyOf(action)}
+                  isBusy={action.main && decide.isBusy}
+                  disabled={action.main ? lock !== null : !isAnswerable}
+                  title={action.main ? (lock ?? undefined) : undefined}
+                  onClick={() => openIfAble(action.name)}
                 >
-                  Approve
+                  {action.label}
                 </Button>
-              )}
-            </DecisionBar>
-          ) : (
-            <OutcomeBar>
-              <Outcome
-                status={approval.status}
-                by={approval.decided_by}
-                at={approval.decided_at}
-                channel={approval.decided_channel}
-                words={outcomeWords(approval)}
-              />
-              {askedAgain !== null && <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>}
-            </OutcomeBar>
-          )
+              ),
+            )}
+          </DecisionBar>
         }
       >
-        <Yeses approval={approval} />
         {isPending && open === null && <Problem error={decide.problem} />}
         <ApprovalEvidence
           // Another digest is another question: everything in it has to be looked at again.
@@ -223,7 +164,7 @@ function LoadedCard({
           onOpenAll={onOpenAll}
           isOpening={isOpening}
           form={
-            isQuestion && isPending
+            isQuestion
               ? {
                   id: formId,
                   onAnswer: (result) => isAnswerable && !decide.isBusy && void decide.respond(result, looked),
@@ -232,9 +173,10 @@ function LoadedCard({
           }
         />
       </CardFrame>
-      {isPending && (open === 'approve' || open === 'remember') && (
+      {asking?.name === 'approve' && (
         <ApproveDialog
           approval={approval}
+          action={asking}
           lookedAt={looked}
           decide={decide}
           lock={lock}
@@ -242,48 +184,22 @@ function LoadedCard({
           onClose={close}
         />
       )}
-      {isPending && open === 'reject' && (
-        <RejectDialog approval={approval} lookedAt={looked} decide={decide} isLive={isLive} onClose={close} />
+      {asking?.name === 'reject' && (
+        <RejectDialog
+          approval={approval}
+          action={asking}
+          lookedAt={looked}
+          decide={decide}
+          isLive={isLive}
+          onClose={close}
+        />
       )}
-      {isPending && open === 'edit' && (
+      {asking?.name === 'edit' && (
         <Suspense>
-          <EditDialog approval={approval} decide={decide} isLive={isLive} onClose={close} />
+          <EditDialog approval={approval} action={asking} decide={decide} isLive={isLive} onClose={close} />
         </Suspense>
       )}
     </>
-  )
-}
-
-const kindIcons = {
-  tool_call: <ToolIcon aria-hidden="true" />,
-  question: <QuestionIcon aria-hidden="true" />,
-  diff: <ChangeIcon aria-hidden="true" />,
-  permission: <ApprovalIcon aria-hidden="true" />,
-  policy: <PolicyIcon aria-hidden="true" />,
-} as const
-
-/** The server names the question that took the place of this one in the reason. */
-const newQuestion = ({ status, reason }: ShownApproval): string | null =>
-  status === 'interrupted' ? (/asked again as ([0-9a-f-]{36})/.exec(reason ?? '')?.[1] ?? null) : null
-
-/** `1 of 2 yeses: ada 5m ago`. */
-function Yeses({ approval: { quorum, decisions, status } }: { approval: ShownApproval }) {
-  if (quorum < 2) return null
-  return (
-    <Notice tone="neutral">
-      <p>
-        <strong>
-          {decisions.length} of {quorum} yeses
-        </strong>
-        {decisions.map(({ by, at }, i) => (
-          <span key={by}>
-            {i === 0 ? ': ' : ', '}
-            <bdi>{by}</bdi> <Time at={at} />
-          </span>
-        ))}
-        {status === 'pending' && '. The first no closes it.'}
-      </p>
-    </Notice>
   )
 }
 

@@ -5,26 +5,15 @@ import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './ApprovalEvidence.module.css'
-import {
-  answerRules,
-  changesSince,
-  DIFF,
-  POLICY,
-  PREVIEW,
-  QUESTION,
-  questionText,
-  showsArguments,
-} from './approval-parts.ts'
-import { CardSection } from './CardFrame.tsx'
+import { changesSince, DIFF, POLICY, PREVIEW, QUESTION, questionText } from './approval-parts.ts'
 import { Difference } from './Difference.tsx'
-import { NobodyWaits } from './NobodyWaits.tsx'
-import { Notice } from './Notice.tsx'
+import { Notice, Warnings } from './Notice.tsx'
 import { QuestionForm } from './QuestionForm.tsx'
+import { type BodyPart, BodyPartView, CardSection, RecordFacts } from './RecordParts.tsx'
 import { ShownArguments } from './ShownArguments.tsx'
 
 interface ApprovalEvidenceProps {
   approval: ShownApproval
-  changedFrom: ShownApproval | null
   onSeen: (name: string, seen: Seen) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
@@ -32,95 +21,103 @@ interface ApprovalEvidenceProps {
 }
 
 /** What a person looks at before they decide: first what speaks against it, then what would run, and apart from it what the agent says. */
-export function ApprovalEvidence({ approval, changedFrom, onSeen, onOpenAll, isOpening, form }: ApprovalEvidenceProps) {
-  const { kind, shown, shown_diff = '', edit_diff, preview, question, description } = approval
+export function ApprovalEvidence({
+  changedFrom,
+  ...props
+}: ApprovalEvidenceProps & { changedFrom: ShownApproval | null }) {
+  const { view, edit_diff } = props.approval
   return (
     <>
-      {changedFrom !== null && <ChangedSince before={changedFrom} after={approval} />}
-      {shown.warnings.length > 0 && (
-        <Notice tone="warn">
-          {shown.warnings.map((warning) => (
-            <p key={warning}>
-              <VisibleText text={warning} inline />
-            </p>
-          ))}
-        </Notice>
-      )}
-      <NobodyWaits since={approval.nobody_waits_since} />
-      {(approval.edited || approval.edited_arguments !== null) && (
-        <Notice tone="warn">
-          {approval.status === 'pending'
-            ? 'An operator has changed what the agent asked for. You decide about the edited version, which is shown here.'
-            : 'An operator has changed what the agent asked for. This is the edited version.'}
-        </Notice>
-      )}
-      {kind === 'question' && (
-        <CardSection title="What the tool asks, in its own words">
-          <div className={styles.box}>
-            <SeenText text={questionText(approval)} label="The question" onSeen={(seen) => onSeen(QUESTION, seen)} />
-          </div>
-        </CardSection>
-      )}
-      {form !== null && question !== null && <QuestionForm {...form} schema={question.schema} />}
-      {kind === 'question' && answerRules(approval) !== '' && (
-        <details className={styles.rules}>
-          <summary>What the answer may be</summary>
-          <VisibleText text={answerRules(approval)} />
-        </details>
-      )}
-      {showsArguments(approval) && (
-        <CardSection title="What runs">
-          {approval.action !== null && (
-            <p className={styles.action}>
-              <VisibleText text={approval.action} inline />
-            </p>
-          )}
-          <ShownArguments
-            approvalId={approval.approval_id}
-            shown={shown}
-            onSeen={onSeen}
-            onOpenAll={onOpenAll}
-            isOpening={isOpening}
-          />
-        </CardSection>
-      )}
-      {kind === 'policy' && description !== '' && (
-        <CardSection title="The policy">
-          <div className={styles.box}>
-            <SeenText text={description} label="The policy" onSeen={(seen) => onSeen(POLICY, seen)} />
-          </div>
-        </CardSection>
-      )}
-      {shown_diff !== '' && <DiffView text={shown_diff} label="What changes" onSeen={(seen) => onSeen(DIFF, seen)} />}
-      {kind === 'diff' && shown_diff === '' && (
-        <Notice tone="bad">The diff is gone. Reject it, and let the agent ask again.</Notice>
-      )}
+      {changedFrom !== null && <ChangedSince before={changedFrom} after={props.approval} />}
+      <Warnings texts={view.warnings} />
+      <RecordFacts facts={view.facts.filter(({ minor }) => !minor)} />
+      {view.body.map((part, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a question never change places
+        <EvidencePart key={i} part={part} {...props} />
+      ))}
       {edit_diff !== undefined && edit_diff !== null && edit_diff !== '' && (
         <details className={styles.edit}>
           <summary>What the operator changed in the agent’s proposal</summary>
           <DiffView text={edit_diff} hasKeys={false} />
         </details>
       )}
-      {preview !== null && preview !== '' && (
-        <CardSection title="What the tool itself shows">
-          {looksLikeDiff(preview) ? (
-            <DiffView text={preview} hasKeys={shown_diff === ''} onSeen={(seen) => onSeen(PREVIEW, seen)} />
-          ) : (
-            <div className={styles.box}>
-              <SeenText text={preview} label="Preview" onSeen={(seen) => onSeen(PREVIEW, seen)} />
-            </div>
-          )}
-        </CardSection>
-      )}
-      {kind === 'diff' && (approval.title !== '' || description !== '') && (
-        <CardSection title="What the agent says" apart>
-          <VisibleText text={[approval.title, description].filter((text) => text !== '').join('\n')} />
-        </CardSection>
-      )}
-      <p className={styles.facts}>
-        Digest <code>{approval.digest}</code>
-      </p>
+      <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
     </>
+  )
+}
+
+/** A part with what the audit trail needs: how much of it was on the screen. */
+function EvidencePart({ part, ...props }: ApprovalEvidenceProps & { part: BodyPart }) {
+  const { approval, onSeen } = props
+  switch (part.type) {
+    case 'diff':
+      return <DiffView text={part.text} label={part.title} onSeen={(seen) => onSeen(DIFF, seen)} />
+    case 'arguments': {
+      // What an operator put in the place of the agent's arguments comes last, and runs.
+      const runs = approval.view.body.findLast(({ type }) => type === 'arguments')
+      if (part !== runs) return <BodyPartView part={part} />
+      return (
+        <CardSection title={part.title}>
+          <ShownArguments {...props} approvalId={approval.approval_id} shown={approval.shown} />
+        </CardSection>
+      )
+    }
+    case 'prose':
+      return <ProseEvidence part={part} {...props} />
+    case 'steps':
+      return <BodyPartView part={part} />
+  }
+}
+
+type Prose = Extract<BodyPart, { type: 'prose' }>
+
+function ProseEvidence({ part, approval, onSeen, form }: ApprovalEvidenceProps & { part: Prose }) {
+  const { kind, question, view } = approval
+  const { title, text, by } = part
+  if (by === 'agent') return <BodyPartView part={part} />
+  if (by === 'server') {
+    if (kind === 'policy') return <SeenProse title={title} text={text} onSeen={(seen) => onSeen(POLICY, seen)} />
+    if (kind === 'diff') return <Notice tone="bad">{text}</Notice>
+    if (kind === 'question') {
+      return (
+        <details className={styles.rules}>
+          <summary>{title}</summary>
+          <VisibleText text={text} />
+        </details>
+      )
+    }
+    return text === view.title ? null : (
+      <CardSection title={title}>
+        <p className={styles.action}>
+          <VisibleText text={text} inline />
+        </p>
+      </CardSection>
+    )
+  }
+  if (kind === 'question') {
+    return (
+      <>
+        <SeenProse title={title} text={questionText(approval)} onSeen={(seen) => onSeen(QUESTION, seen)} />
+        {form !== null && question !== null && <QuestionForm {...form} schema={question.schema} />}
+      </>
+    )
+  }
+  if (!looksLikeDiff(text)) return <SeenProse title={title} text={text} onSeen={(seen) => onSeen(PREVIEW, seen)} />
+  const isOnlyDiff = !view.body.some(({ type }) => type === 'diff')
+  return (
+    <CardSection title={title}>
+      <DiffView text={text} hasKeys={isOnlyDiff} onSeen={(seen) => onSeen(PREVIEW, seen)} />
+    </CardSection>
+  )
+}
+
+function SeenProse({ title, text, onSeen }: { title: string; text: string; onSeen: (seen: Seen) => void }) {
+  return (
+    <CardSection title={title}>
+      <div className={styles.box}>
+        <SeenText text={text} label={title} onSeen={onSeen} />
+      </div>
+    </CardSection>
   )
 }
 

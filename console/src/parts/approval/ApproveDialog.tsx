@@ -12,11 +12,13 @@ import { notSeenText } from './looked-at.ts'
 import { Notice } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
 import { RememberFields } from './RememberFields.tsx'
+import type { RecordAction } from './record-actions.ts'
 import { comparable, ONCE, rememberedAs } from './remember-choice.ts'
 import type { Decide } from './use-decide.ts'
 
 interface ApproveDialogProps {
   approval: ShownApproval
+  action: RecordAction
   lookedAt: LookedAt
   decide: Decide
   /** Why a yes is not possible now. */
@@ -27,7 +29,8 @@ interface ApproveDialogProps {
 }
 
 /** The last look before a yes: what exactly, and what it counts for. */
-export function ApproveDialog({ approval, lookedAt, decide, lock, wantsRemember, onClose }: ApproveDialogProps) {
+export function ApproveDialog(props: ApproveDialogProps) {
+  const { approval, action, lookedAt, decide, lock, wantsRemember, onClose } = props
   const [choice, setChoice] = useState(ONCE)
   const [force, setForce] = useState(false)
   const cannotRemember = whyNotRemember(approval)
@@ -44,11 +47,11 @@ export function ApproveDialog({ approval, lookedAt, decide, lock, wantsRemember,
     }
     if (await decide.approve(options)) onClose()
   }
-  useKeys([{ keys: 'mod+Enter', name: 'Decide', group: 'Decision', run: () => void approve(), isGlobal: true }])
+  useKeys([{ keys: 'mod+Enter', name: action.label, group: 'Decision', run: () => void approve(), isGlobal: true }])
 
   return (
     <Dialog
-      title="Approve this?"
+      title={action.confirm.title}
       onClose={onClose}
       actions={
         <>
@@ -60,7 +63,7 @@ export function ApproveDialog({ approval, lookedAt, decide, lock, wantsRemember,
             disabled={lock !== null}
             onClick={() => void approve()}
           >
-            {choice.remember === 'once' ? 'Approve' : 'Approve and remember'}
+            {choice.remember === 'once' ? action.label : `${action.label} and remember`}
           </Button>
         </>
       }
@@ -96,24 +99,17 @@ const MOST_HERE = 1_500
 
 /** The call in short, or all of it if it is short. */
 export function WhatRuns({ approval }: { approval: ShownApproval }) {
-  const { shown, change, action, title, risk, tool } = approval
+  const { view, shown, change, action, title, risk, tool } = approval
   const size = shown.arguments.reduce((sum, { text }) => sum + text.length, 0)
   const bytes = shown.arguments.reduce((sum, one) => sum + one.bytes, 0)
   return (
     <div className={styles.what}>
       <p className={styles.action}>
-        <VisibleText
-          text={change === null ? (action ?? title) : `${changeWords[change.kind]} ${change.file_path}`}
-          inline
-        />
+        <VisibleText text={change === null ? (action ?? title) : view.title} inline />
       </p>
       <p className={styles.facts}>
         <RiskBadge risk={risk} />
-        {change !== null && (
-          <span>
-            +{change.added_lines.toLocaleString('en')} −{change.removed_lines.toLocaleString('en')} lines
-          </span>
-        )}
+        {change !== null && <span>{view.gist}</span>}
         {change === null && !(action ?? title).includes(tool) && <code>{tool}</code>}
       </p>
       {change === null && size > 0 && size <= MOST_HERE && (
@@ -138,5 +134,3 @@ export function WhatRuns({ approval }: { approval: ShownApproval }) {
     </div>
   )
 }
-
-const changeWords = { create: 'Creates', modify: 'Changes', delete: 'Deletes' } as const

@@ -13,6 +13,7 @@ import styles from './EditDialog.module.css'
 import { EditReview } from './EditReview.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
+import type { RecordAction } from './record-actions.ts'
 import type { Decide } from './use-decide.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -20,13 +21,14 @@ export type Edit = { arguments: Record<string, unknown> } | { content: string }
 
 interface EditDialogProps {
   approval: ShownApproval
+  action: RecordAction
   decide: Decide
   isLive: boolean
   onClose: () => void
 }
 
 /** First the edit, then the server's word about it, then the yes. Going back keeps what was typed. */
-export function EditDialog({ approval, decide, isLive, onClose }: EditDialogProps) {
+export function EditDialog({ approval, action, decide, isLive, onClose }: EditDialogProps) {
   const client = useClient()
   const [checked, setChecked] = useState<{ edit: Edit; check: EditCheck } | null>(null)
   const [isChecking, setChecking] = useState(false)
@@ -93,7 +95,7 @@ export function EditDialog({ approval, decide, isLive, onClose }: EditDialogProp
 
   return (
     <Dialog
-      title={checked === null ? 'Edit, then approve' : 'Approve the edit?'}
+      title={checked === null ? action.confirm.title : 'Approve the edit?'}
       width="full"
       onClose={onClose}
       actions={

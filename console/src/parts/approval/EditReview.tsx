@@ -3,10 +3,10 @@ import { RiskBadge } from '../Badge.tsx'
 import { DiffView } from '../diff/DiffView.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
-import { CardSection } from './CardFrame.tsx'
 import { Difference } from './Difference.tsx'
 import styles from './EditReview.module.css'
-import { Notice } from './Notice.tsx'
+import { Notice, Warnings } from './Notice.tsx'
+import { CardSection } from './RecordParts.tsx'
 
 interface EditReviewProps {
   check: EditCheck
@@ -30,15 +30,7 @@ export function EditReview({ check, onSeen }: EditReviewProps) {
       <p className={styles.risk}>
         With your edit: <RiskBadge risk={risk} />
       </p>
-      {shown.warnings.length > 0 && (
-        <Notice tone="warn">
-          {shown.warnings.map((warning) => (
-            <p key={warning}>
-              <VisibleText text={warning} inline />
-            </p>
-          ))}
-        </Notice>
-      )}
+      <Warnings texts={shown.warnings} />
       {change !== null && change.edit_diff !== '' && (
         <CardSection title="Your edit, against what the agent proposed">
           <DiffView text={change.edit_diff} hasKeys={false} onSeen={(seen) => onSeen('edit', seen)} />

@@ -1,56 +1,54 @@
-import type { Approval } from 'quarterdeck/client'
-import { channelWord, statusTone, statusWord } from '../../words.ts'
+import type { RecordView } from 'quarterdeck/client'
+import { Link } from 'wouter'
 import { Time } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import { Notice } from './Notice.tsx'
-
-interface OutcomeProps {
-  /** The word for it, such as `Approved`. */
-  status: string
-  by: string | null
-  at: string | null
-  channel: string | null
-  /** What came with the answer: a reason, an instruction. */
-  words?: { label: string; text: string } | null | undefined
-}
+import { RecordFacts } from './RecordParts.tsx'
 
 /** Who decided what, when and where. It takes the place of the buttons. */
-export function Outcome({ status, by, at, channel, words = null }: OutcomeProps) {
-  const tone = statusTone(status)
+export function Outcome({ outcome }: { outcome: NonNullable<RecordView['outcome']> }) {
+  const { word, tone, by, at, via, more, words, reason, facts } = outcome
+  // The server names the question that took the place of this one.
+  const askedAgain = /asked again as ([0-9a-f-]{36})/.exec(reason ?? '')?.[1]
   return (
-    <div role="status">
-      <Notice tone={tone === 'accent' ? 'neutral' : tone}>
-        <p>
-          <strong>{statusWord(status)}</strong>
-          {by !== null && by !== 'timeout' && (
-            <>
-              {' '}
-              by <bdi>{by}</bdi>
-            </>
-          )}
-          {at !== null && (
-            <>
-              {' '}
-              <Time at={at} />
-            </>
-          )}
-          {channel !== null && ` ${channelWord(channel)}`}
-        </p>
-        {words !== null && words.text !== '' && (
+    <>
+      <div role="status">
+        <Notice tone={tone}>
           <p>
-            {words.label}: <VisibleText text={words.text} inline />
+            <strong>{word}</strong>
+            {by !== null && (
+              <>
+                {' '}
+                by <bdi>{by}</bdi>
+              </>
+            )}
+            {at !== null && (
+              <>
+                {' '}
+                <Time at={at} />
+              </>
+            )}
+            {via !== null && ` ${via}`}
           </p>
-        )}
-      </Notice>
-    </div>
+          {more !== '' && (
+            <p>
+              <VisibleText text={more} inline />
+            </p>
+          )}
+          {words !== null && <Said title={words.title} text={words.text} />}
+          {reason !== null && <Said title="Reason" text={reason} />}
+          <RecordFacts facts={facts} />
+        </Notice>
+      </div>
+      {askedAgain !== undefined && <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>}
+    </>
   )
 }
 
-/** What else the record of a decided approval says. */
-export function outcomeWords(approval: Approval): OutcomeProps['words'] {
-  if (approval.response !== null && approval.response !== undefined) {
-    const text = typeof approval.response === 'string' ? approval.response : JSON.stringify(approval.response)
-    return { label: 'Answer', text }
-  }
-  return approval.reason === null ? null : { label: 'Reason', text: approval.reason }
+function Said({ title, text }: { title: string; text: string }) {
+  return (
+    <p>
+      {title}: <VisibleText text={text} inline />
+    </p>
+  )
 }

@@ -1,144 +1,87 @@
-import type { Client } from 'quarterdeck/client'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
-import { CardFrame } from './CardFrame.tsx'
-import { DecisionBar, OutcomeBar } from './DecisionBar.tsx'
-import { NobodyWaits } from './NobodyWaits.tsx'
-import { Outcome } from './Outcome.tsx'
+import { CardFrame, CardState } from './CardFrame.tsx'
+import { DecisionBar } from './DecisionBar.tsx'
+import { Warnings } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
+import { BodyPartView, RecordFacts } from './RecordParts.tsx'
+import { asksFirst, inBar, keyOf, type RecordAction } from './record-actions.ts'
+import type { RecordKind } from './record-kinds.ts'
 import { TextDialog } from './TextDialog.tsx'
+import { useRecord } from './use-record.ts'
 
-/** Something that a person can do about a record. */
-export interface RecordAction {
-  /** The word on the button. */
-  name: string
-  /** The key that does the same. */
-  key: string
-  isPrimary?: boolean
-  /** Asks first: for a text, or only for a yes. */
-  asks?: {
-    title: string
-    label: string
-    help: string | null
-    isOptional?: boolean
-    hasText?: boolean
-    isDangerous?: boolean
-  }
-  send: (client: Client, text: string) => Promise<unknown>
-  /** What is said when it is done. */
-  done: string
+/** The dialog that is open. `needsText`: it was opened to write something. */
+interface Asking {
+  action: RecordAction
+  needsText: boolean
 }
 
-interface RecordCardProps {
-  kind: string
-  icon: ReactNode
-  title: string
-  record: {
-    session_id: string
-    owner: string
-    host: string
-    created_at: string
-    status: string
-    decided_at: string | null
-    decided_by: string | null
-    decided_channel: string | null
-    nobody_waits_since: string | null
-  }
-  /** When it was read, in milliseconds. */
-  readAt: number
-  /** Somebody can still answer. */
-  isOpen: boolean
-  expiresAt: string | null
-  /** What came with the answer. */
-  words: { label: string; text: string } | null
-  actions: readonly RecordAction[]
-  busy: string | null
-  problem: unknown
-  answer: (what: string, send: (client: Client) => Promise<unknown>, done: string) => Promise<boolean>
-  docked: boolean
-  hasKeys: boolean
-  children: ReactNode
-}
-
-/** The card of what an agent elsewhere wants: its words, and the buttons. */
-export function RecordCard(props: RecordCardProps) {
-  const { record, actions, busy, problem, answer, isOpen } = props
+/** What an agent elsewhere wants: its view, and the buttons. */
+export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
+  const { data, error, refetch, dataUpdatedAt, busy, problem, answer } = useRecord(kind, id)
   const isLive = useIsLive()
-  const [asking, setAsking] = useState<RecordAction | null>(null)
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const actions = data?.view.actions ?? []
+
   async function send(action: RecordAction, text: string): Promise<void> {
-    if (await answer(action.name, (client) => action.send(client, text), action.done)) setAsking(null)
+    if (await answer(action, text)) setAsking(null)
   }
-  function press(action: RecordAction): void {
+  function press(action: RecordAction, needsText = action.takes === 'text'): void {
     if (!isLive || busy !== null) return
-    if (action.asks === undefined) void send(action, '')
-    else setAsking(action)
+    if (asksFirst(action)) setAsking({ action, needsText })
+    else void send(action, '')
   }
   useKeys(
-    props.hasKeys && isOpen
-      ? actions
-          // A single key never decides: what needs no text is pressed, or confirmed with the focus on it.
-          .filter(({ asks }) => asks !== undefined)
-          .map((action) => ({ keys: action.key, name: action.name, group: 'Decision', run: () => press(action) }))
-      : [],
+    actions.flatMap((action) => {
+      const keys = keyOf(action)
+      if (keys === undefined) return []
+      const own = { keys, name: action.label, group: 'Decision', run: () => press(action) }
+      const withText = { ...own, keys: 'e', name: `${action.label} with text`, run: () => press(action, true) }
+      return action.takes === 'optional_text' ? [own, withText] : [own]
+    }),
   )
+  if (data === undefined) return <CardState error={error} onRetry={() => void refetch()} height={240} />
+  const { view } = data
   return (
     <>
       <CardFrame
-        kind={props.kind}
-        icon={props.icon}
-        title={props.title}
-        agent={record.host}
-        host={null}
-        owner={record.owner}
-        sessionId={record.session_id}
-        createdAt={record.created_at}
-        expiresAt={isOpen ? props.expiresAt : null}
-        docked={props.docked}
-        asOf={isLive ? null : props.readAt}
-        isDone={!isOpen}
-        bar={
-          isOpen ? (
-            <DecisionBar note={isLive ? null : 'Not connected. You can answer when the server answers again.'}>
-              {actions.map((action) => (
-                <Button
-                  key={action.name}
-                  kind={action.isPrimary ? 'primary' : 'plain'}
-                  {...(action.asks === undefined ? {} : { hint: action.key })}
-                  isBusy={busy === action.name}
-                  disabled={!isLive || busy !== null}
-                  onClick={() => press(action)}
-                >
-                  {action.name}
-                </Button>
-              ))}
-            </DecisionBar>
-          ) : (
-            <OutcomeBar>
-              <Outcome
-                status={record.status}
-                by={record.decided_by}
-                at={record.decided_at}
-                channel={record.decided_channel}
-                words={props.words}
-              />
-            </OutcomeBar>
-          )
+        view={view}
+        docked={false}
+        asOf={isLive ? null : dataUpdatedAt}
+        buttons={
+          <DecisionBar note={isLive ? null : 'Not connected. You can answer when the server answers again.'}>
+            {inBar(actions).map((action) => (
+              <Button
+                key={action.name}
+                kind={action.main ? 'primary' : 'plain'}
+                hint={keyOf(action)}
+                isBusy={busy?.name === action.name}
+                disabled={!isLive || busy !== null}
+                onClick={() => press(action)}
+              >
+                {action.label}
+              </Button>
+            ))}
+          </DecisionBar>
         }
       >
-        {isOpen && asking === null && <Problem error={problem} />}
-        <NobodyWaits since={record.nobody_waits_since} />
-        {props.children}
+        {view.outcome === null && asking === null && <Problem error={problem} />}
+        <Warnings texts={view.warnings} />
+        {view.body.map((part, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a record never change places
+          <BodyPartView key={i} part={part} />
+        ))}
+        <RecordFacts facts={view.facts} />
       </CardFrame>
-      {asking?.asks !== undefined && isOpen && (
+      {asking !== null && view.outcome === null && (
         <TextDialog
-          {...asking.asks}
-          action={asking.name}
+          {...asking}
           isBusy={busy !== null}
           isLive={isLive}
           problem={problem}
-          onSend={(text) => void send(asking, text)}
+          onSend={(text) => void send(asking.action, text)}
           onClose={() => setAsking(null)}
         />
       )}

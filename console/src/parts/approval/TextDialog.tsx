@@ -1,69 +1,68 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { Button } from '../Button.tsx'
 import { Dialog } from '../Dialog.tsx'
 import { TextArea } from '../Field.tsx'
 import { Problem } from './Problem.tsx'
+import { fieldLabel, type RecordAction } from './record-actions.ts'
 
 interface TextDialogProps {
-  title: string
-  label: string
+  action: RecordAction
   /** The word on the button. */
-  action: string
+  button?: string
+  /** It cannot be sent without a text. */
+  needsText?: boolean
   isBusy: boolean
   isLive: boolean
-  /** It does something that cannot be undone. */
-  isDangerous?: boolean
-  /** It can be sent without a text. */
-  isOptional?: boolean
-  /** Null: there is nothing to type. */
-  help: string | null
-  hasText?: boolean
   problem: unknown
   onSend: (text: string) => void
   onClose: () => void
+  /** Below the text. */
+  children?: ReactNode
 }
 
 const LONGEST = 4_000
+const LONGEST_REASON = 2_000
 
 /** Asks for a text for an agent, or only for a yes, before something is sent. */
 export function TextDialog(props: TextDialogProps) {
-  const { title, label, action, isBusy, isLive, isDangerous = false, isOptional = false, hasText = true } = props
+  const { action, button = action.label, needsText = false, isBusy, isLive, problem, onClose } = props
   const [text, setText] = useState('')
-  const isReady = isLive && !isBusy && (!hasText || isOptional || text.trim() !== '')
+  const isReady = isLive && !isBusy && (!needsText || text.trim() !== '')
   const send = () => isReady && props.onSend(text.trim())
-  useKeys([{ keys: 'mod+Enter', name: action, group: 'Decision', run: send, isGlobal: true }])
+  useKeys([{ keys: 'mod+Enter', name: button, group: 'Decision', run: send, isGlobal: true }])
   return (
     <Dialog
-      title={title}
-      onClose={props.onClose}
+      title={action.confirm.title}
+      onClose={onClose}
       actions={
         <>
-          <Button onClick={props.onClose}>Cancel</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
-            kind={isDangerous ? 'danger' : 'primary'}
+            kind={action.danger ? 'danger' : 'primary'}
             hint={keyText('mod+Enter')}
             isBusy={isBusy}
             disabled={!isReady}
             onClick={send}
           >
-            {action}
+            {button}
           </Button>
         </>
       }
     >
-      {hasText ? (
+      {action.takes === 'nothing' ? (
+        <p>{action.confirm.help}</p>
+      ) : (
         <TextArea
-          label={label}
-          {...(props.help === null ? {} : { help: props.help })}
-          maxLength={LONGEST}
+          label={fieldLabel(action)}
+          help={action.confirm.help}
+          maxLength={action.danger ? LONGEST_REASON : LONGEST}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-      ) : (
-        <p>{props.help}</p>
       )}
-      <Problem error={props.problem} />
+      {props.children}
+      <Problem error={problem} />
     </Dialog>
   )
 }

@@ -1,8 +1,7 @@
 import type { ShownApproval } from 'quarterdeck/client'
 import { describe, expect, test } from 'vitest'
 import { ALL_SEEN, NOTHING_SEEN } from '../seen/seen.ts'
-import { answerRules, changesSince, DIFF, manyArguments, partsOf, questionText, withSeen } from './approval-parts.ts'
-import { approvalGist, approvalTitle } from './approval-title.ts'
+import { changesSince, DIFF, manyArguments, partsOf, questionText, withSeen } from './approval-parts.ts'
 
 const argument = (name: string, text: string, more: object = {}) => ({
   ...{ name, text, json: false, secret: false, hidden: 0, bytes: text.length, cut: null },
@@ -44,7 +43,6 @@ describe('what has to be looked at', () => {
       description: 'Which size?\nQuick.\nAnswer with these fields:\n  size: a text',
     })
     expect(questionText(question)).toBe('Which size?\nQuick.')
-    expect(answerRules(question)).toBe('Answer with these fields:\n  size: a text')
     expect(partsOf(question).map(({ bytes }) => bytes)).toEqual([18])
   })
 
@@ -61,13 +59,4 @@ test('a question that was asked again says which arguments are different', () =>
     { name: 'to', before: 'bob', after: 'ada' },
     { name: 'bcc', before: null, after: 'x' },
   ])
-})
-
-test('titles are made of what the server knows, never of what the agent says', () => {
-  const change = { file_path: 'src/a.ts', kind: 'delete', added_lines: 0, removed_lines: 9 }
-  const agents = call([], { kind: 'diff', title: 'Safe to approve!', change })
-  expect(approvalTitle(agents)).toBe('Delete src/a.ts')
-  expect(approvalGist(agents)).toBe('+0 −9')
-  expect(approvalTitle(call([]))).toBe('send_mail')
-  expect(approvalGist(call([]))).toBe('to: bob')
 })

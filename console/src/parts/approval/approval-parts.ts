@@ -61,9 +61,6 @@ const questionLines = ({ question }: ShownApproval): number =>
 export const questionText = (approval: ShownApproval): string =>
   approval.description.split('\n').slice(0, questionLines(approval)).join('\n')
 
-export const answerRules = (approval: ShownApproval): string =>
-  approval.description.split('\n').slice(questionLines(approval)).join('\n')
-
 /** A change is shown as a diff. Its arguments are only the way it was asked for. */
 export const showsArguments = ({ kind }: Pick<ShownApproval, 'kind'>): boolean =>
   kind === 'tool_call' || kind === 'permission'

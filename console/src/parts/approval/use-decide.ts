@@ -11,6 +11,7 @@ import { useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { withProof } from '../../sign-in/step-up.ts'
 import { announce } from '../Announcer.tsx'
+import type { RecordAction } from './record-actions.ts'
 
 type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
 
@@ -56,13 +57,13 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     await queries.invalidateQueries({ queryKey: ['approval', approval_id] })
   }
 
-  async function attempt(decide: () => Promise<Approval>): Promise<boolean> {
+  async function attempt(name: RecordAction['name'], decide: () => Promise<Approval>): Promise<boolean> {
     setBusy(true)
     setFailure(null)
     try {
-      const decided = await decide()
+      await decide()
       await readAgain()
-      announce(doneText(decided))
+      announce(shown.view.actions.find((action) => action.name === name)?.done ?? '')
       return true
     } catch (error) {
       const code = error instanceof ClientError ? error.code : null
@@ -104,9 +105,9 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     isBusy,
     problem: problemNow(),
     clear: () => setFailure(null),
-    approve: (options) => attempt(() => approveOnce(options)),
+    approve: (options) => attempt(options.arguments === undefined ? 'approve' : 'edit', () => approveOnce(options)),
     approveContent: (content, editDigest, looked_at) =>
-      attempt(async () => {
+      attempt('edit', async () => {
         try {
           return await client.approve(shown, { content })
         } catch (error) {
@@ -117,17 +118,12 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
           return approveOnce({ looked_at }, editDigest)
         }
       }),
-    reject: (options) => attempt(() => client.reject(shown, options)),
+    reject: (options) => attempt('reject', () => client.reject(shown, options)),
     respond: (result, looked_at) =>
-      attempt(() =>
+      attempt('answer', () =>
         withProof({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (passkey) =>
           client.respond(shown, result, { looked_at, ...(passkey === undefined ? {} : { passkey }) }),
         ),
       ),
   }
-}
-
-function doneText({ status, quorum, decisions }: Approval): string {
-  if (status === 'pending') return `Your yes counts. ${quorum - decisions.length} more needed.`
-  return status === 'rejected' ? 'Rejected' : status === 'answered' ? 'Answered' : 'Approved'
 }

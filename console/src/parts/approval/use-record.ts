@@ -1,43 +1,33 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Alert, Client, Prompt, Standby } from 'quarterdeck/client'
-import { ClientError } from 'quarterdeck/client'
-import { useState } from 'react'
+import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type Client, ClientError } from 'quarterdeck/client'
+import { useEffect, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
+import { useLive } from '../../data/use-live.tsx'
+import { useInbox } from '../../data/waiting.ts'
 import { announce } from '../Announcer.tsx'
-import { useFreshRecord } from './use-approval.ts'
+import type { RecordAction } from './record-actions.ts'
+import { kindsOfRecords, type RecordKind, recordKinds } from './record-kinds.ts'
 
-interface Records {
-  prompt: Prompt
-  wait: Standby
-  alert: Alert
-}
-
-const readers: { [K in keyof Records]: (client: Client, id: string, signal: AbortSignal) => Promise<Records[K]> } = {
-  prompt: (client, id, signal) => client.prompts.get(id, { signal }),
-  wait: (client, id, signal) => client.waits.get(id, { signal }),
-  alert: (client, id, signal) => client.alerts.get(id, { signal }),
-}
-
-/** A record of an agent elsewhere, and a way to answer it. Nothing counts as answered before the server says so. */
-export function useRecord<K extends keyof Records>(kind: K, id: string) {
+/** A record, and a way to answer it. Nothing counts as answered before the server says so. */
+export function useRecord(kind: RecordKind, id: string) {
   const client = useClient()
   const queries = useQueryClient()
-  const [busy, setBusy] = useState<string | null>(null)
+  const [busy, setBusy] = useState<RecordAction | null>(null)
   const [problem, setProblem] = useState<unknown>(null)
   useFreshRecord(kind, id)
   const query = useQuery({
     queryKey: [kind, id],
-    queryFn: ({ signal }) => readers[kind](client, id, signal),
+    queryFn: ({ signal }) => recordKinds[kind].read(client, id, { signal }),
   })
 
-  /** `what`: the name of the button, which is busy meanwhile. */
-  async function answer(what: string, send: (client: Client) => Promise<unknown>, done: string): Promise<boolean> {
+  /** True: there is nothing more to ask. Somebody else may have been faster. */
+  async function answer(action: RecordAction, text: string): Promise<boolean> {
     if (busy !== null) return false
-    setBusy(what)
+    setBusy(action)
     setProblem(null)
     try {
-      await send(client)
-      announce(done)
+      await client.answer(action, { text })
+      announce(action.done)
       return true
     } catch (error) {
       const isLate = error instanceof ClientError && error.code === 'record_decided'
@@ -51,4 +41,61 @@ export function useRecord<K extends keyof Records>(kind: K, id: string) {
     }
   }
   return { ...query, busy, problem, answer }
+}
+
+/** An approval with everything that would run. `isWhole`: also what is too long to be read at once. */
+export function useApproval(id: string, { isWhole }: { isWhole: boolean }) {
+  const client = useClient()
+  useFreshRecord('approval', id)
+  return useQuery({
+    queryKey: isWhole ? ['approval', id, 'all'] : ['approval', id],
+    queryFn: ({ signal }) => client.approval(id, { signal, include: isWhole ? ['all'] : [] }),
+    // While all of it is on its way, the beginning stays. Another approval never shows in its place.
+    placeholderData: (data, query) => (query?.queryKey[1] === id ? keepPreviousData(data) : undefined),
+  })
+}
+
+/** Reads a record again when it changes. The feed says which one: nobody else's record is read for it. */
+function useFreshRecord(kind: RecordKind, id: string): void {
+  const live = useLive()
+  const queries = useQueryClient()
+  useEffect(
+    () =>
+      live.onFeed((item) => {
+        const named: Readonly<Record<string, unknown>> = { ...item }
+        if (item.kind === kind && named[`${kind}_id`] === id) void queries.invalidateQueries({ queryKey: [kind, id] })
+      }),
+    [live, queries, kind, id],
+  )
+}
+
+/** What kind of record an id is, for a link that knows nothing but the id. */
+export function useRecordKind(id: string, listed: RecordKind | undefined) {
+  const client = useClient()
+  const queries = useQueryClient()
+  // Most links lead to something that waits, so the inbox knows.
+  const inbox = useInbox()
+  const known = listed ?? inbox.data?.items.find((item) => item.id === id)?.kind
+  const { data, error, refetch } = useQuery({
+    queryKey: ['kind-of-record', id],
+    enabled: known === undefined && !inbox.isPending,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => kindOf(client, queries, id, signal),
+  })
+  return { kind: known ?? data, error: known === undefined ? error : null, retry: () => void refetch() }
+}
+
+/** Throws what the server says about an approval if there is no such record. */
+async function kindOf(client: Client, queries: QueryClient, id: string, signal: AbortSignal): Promise<RecordKind> {
+  let missing: unknown = null
+  for (const kind of kindsOfRecords) {
+    try {
+      queries.setQueryData([kind, id], await recordKinds[kind].read(client, id, { signal }))
+      return kind
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.status !== 404) throw error
+      missing ??= error
+    }
+  }
+  throw missing
 }

@@ -1,8 +1,7 @@
 import type { EventInterrupt } from 'quarterdeck/client'
 import { lazy, Suspense } from 'react'
-import { statusTone, statusWord } from '../../words.ts'
-import { useApproval } from '../approval/use-approval.ts'
-import { Badge } from '../Badge.tsx'
+import { useApproval } from '../approval/use-record.ts'
+import { OutcomeBadge } from '../Badge.tsx'
 import { ApprovalIcon } from '../icons.ts'
 import { Loading } from '../States.tsx'
 import { Fold } from './Fold.tsx'
@@ -16,22 +15,14 @@ const ApprovalCard = lazy(() =>
 /** Here the run stopped and asked a person: one line with what became of it, which opens. */
 export function Question({ interrupt }: { interrupt: EventInterrupt }) {
   const [isOpen, setOpen] = useIsOpen(`question:${interrupt.id}`)
-  const { data } = useApproval(interrupt.id, { isWhole: false })
-  const by = data?.decided_by
+  const view = useApproval(interrupt.id, { isWhole: false }).data?.view
   return (
     <Fold
       isFramed
       icon={<ApprovalIcon aria-hidden="true" />}
-      title={data?.kind === 'question' ? 'A person was asked' : 'Approval'}
-      line={data?.action ?? data?.title ?? ''}
-      end={
-        data !== undefined && (
-          <Badge tone={statusTone(data.status)}>
-            {statusWord(data.status)}
-            {typeof by === 'string' && ` by ${by}`}
-          </Badge>
-        )
-      }
+      title={view?.label ?? 'A person is asked'}
+      line={view === undefined ? '' : `${view.title} ${view.gist}`}
+      end={view !== undefined && <OutcomeBadge outcome={view.outcome} isNamed />}
       isOpen={isOpen}
       onToggle={setOpen}
     >

@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type { Approval } from 'quarterdeck/client'
+import type { Approval, RecordView } from 'quarterdeck/client'
 import { useCallback, useMemo } from 'react'
 import { Link } from 'wouter'
 import { useClient } from '../../../data/server.tsx'
-import { Badge } from '../../../parts/Badge.tsx'
+import { OutcomeBadge } from '../../../parts/Badge.tsx'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { FileIcon } from '../../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { relativeTime, useNow } from '../../../parts/Time.tsx'
-import { counted, statusTone, statusWord } from '../../../words.ts'
+import { counted } from '../../../words.ts'
 import styles from './ApprovedChanges.module.css'
 import { FileName } from './FileName.tsx'
 import { FilePanes } from './FilePanes.tsx'
@@ -60,15 +60,13 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
       chosen={chosen}
       onChoose={onChoose}
       onEnd={more}
-      row={({ change, status, created_at }) => (
+      row={({ change, view, created_at }) => (
         <>
           <FileName
             path={change?.file_path ?? ''}
-            about={`+${change?.added_lines ?? 0} −${change?.removed_lines ?? 0}, ${relativeTime(Date.parse(created_at), now)}`}
+            about={[view.gist, relativeTime(Date.parse(created_at), now), ...fateOf(view)].join(', ')}
           />
-          <Badge tone={statusTone(status)}>
-            {(change?.applied_at ?? null) === null ? statusWord(status) : 'Written'}
-          </Badge>
+          <OutcomeBadge outcome={view.outcome} />
         </>
       )}
     >
@@ -77,7 +75,10 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
   )
 }
 
-function ChangeDiff({ approval: { approval_id, decided_by, status, change } }: { approval: Approval }) {
+/** `written`: what has become of it after the yes. */
+const fateOf = ({ outcome }: RecordView): string[] => outcome?.facts.map(({ name }) => name.toLowerCase()) ?? []
+
+function ChangeDiff({ approval: { approval_id, change, view } }: { approval: Approval }) {
   const client = useClient()
   const { data, error, refetch } = useQuery({
     queryKey: ['approval', approval_id],
@@ -88,13 +89,8 @@ function ChangeDiff({ approval: { approval_id, decided_by, status, change } }: {
   return (
     <>
       <p className={styles.about}>
-        <Badge tone={statusTone(status)}>{statusWord(status)}</Badge>
-        {decided_by !== null && (
-          <span>
-            by <bdi>{decided_by}</bdi>
-          </span>
-        )}
-        {(change?.not_applied ?? null) !== null && <span>Not written: {change?.not_applied}</span>}
+        <OutcomeBadge outcome={view.outcome} isNamed />
+        {view.outcome !== null && view.outcome.more !== '' && <span>{view.outcome.more}</span>}
         <Link href={`/inbox/${approval_id}`}>Show the question</Link>
       </p>
       <DiffView text={data.shown_diff ?? ''} label={`Change of ${change?.file_path ?? 'a file'}`} />
