@@ -45,7 +45,7 @@ inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it
   await keyboard.down('a')
   for (let held = 0; held < 5; held += 1) await keyboard.down('a')
   await keyboard.up('a')
-  await dialog.getByRole('heading', { name: 'Approve this?' }).waitFor()
+  await dialog.getByRole('heading', { name: 'Approve it?' }).waitFor()
   expect(house.ran).toEqual([])
   await keyboard.press('Control+Enter')
   await expect.poll(() => house.ran, { timeout: 20_000 }).toEqual([{ to: 'Harbour office', amount: 250 }])

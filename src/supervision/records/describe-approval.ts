@@ -104,9 +104,9 @@ function changeSubject(
 
 /** What speaks against it. Why it is a risk stands beside the risk. */
 function warningsOf(approval: Approval, { diff }: RecordScene): string[] {
-  const { kind, supervised, status } = approval
+  const { kind, supervised, editedArguments, status } = approval
   const said = shownCall(approval).warnings.filter((text) => !text.startsWith('Protected: '))
-  const isEdited = supervised?.isEdited === true && status === 'pending'
+  const isEdited = (supervised?.isEdited === true || editedArguments !== null) && status === 'pending'
   return [
     ...said,
     ...(isEdited ? ['An operator has changed what the agent asked for. You decide about the edited version.'] : []),

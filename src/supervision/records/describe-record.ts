@@ -22,7 +22,8 @@ import { duration, fact, oneLine, prose, timeOf, times } from './record-words.ts
 const NO_SCENE: RecordScene = { folder: null, title: null, status: 'active', prompt: null }
 
 export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
-  const { warnings = [], ...kind } = kindView(record, scene)
+  const { warnings = [], facts, ...kind } = kindView(record, scene)
+  const leftAt = nobodyWaitsSince(record)
   return {
     id: record.id,
     kind: record.wait === 'standby' ? 'wait' : record.wait,
@@ -31,7 +32,8 @@ export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
     session: { id: record.sessionId, title: scene.title },
     owner: record.owner,
     ...kind,
-    warnings: [...warnings, ...(nobodyWaitsSince(record) === null ? [] : [NOBODY_WAITS])],
+    warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
+    facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],
     actions: isWaiting(record) ? actionsOf(record) : [],
     outcome: outcomeOf(record, scene),
     asked_at: isoTime(record.createdAt),

@@ -21,7 +21,7 @@ const action = (name: ActionName, words: Words): RecordAction => ({
 export function actionsOf(record: PersonRecord): RecordAction[] {
   switch (record.wait) {
     case 'approval':
-      return record.kind === 'question' ? [answerTo(record), noAnswer] : [approve, ...editOf(record), reject]
+      return record.kind === 'question' ? [answerTo(record), noAnswer] : [approveOf(record), ...editOf(record), reject]
     case 'prompt':
       return [goOn, refine, stopPrompt]
     case 'standby':
@@ -37,13 +37,17 @@ export function actionsOf(record: PersonRecord): RecordAction[] {
 export const takesAction = (record: PersonRecord, name: ActionName): boolean =>
   actionsOf(record).some((one) => one.name === name)
 
-const approve = action('approve', {
-  label: 'Approve',
-  takes: 'nothing',
-  main: true,
-  confirm: { title: 'Approve it?', help: 'It runs as it is shown.' },
-  done: 'Approved.',
-})
+const approveOf = (approval: Approval): RecordAction =>
+  action('approve', {
+    label: 'Approve',
+    takes: 'nothing',
+    main: true,
+    confirm: { title: 'Approve it?', help: 'It runs as it is shown.' },
+    done: isLastYes(approval) ? 'Approved.' : ONE_OF_SEVERAL,
+  })
+
+const ONE_OF_SEVERAL = 'Your yes counts. Somebody else has to say yes too.'
+const isLastYes = ({ quorum = 1, decisions = [] }: Approval): boolean => decisions.length + 1 >= quorum
 
 const reject = action('reject', {
   label: 'Reject',
@@ -61,7 +65,8 @@ const noAnswer: RecordAction = {
 }
 
 /** A file that goes has no text to edit, and a policy is taken as it is. */
-function editOf({ kind, supervised }: Approval): RecordAction[] {
+function editOf(approval: Approval): RecordAction[] {
+  const { kind, supervised } = approval
   if (kind === 'policy' || supervised?.change?.kind === 'delete') return []
   const what = kind === 'diff' ? 'the whole file' : 'other arguments'
   return [
@@ -70,7 +75,7 @@ function editOf({ kind, supervised }: Approval): RecordAction[] {
       takes: 'edit',
       text: what,
       confirm: { title: 'Edit, then approve', help: `It runs with ${what} in place of what the agent wrote.` },
-      done: 'Approved as edited.',
+      done: isLastYes(approval) ? 'Approved as edited.' : ONE_OF_SEVERAL,
     }),
   ]
 }

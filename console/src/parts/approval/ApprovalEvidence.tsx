@@ -77,7 +77,6 @@ function ProseEvidence({ part, approval, onSeen, form }: ApprovalEvidenceProps &
   if (by === 'agent') return <BodyPartView part={part} />
   if (by === 'server') {
     if (kind === 'policy') return <SeenProse title={title} text={text} onSeen={(seen) => onSeen(POLICY, seen)} />
-    if (kind === 'diff') return <Notice tone="bad">{text}</Notice>
     if (kind === 'question') {
       return (
         <details className={styles.rules}>
@@ -86,7 +85,7 @@ function ProseEvidence({ part, approval, onSeen, form }: ApprovalEvidenceProps &
         </details>
       )
     }
-    return text === view.title ? null : (
+    return (
       <CardSection title={title}>
         <p className={styles.action}>
           <VisibleText text={text} inline />

@@ -109,7 +109,6 @@ export function WhatRuns({ approval }: { approval: ShownApproval }) {
       </p>
       <p className={styles.facts}>
         <RiskBadge risk={risk} />
-        {change !== null && <span>{view.gist}</span>}
         {change === null && !(action ?? title).includes(tool) && <code>{tool}</code>}
       </p>
       {change === null && size > 0 && size <= MOST_HERE && (

@@ -71,7 +71,7 @@ export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
         <Warnings texts={view.warnings} />
         {view.body.map((part, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a record never change places
-          <BodyPartView key={i} part={part} />
+          <BodyPartView key={i} part={part} isMain={i === 0} />
         ))}
         <RecordFacts facts={view.facts} />
       </CardFrame>

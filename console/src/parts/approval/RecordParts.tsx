@@ -32,7 +32,9 @@ export function RecordFacts({ facts }: Pick<RecordView, 'facts'>) {
         <div key={name} className={minor ? styles.minor : undefined}>
           <dt>{name}</dt>
           <dd>
-            <VisibleText text={text} inline /> {at !== null && <Time at={at} />}
+            <VisibleText text={text} inline />
+            {text !== '' && at !== null && ' · '}
+            {at !== null && <Time at={at} />}
           </dd>
         </div>
       ))}
@@ -42,8 +44,8 @@ export function RecordFacts({ facts }: Pick<RecordView, 'facts'>) {
 
 export type BodyPart = RecordView['body'][number]
 
-/** A part that is read, and does not run. What an agent, a tool or a person says stands apart. */
-export function BodyPartView({ part }: { part: BodyPart }) {
+/** A part that is read, and does not run. What others say stands apart. `isMain`: it is what the record is about. */
+export function BodyPartView({ part, isMain = false }: { part: BodyPart; isMain?: boolean }) {
   switch (part.type) {
     case 'diff':
       return <DiffView text={part.text} label={part.title} />
@@ -57,7 +59,7 @@ export function BodyPartView({ part }: { part: BodyPart }) {
       if (part.title === '') return <p>{part.text}</p>
       return (
         <CardSection title={part.title} apart={part.by !== 'server'}>
-          <div className={styles.words}>
+          <div className={isMain ? styles.words : undefined}>
             <VisibleText text={markHidden(part.text)} />
           </div>
         </CardSection>

@@ -64,7 +64,7 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
         <>
           <FileName
             path={change?.file_path ?? ''}
-            about={[view.gist, relativeTime(Date.parse(created_at), now), ...fateOf(view)].join(', ')}
+            about={[linesOf(change), relativeTime(Date.parse(created_at), now), ...fateOf(view)].join(', ')}
           />
           <OutcomeBadge outcome={view.outcome} />
         </>
@@ -74,6 +74,8 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
     </FilePanes>
   )
 }
+
+const linesOf = (change: Approval['change']): string => `+${change?.added_lines ?? 0} −${change?.removed_lines ?? 0}`
 
 /** `written`: what has become of it after the yes. */
 const fateOf = ({ outcome }: RecordView): string[] => outcome?.facts.map(({ name }) => name.toLowerCase()) ?? []
