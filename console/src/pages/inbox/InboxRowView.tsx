@@ -34,11 +34,11 @@ export function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: 
         <span className="unseen">{view.risk === null ? view.label : riskWords[view.risk.level]}: </span>
       </span>
       <span className={styles.title}>
-        <VisibleText text={view.title} inline />
+        <VisibleText text={view.title} inline isRaw />
         {view.gist !== '' && (
           <span className={styles.gist}>
             {' '}
-            <VisibleText text={view.gist} inline />
+            <VisibleText text={view.gist} inline isRaw />
           </span>
         )}
       </span>

@@ -115,7 +115,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
   }
   const isAnswerable = isPending && isLive
   const asking = actionOf(open)
-  const isQuestion = actionOf('answer') !== undefined
+  const answer = actionOf('answer')
 
   return (
     <>
@@ -124,7 +124,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
         docked={docked}
         asOf={isLive ? null : readAt}
         buttons={
-          <DecisionBar note={isQuestion && isLive ? null : lock}>
+          <DecisionBar note={answer !== undefined && isLive ? null : lock}>
             {inBar(view.actions).map((action) =>
               action.name === 'answer' ? (
                 <Button
@@ -164,9 +164,10 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
           onOpenAll={onOpenAll}
           isOpening={isOpening}
           form={
-            isQuestion
+            answer !== undefined
               ? {
                   id: formId,
+                  name: answer.label,
                   onAnswer: (result) => isAnswerable && !decide.isBusy && void decide.respond(result, looked),
                 }
               : null

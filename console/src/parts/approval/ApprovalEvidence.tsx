@@ -17,7 +17,7 @@ interface ApprovalEvidenceProps {
   onSeen: (name: string, seen: Seen) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
-  form: { id: string; onAnswer: (result: unknown) => void } | null
+  form: { id: string; name: string; onAnswer: (result: unknown) => void } | null
 }
 
 /** What a person looks at before they decide: first what speaks against it, then what would run, and apart from it what the agent says. */

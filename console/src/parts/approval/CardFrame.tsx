@@ -44,10 +44,10 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               <MarkIcon mark={view.mark} />
               {view.label}
               {view.risk !== null && <RiskBadge risk={view.risk.level} />}
-              {view.risk !== null && view.risk.why !== null && <VisibleText text={view.risk.why} inline />}
+              {view.risk !== null && view.risk.why !== null && <VisibleText text={view.risk.why} inline isRaw />}
             </p>
             <h2 ref={heading} id={titleId} className={styles.title} tabIndex={-1}>
-              <VisibleText text={view.title} inline />
+              <VisibleText text={view.title} inline isRaw />
             </h2>
             <p className={styles.facts}>
               <span>

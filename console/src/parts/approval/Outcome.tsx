@@ -32,7 +32,7 @@ export function Outcome({ outcome }: { outcome: NonNullable<RecordView['outcome'
           </p>
           {more !== '' && (
             <p>
-              <VisibleText text={more} inline />
+              <VisibleText text={more} inline isRaw />
             </p>
           )}
           {words !== null && <Said title={words.title} text={words.text} />}
@@ -48,7 +48,7 @@ export function Outcome({ outcome }: { outcome: NonNullable<RecordView['outcome'
 function Said({ title, text }: { title: string; text: string }) {
   return (
     <p>
-      {title}: <VisibleText text={text} inline />
+      {title}: <VisibleText text={text} inline isRaw />
     </p>
   )
 }

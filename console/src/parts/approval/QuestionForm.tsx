@@ -6,12 +6,14 @@ import { answerOf, type QuestionField, questionFields } from './question-fields.
 
 interface QuestionFormProps {
   id: string
+  /** What the key does that sends it. */
+  name: string
   schema: Record<string, unknown>
   onAnswer: (result: unknown) => void
 }
 
 /** The fields that a tool asks for. The button is in the bar of the card, and names this form by its id. */
-export function QuestionForm({ id, schema, onAnswer }: QuestionFormProps) {
+export function QuestionForm({ id, name, schema, onAnswer }: QuestionFormProps) {
   const fields = useMemo(() => questionFields(schema), [schema])
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
@@ -22,7 +24,7 @@ export function QuestionForm({ id, schema, onAnswer }: QuestionFormProps) {
     setProblems(made.ok ? {} : made.problems)
     if (made.ok) onAnswer(made.result)
   }
-  useKeys([{ keys: 'mod+Enter', name: 'Answer', group: 'Decision', run: answer, isGlobal: true }])
+  useKeys([{ keys: 'mod+Enter', name, group: 'Decision', run: answer, isGlobal: true }])
 
   return (
     <form id={id} className={styles.form} onSubmit={answer} noValidate>

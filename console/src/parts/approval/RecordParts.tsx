@@ -1,7 +1,6 @@
 import type { RecordView } from 'quarterdeck/client'
 import type { ReactNode } from 'react'
 import { DiffView } from '../diff/DiffView.tsx'
-import { markHidden } from '../hidden-marks.ts'
 import { Time } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './RecordParts.module.css'
@@ -32,7 +31,7 @@ export function RecordFacts({ facts }: Pick<RecordView, 'facts'>) {
         <div key={name} className={minor ? styles.minor : undefined}>
           <dt>{name}</dt>
           <dd>
-            <VisibleText text={text} inline />
+            <VisibleText text={text} inline isRaw />
             {text !== '' && at !== null && ' · '}
             {at !== null && <Time at={at} />}
           </dd>
@@ -52,7 +51,7 @@ export function BodyPartView({ part, isMain = false }: { part: BodyPart; isMain?
     case 'arguments':
       return (
         <CardSection title={part.title}>
-          <VisibleText text={part.text} />
+          <VisibleText text={part.text} isRaw />
         </CardSection>
       )
     case 'prose':
@@ -60,7 +59,7 @@ export function BodyPartView({ part, isMain = false }: { part: BodyPart; isMain?
       return (
         <CardSection title={part.title} apart={part.by !== 'server'}>
           <div className={isMain ? styles.words : undefined}>
-            <VisibleText text={markHidden(part.text)} />
+            <VisibleText text={part.text} isRaw />
           </div>
         </CardSection>
       )
@@ -72,7 +71,7 @@ export function BodyPartView({ part, isMain = false }: { part: BodyPart; isMain?
               // biome-ignore lint/suspicious/noArrayIndexKey: labels may be the same
               <li key={i}>
                 <span className={styles.state}>{status.replaceAll('_', ' ')}</span>
-                <VisibleText text={markHidden(label)} inline />
+                <VisibleText text={label} inline isRaw />
               </li>
             ))}
           </ul>

@@ -62,8 +62,7 @@ export const questionText = (approval: ShownApproval): string =>
   approval.description.split('\n').slice(0, questionLines(approval)).join('\n')
 
 /** A change is shown as a diff. Its arguments are only the way it was asked for. */
-export const showsArguments = ({ kind }: Pick<ShownApproval, 'kind'>): boolean =>
-  kind === 'tool_call' || kind === 'permission'
+const showsArguments = ({ kind }: Pick<ShownApproval, 'kind'>): boolean => kind === 'tool_call' || kind === 'permission'
 
 export const withSeen = (parts: readonly Part[], seen: ReadonlyMap<string, Seen>): LookedPart[] =>
   parts.map((part) => ({ ...part, seen: seen.get(part.name) ?? NOTHING_SEEN }))

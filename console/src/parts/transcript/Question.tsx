@@ -2,6 +2,7 @@ import type { EventInterrupt } from 'quarterdeck/client'
 import { lazy, Suspense } from 'react'
 import { useApproval } from '../approval/use-record.ts'
 import { OutcomeBadge } from '../Badge.tsx'
+import { markHidden } from '../hidden-marks.ts'
 import { ApprovalIcon } from '../icons.ts'
 import { Loading } from '../States.tsx'
 import { Fold } from './Fold.tsx'
@@ -21,7 +22,7 @@ export function Question({ interrupt }: { interrupt: EventInterrupt }) {
       isFramed
       icon={<ApprovalIcon aria-hidden="true" />}
       title={view?.label ?? 'A person is asked'}
-      line={view === undefined ? '' : `${view.title} ${view.gist}`}
+      line={view === undefined ? '' : markHidden(`${view.title} ${view.gist}`)}
       end={view !== undefined && <OutcomeBadge outcome={view.outcome} isNamed />}
       isOpen={isOpen}
       onToggle={setOpen}
