@@ -125,6 +125,53 @@ inBrowser('what somebody else decides turns into who, what and where, also under
   expect([house.ran, complaints]).toEqual([[], []])
 })
 
+inBrowser('agents elsewhere are answered with the keys, and a text that is needed is waited for', BUSY, async () => {
+  await using house = await openConsoleHouse({ stallSeconds: 10 })
+  const shop = house.folder('shop', { 'README.md': '# Shop\n' })
+  const prompted = house.agent('window-1', shop)('forward_prompt', { prompt_text: 'Shall I go on?' })
+  const stands = house.agent('window-2', shop)('wait_for_instruction', { message: 'All is done.' })
+  await house.agent('window-3', shop)('heartbeat', { status_message: 'Thinking' })
+  await expect.poll(async () => (await house.client.inbox()).items.length, LATE).toBe(3)
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+  const { keyboard } = page
+  const dialog = page.getByRole('dialog')
+  const open = async (name: RegExp, title: string) => {
+    await page.getByRole('link', { name }).first().click()
+    await page.getByRole('heading', { name: title }).waitFor()
+  }
+
+  await open(/All is done/, 'What should it do next?')
+  await keyboard.press('e')
+  await dialog.getByLabel('What to do next').waitFor()
+  await keyboard.press('Control+Enter')
+  await keyboard.type('Tidy up.')
+  await keyboard.press('Control+Enter')
+  await page.getByText('Instruction: Tidy up.').waitFor()
+  expect(await stands).toMatchObject({ status: 'resumed', instruction: 'Tidy up.' })
+
+  await open(/Shall I go on/, 'May it go on?')
+  await keyboard.press('a')
+  await dialog.getByLabel('Instruction').waitFor()
+  await keyboard.press('Control+Enter')
+  await page.getByText('in the console').first().waitFor()
+  expect(await prompted).toMatchObject({ decision: 'continue' })
+
+  // What is done at once has no key.
+  await open(/Silent for/, 'Silent for 10 s')
+  await keyboard.press('a')
+  await dialog.getByLabel('Message').waitFor()
+  await keyboard.type('Are you there?')
+  await keyboard.press('Control+Enter')
+  await page.getByText('Are you there?').waitFor()
+  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+  await page.getByText('Dismissed').first().waitFor()
+  expect((await house.client.inbox({ status: 'done' })).items.map(({ kind }) => kind).sort()).toEqual([
+    ...['alert', 'prompt', 'wait'],
+  ])
+  expect(complaints).toEqual([])
+})
+
 /** Goes to the end of what is shown and back, so that the end is on the screen when one look is taken, and gone at the next. */
 const GLIMPSE = `new Promise((done) => {
   const rows = document.querySelector('[aria-label="What changes"] [data-index]')
