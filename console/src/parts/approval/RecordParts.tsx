@@ -50,7 +50,7 @@ export function BodyPartView({ part, isMain = false }: { part: BodyPart; isMain?
       return <DiffView text={part.text} label={part.title} />
     case 'arguments':
       return (
-        <CardSection title={part.title}>
+        <CardSection title={part.title} apart>
           <VisibleText text={part.text} isRaw />
         </CardSection>
       )
