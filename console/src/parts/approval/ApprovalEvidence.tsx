@@ -48,7 +48,7 @@ export function ApprovalEvidence({
 
 /** A part with what the audit trail needs: how much of it was on the screen. */
 function EvidencePart({ part, ...props }: ApprovalEvidenceProps & { part: BodyPart }) {
-  const { approval, onSeen } = props
+  const { approval, onSeen, onOpenAll, isOpening } = props
   switch (part.type) {
     case 'diff':
       return <DiffView text={part.text} label={part.title} onSeen={(seen) => onSeen(DIFF, seen)} />
@@ -58,7 +58,13 @@ function EvidencePart({ part, ...props }: ApprovalEvidenceProps & { part: BodyPa
       if (part !== runs) return <BodyPartView part={part} />
       return (
         <CardSection title={part.title}>
-          <ShownArguments {...props} approvalId={approval.approval_id} shown={approval.shown} />
+          <ShownArguments
+            approvalId={approval.approval_id}
+            shown={approval.shown}
+            onSeen={onSeen}
+            onOpenAll={onOpenAll}
+            isOpening={isOpening}
+          />
         </CardSection>
       )
     }
