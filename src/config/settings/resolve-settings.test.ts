@@ -59,10 +59,13 @@ const noSupervision: ServerSettings['supervision'] = {
 
 const noChannels: ServerSettings['channels'] = {
   publicUrl: null,
-  slack: { detail: 'standard', apiUrl: 'https://slack.com/api/' },
-  ntfy: { url: 'https://ntfy.sh' },
-  webPush: { contact: null },
-  webhooks: [],
+  own: {
+    slack: { detail: 'standard', apiUrl: 'https://slack.com/api/' },
+    ntfy: { url: 'https://ntfy.sh' },
+    push: { contact: null },
+    webhook: [],
+    bell: null,
+  },
 }
 
 describe('settings', () => {

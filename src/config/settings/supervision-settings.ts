@@ -4,9 +4,10 @@
 import { z } from 'zod'
 import { mostNeeded, ONE_PERSON } from '../../domain/quorum.ts'
 import type { SupervisionSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import { contactKinds } from '../../operators/channels.ts'
 import { durationExpectation } from '../source/duration.ts'
 import { count, text } from '../source/schema-key.ts'
-import { notifySettings } from './channel-values.ts'
+import { notifySettings, slackUserId } from './channel-values.ts'
 import { setting } from './setting.ts'
 import { span } from './setting-values.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
@@ -17,11 +18,11 @@ import {
   folder,
   type OperatorsValue,
   operators,
-  slackChannelId,
-  slackUserId,
   socketName,
   workspaceList,
 } from './supervision-values.ts'
+
+const CONTACTS = contactKinds.map(({ name }) => `\`${name}\``).join(', ')
 
 const NUDGE =
   'Are you still working? Call heartbeat with your progress. If you need a person, call forward_prompt. If you are done, say so.'
@@ -64,8 +65,7 @@ export const supervisionTable = {
   }),
   operators: setting<OperatorsValue>({
     schema: operators(),
-    description:
-      'People who decide: a list with `name`, `slack`, `ntfy`, `notify`, `console`, `logins`, `local`, `admin` and `group`, or only `group` and `admin` for all members of a group of an identity provider; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
+    description: `People who decide: a list with \`name\`, ${CONTACTS}, \`notify\`, \`console\`, \`logins\`, \`local\`, \`admin\` and \`group\`, or only \`group\` and \`admin\` for all members of a group of an identity provider; or \`people\` with that list, \`escalation\` (who else may decide after a while) and \`quorum\` (how many must say yes). A sole operator is also \`local\`.`,
     expected: 'a list of operators, each with a name or a group, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
     default: { people: [], groups: [], escalation: [], quorum: ONE_PERSON },
@@ -187,26 +187,6 @@ export const supervisionTable = {
     flag: null,
     env: [],
   }),
-  'slack.channel_id': setting({
-    schema: slackChannelId().transform((value): string | null => value),
-    description: 'Slack channel of sessions that name none.',
-    expected: 'the id of a Slack channel, such as C012AB3CD',
-    example: 'C012AB3CD',
-    default: null,
-    defaultText: 'none',
-    flag: null,
-    env: [],
-  }),
-  'slack.channels': setting<string[]>({
-    schema: z.array(slackChannelId()),
-    description: 'Further Slack channels that a session may use.',
-    expected: 'a list of ids of Slack channels, such as C012AB3CD',
-    example: ['C012AB3CD'],
-    default: [],
-    defaultText: 'none',
-    flag: null,
-    env: [],
-  }),
   'modes.agent_may_set': setting({
     schema: z.boolean(),
     description: 'Whether a supervised agent may choose where its operator is asked: remote, local or hybrid.',
@@ -268,13 +248,12 @@ export function assembleSupervision(read: Read, localUser: string): SupervisionS
 }
 
 const nobody = {
-  slack: null,
+  contacts: {},
   console: null,
   logins: [],
   local: false,
   admin: false,
   group: null,
-  ntfy: null,
   notify: notifySettings(undefined),
 }
 
@@ -285,8 +264,8 @@ function allOperators(
   localUser: string,
 ): OperatorsValue['people'] {
   const inSlack = [...new Set(slackIds)]
-    .filter((id) => !people.some(({ slack }) => slack === id))
-    .map((id) => ({ ...nobody, name: id, slack: id }))
+    .filter((id) => !people.some(({ contacts }) => contacts.slack === id))
+    .map((id) => ({ ...nobody, name: id, contacts: { slack: id } }))
   const all = [...people, ...inSlack]
   const [only] = all
   if (only === undefined) {

@@ -3,12 +3,14 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
+import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { ConsoleLink } from '../console-link.ts'
 import type { Notice } from '../notice/notice.ts'
 import type { Post } from '../notice/post.ts'
 import type { CreateChannel } from '../operator.ts'
 import type { PersonRules } from '../people/person-rules.ts'
-import { createPersonalChannel } from '../people/personal-channel.ts'
+import { createPersonalChannel, peopleToTell } from '../people/personal-channel.ts'
+import type { NtfySettings } from './channel.ts'
 
 export interface NtfyOptions {
   /** Name of the operator. */
@@ -21,6 +23,15 @@ export interface NtfyOptions {
   isDigest: boolean
   post: Post
   link: ConsoleLink
+}
+
+/** One for each operator who has a topic. */
+export async function openNtfy(parts: ChannelParts<NtfySettings, 'ntfy_token'>): Promise<OpenedChannels> {
+  const { settings, credentials } = parts
+  const channels = peopleToTell(parts).flatMap(({ contacts: { ntfy: topic }, ...shared }) =>
+    topic === undefined ? [] : createNtfy({ ...shared, server: settings.url, topic, token: credentials.ntfy_token }),
+  )
+  return { channels, chat: null }
 }
 
 /** What is noted about a message: whether the server can replace it. Servers before 2.16 cannot, and would show a second one. */

@@ -1,10 +1,24 @@
 // A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notice.
 
+import type { ChannelParts } from '../channel-parts.ts'
 import type { ConsoleLink } from '../console-link.ts'
 import { currentNotice } from '../notice/current-notice.ts'
 import { digestOf, type Notice } from '../notice/notice.ts'
 import { type CreateChannel, DeliveryFailed, type OperatorChannel } from '../operator.ts'
-import type { PersonRules } from './person-rules.ts'
+import { createPersonRules, type PersonRules } from './person-rules.ts'
+
+/** What the channel to each operator begins with. */
+export function peopleToTell({ supervision, post, link }: Pick<ChannelParts, 'supervision' | 'post' | 'link'>) {
+  const { operators, escalation } = supervision
+  return operators.map((person) => ({
+    person: person.name,
+    contacts: person.contacts,
+    rules: createPersonRules({ person, operators, escalation }),
+    isDigest: person.notify.digestMs !== null,
+    post,
+    link,
+  }))
+}
 
 /** A notice that is to be shown, and what is known about its earlier tries. */
 export interface NoticeToShow {

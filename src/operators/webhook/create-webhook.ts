@@ -1,13 +1,14 @@
 // Posts what changes to an address of the settings, signed. The receiver is a program: it gets every change, not the present state.
 
-import type { WebhookSettings } from '../../domain/channel-settings.ts'
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 import { type TraceContext, traceHeaders } from '../../domain/telemetry.ts'
+import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { Post } from '../notice/post.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { kindOf } from '../people/person-rules.ts'
+import type { WebhookSettings } from './channel.ts'
 import { webhookHeaders } from './sign-webhook.ts'
 
 export interface WebhookOptions {
@@ -25,6 +26,18 @@ export interface WebhookOptions {
 const GONE = 410
 /** A receiver may fail once in a while. After so many failures in a row something is wrong. */
 const TROUBLE_AFTER = 3
+
+export async function openWebhooks(
+  parts: ChannelParts<readonly WebhookSettings[], 'webhook_secret'>,
+): Promise<OpenedChannels> {
+  const { post, traceOf, feedView: view, clock } = parts
+  const { webhook_secret: secret } = parts.credentials
+  if (secret === null) return { channels: [], chat: null }
+  const channels = parts.settings.map(
+    (settings) => () => createWebhook({ settings, secret, view, post, traceOf, clock }),
+  )
+  return { channels, chat: null }
+}
 
 export function createWebhook({ settings, secret, view, post, traceOf, clock }: WebhookOptions): OperatorChannel {
   const name = `webhook:${settings.name}`
