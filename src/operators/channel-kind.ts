@@ -15,7 +15,6 @@ export interface ChannelKind<Rows extends SettingRows = SettingRows, Own = unkno
   /** Its channels are called like this, or `name:` and whom they reach. A person's contact has the same name. */
   readonly name: string
   readonly words: ChannelWords
-  /** They have no flags and no variables: where messages go must not come from a `.env` that an agent can write. */
   readonly settings: Rows
   read(values: RowValues<Rows>): Own
   /** How a person's address is written in `operators`, with its description. Null: people have none here. */

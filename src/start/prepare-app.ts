@@ -12,11 +12,7 @@ import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
-import {
-  type ChannelCredentials,
-  readChannelCredentials,
-  usedChannels,
-} from '../operators/credentials/channel-credentials.ts'
+import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/channel-credentials.ts'
 import { createKeychain } from '../operators/credentials/keychain.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
@@ -63,8 +59,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const answering = served.find(({ definition }) => definition.default) ?? served[0]
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
   const sources = options.credentials ?? { keychain: createKeychain(clock), env: process.env }
-  const used = usedChannels(settings).map(({ kind }) => kind)
-  const credentials = await readChannelCredentials(used, sources)
+  const credentials = await readChannelCredentials(settings, sources)
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
   const origins =
     settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins

@@ -3,19 +3,17 @@
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { channelRows, channels } from '../../operators/channels.ts'
 import { httpUrl } from './channel-values.ts'
-import { setting } from './setting.ts'
+import { fileSetting } from './setting.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 
 export const channelTable = {
-  public_url: setting<string | null>({
+  public_url: fileSetting<string | null>({
     schema: httpUrl().transform((value): string | null => value),
     description: 'Where people open this server in a browser. Links in messages to operators begin with it.',
     expected: 'an http or https address',
     example: 'https://agents.example.com',
     default: null,
     defaultText: 'the address that the server listens on',
-    flag: null,
-    env: [],
   }),
   ...channelRows,
 }

@@ -52,5 +52,9 @@ export function setting<T>(input: SettingInput<T>): Setting<T> {
   }
 }
 
+/** It has no flag and no variable: who decides, what runs and where messages go must not come from a `.env` that an agent can write. */
+export const fileSetting = <T>(input: Omit<SettingInput<T>, 'flag' | 'env'>): Setting<T> =>
+  setting({ ...input, flag: null, env: [] })
+
 /** `--cors-origins <origins>` -> `--cors-origins` */
 export const flagName = (flag: string): string => flag.replace(/ .*$/, '')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { resolveSettings } from '../../config/settings/resolve-settings.ts'
-import { readChannelCredentials, usedChannels } from './channel-credentials.ts'
+import { readChannelCredentials } from './channel-credentials.ts'
 import { keychainWith } from './testing/keychain-with.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -18,11 +18,10 @@ const configs = {
   webhooks: 'webhooks: [{ name: pager, url: "https://example.com" }]',
 }
 
-/** The kinds of channels that these lines of quarterdeck.yaml ask for. */
-function usedIn(...lines: string[]) {
+/** A server with these lines in quarterdeck.yaml. */
+function settingsOf(...lines: string[]) {
   const file = { path: 'quarterdeck.yaml', text: ['port: 0', ...lines].join('\n') }
-  const { settings } = resolveSettings({ flags: {}, env: {}, file, onTerminal: false })
-  return usedChannels(settings).map(({ kind }) => kind)
+  return resolveSettings({ flags: {}, env: {}, file, onTerminal: false }).settings
 }
 
 test.each([
@@ -33,7 +32,7 @@ test.each([
 ])('for %s, only what it needs is read', async (_name, lines, expected) => {
   const keychain = keychainWith(all)
 
-  expect(await readChannelCredentials(usedIn(...lines), { keychain, env: {} })).toEqual(expected)
+  expect(await readChannelCredentials(settingsOf(...lines), { keychain, env: {} })).toEqual(expected)
   expect(keychain.asked).toEqual(Object.keys(expected))
 })
 
@@ -41,7 +40,7 @@ test('the workspace of Slack and the token of ntfy may be left out', async () =>
   const { slack_app_token, slack_bot_token } = all
   const sources = { keychain: keychainWith({ slack_app_token, slack_bot_token }), env: {} }
 
-  expect(await readChannelCredentials(usedIn(configs.slack, configs.ntfy), sources)).toEqual({
+  expect(await readChannelCredentials(settingsOf(configs.slack, configs.ntfy), sources)).toEqual({
     slack_app_token,
     slack_bot_token,
     slack_team_id: null,
@@ -55,14 +54,14 @@ test.each([
   ['webhook_secret', configs.webhooks, /^The credential webhook_secret is missing\. .*WEBHOOK_SECRET/],
 ])('without %s the channel cannot start, and the error names both ways', async (missing, line, message) => {
   const { [missing as keyof typeof all]: _, ...others } = all
-  const reading = readChannelCredentials(usedIn(line), { keychain: keychainWith(others), env: {} })
+  const reading = readChannelCredentials(settingsOf(line), { keychain: keychainWith(others), env: {} })
 
   await expect(reading).rejects.toMatchObject({ code: 'config_invalid', message: expect.stringMatching(message) })
 })
 
 test('credentials that cannot be right are refused together, and are not in the error', async () => {
   const env = { SLACK_APP_TOKEN: 'xoxb-swapped', SLACK_BOT_TOKEN: 'xapp-swapped' }
-  const reading = readChannelCredentials(usedIn(configs.slack), { keychain: keychainWith({}), env })
+  const reading = readChannelCredentials(settingsOf(configs.slack), { keychain: keychainWith({}), env })
 
   await expect(reading).rejects.toThrow(
     `The credential in SLACK_APP_TOKEN cannot be right: slack_app_token must be a token that begins with xapp-.

@@ -3,20 +3,12 @@
 import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
-import type { ChannelKind } from '../channel-kind.ts'
 import { channels } from '../channels.ts'
-import {
-  type Credential,
-  type CredentialSources,
-  credentialProblem,
-  credentialVariable,
-  findCredential,
-  requireCredential,
-} from './credentials.ts'
+import { type CredentialSources, findCredential } from './credentials.ts'
 
-export interface ConfiguredChannels {
+interface ConfiguredChannels {
   supervision: SupervisionSettings
-  channels: Pick<ChannelSettings, 'own'>
+  channels: ChannelSettings
 }
 
 /** The kinds that the settings ask for, each with its own settings. */
@@ -30,28 +22,17 @@ export type ChannelCredentials = Readonly<Record<string, string | null>>
 
 /** Throws `config_invalid` for everything that is required and missing, and for what cannot be right. */
 export async function readChannelCredentials(
-  kinds: readonly Pick<ChannelKind, 'credentials'>[],
+  settings: ConfiguredChannels,
   sources: CredentialSources,
 ): Promise<ChannelCredentials> {
-  const found: Record<string, string | null> = {}
+  const values: Record<string, string | null> = {}
   const problems: string[] = []
-  for (const [name, { isRequired }] of kinds.flatMap(({ credentials }) => Object.entries(credentials))) {
-    try {
-      const credential = await (isRequired ? requireCredential : findCredential)(name, sources)
-      found[name] = credential === null ? null : plausible(name, credential)
-    } catch (error) {
-      if (!(error instanceof ServerError)) throw error
-      problems.push(error.message)
-    }
+  for (const [name, kind] of usedChannels(settings).flatMap((used) => Object.entries(used.kind.credentials))) {
+    const { value, problem } = await findCredential(name, kind, sources)
+    values[name] = value
+    if (problem !== null) problems.push(problem)
   }
   // Together: whoever sets one and starts again should not be told of the next only then.
   if (problems.length > 0) throw new ServerError('config_invalid', problems.join('\n'))
-  return found
-}
-
-function plausible(name: string, { value, from }: Credential): string {
-  const problem = credentialProblem(name, value)
-  if (problem === null) return value
-  const place = from === 'keychain' ? 'in the keychain' : `in ${credentialVariable(name)}`
-  throw new ServerError('config_invalid', `The credential ${place} cannot be right: ${problem}`)
+  return values
 }

@@ -1,7 +1,7 @@
 // Secrets of operator channels: in the keychain of the operating system, else in the environment. Never in a file of ours, where an agent
 // could read them.
 
-import { ServerError } from '../../domain/errors.ts'
+import type { CredentialKind } from '../channel-kind.ts'
 import { channels } from '../channels.ts'
 import type { Keychain } from './keychain.ts'
 
@@ -12,49 +12,47 @@ export const credentialNames: readonly string[] = [...kinds.keys()]
 /** The variable that is read when the keychain has nothing. */
 export const credentialVariable = (name: string): string => name.toUpperCase()
 
-export interface Credential {
-  value: string
-  from: 'keychain' | 'environment'
-}
-
 export interface CredentialSources {
   keychain: Keychain
   /** The environment of the process, without any `.env`: an agent may be able to write that. */
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** The keychain wins. Null: neither has it. A keychain that cannot be opened counts as empty; `requireCredential` says why. */
-export const findCredential = async (name: string, sources: CredentialSources): Promise<Credential | null> =>
-  (await lookFor(name, sources)).found
+export interface FoundCredential {
+  /** Null: it is nowhere, or cannot be right. */
+  value: string | null
+  /** Null: nowhere. */
+  from: 'keychain' | 'environment' | null
+  /** Why the channel cannot start, with how to mend it; null: it can. */
+  problem: string | null
+  /** The environment has another value than the keychain. It is ignored, and people may not expect that. */
+  isConflicting: boolean
+}
 
-/** `problem`: why the keychain could not be asked. */
-async function lookFor(
+/** The keychain wins. One that cannot be opened counts as empty. */
+export async function findCredential(
   name: string,
+  { isRequired }: Pick<CredentialKind, 'isRequired'>,
   { keychain, env }: CredentialSources,
-): Promise<{ found: Credential | null; problem: string | null }> {
-  const { value: kept, problem } = await keychain.get(name)
-  if (kept !== null) return { found: { value: kept, from: 'keychain' }, problem }
-  const value = env[credentialVariable(name)]?.trim() ?? ''
-  return { found: value === '' ? null : { value, from: 'environment' }, problem }
-}
-
-/** Like `findCredential`, but throws `config_invalid` with both ways to set it. */
-export async function requireCredential(name: string, sources: CredentialSources): Promise<Credential> {
+): Promise<FoundCredential> {
   // Asked once: a keychain that is locked takes ten seconds.
-  const { found, problem } = await lookFor(name, sources)
-  if (found !== null) return found
-  throw new ServerError(
-    'config_invalid',
-    `The credential ${name} is missing. Put it into the keychain with \`quarterdeck ctl credential set ${name}\`, or set ${credentialVariable(name)} in the environment.${problem === null ? '' : ` The keychain cannot be used here: ${problem}.`}`,
-    { details: { credential: name } },
-  )
-}
-
-/** Whether both places have a value and the values differ: the one in the environment is ignored, and people may not expect that. */
-export async function isConflicting(name: string, { keychain, env }: CredentialSources): Promise<boolean> {
-  const value = env[credentialVariable(name)]?.trim() ?? ''
-  const kept = value === '' ? null : (await keychain.get(name)).value
-  return kept !== null && kept !== value
+  const { value: kept, problem: broken } = await keychain.get(name)
+  const variable = credentialVariable(name)
+  const given = env[variable]?.trim() || null
+  const value = kept ?? given
+  if (value === null) {
+    const why = broken === null ? '' : ` The keychain cannot be used here: ${broken}.`
+    const missing = `The credential ${name} is missing. Put it into the keychain with \`quarterdeck ctl credential set ${name}\`, or set ${variable} in the environment.${why}`
+    return { value, from: null, problem: isRequired ? missing : null, isConflicting: false }
+  }
+  const wrong = credentialProblem(name, value)
+  const place = kept === null ? `in ${variable}` : 'in the keychain'
+  return {
+    value: wrong === null ? value : null,
+    from: kept === null ? 'environment' : 'keychain',
+    problem: wrong === null ? null : `The credential ${place} cannot be right: ${wrong}`,
+    isConflicting: kept !== null && given !== null && kept !== given,
+  }
 }
 
 /** What is wrong with a value, or null. Slack's two tokens are easily mixed up. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { httpUrl, slackChannelId, slackUserId } from '../../config/settings/channel-values.ts'
-import { setting } from '../../config/settings/setting.ts'
+import { fileSetting } from '../../config/settings/setting.ts'
 import { key } from '../../config/source/schema-key.ts'
 import type { OperatorSettings } from '../../domain/supervision-settings.ts'
 import { channelKind } from '../channel-kind.ts'
@@ -42,43 +42,35 @@ export const slackChannel = channelKind({
   },
   settings: {
     // The rooms themselves belong to sessions: `supervision-settings.ts` reads them.
-    'slack.channel_id': setting<string | null>({
+    'slack.channel_id': fileSetting<string | null>({
       schema: slackChannelId().transform((value): string | null => value),
       description: 'Slack channel of sessions that name none.',
       expected: 'the id of a Slack channel, such as C012AB3CD',
       example: 'C012AB3CD',
       default: null,
       defaultText: 'none',
-      flag: null,
-      env: [],
     }),
-    'slack.channels': setting<string[]>({
+    'slack.channels': fileSetting<string[]>({
       schema: z.array(slackChannelId()),
       description: 'Further Slack channels that a session may use.',
       expected: 'a list of ids of Slack channels, such as C012AB3CD',
       example: ['C012AB3CD'],
       default: [],
       defaultText: 'none',
-      flag: null,
-      env: [],
     }),
-    'slack.detail': setting<SlackDetail>({
+    'slack.detail': fileSetting<SlackDetail>({
       schema: z.enum(slackDetails),
       description:
         'How much the messages in Slack show. `minimal`: what waits and its risk. `standard`: also the change or the arguments. `verbose`: also what agents begin, end and report.',
       example: 'minimal',
       default: 'standard',
-      flag: null,
-      env: [],
     }),
-    'slack.api_url': setting<string>({
+    'slack.api_url': fileSetting<string>({
       schema: httpUrl().transform((value) => `${value}/`),
       description: 'Address of the API of Slack. GovSlack has another one.',
       expected: 'an http or https address',
       example: 'https://slack-gov.com/api',
       default: 'https://slack.com/api/',
-      flag: null,
-      env: [],
     }),
   },
   read: ({ 'slack.detail': detail, 'slack.api_url': apiUrl }): SlackSettings => ({ detail, apiUrl }),

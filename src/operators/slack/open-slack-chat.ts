@@ -66,28 +66,15 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
 
 function answersFor(
   { supervision: { slack }, chat, clock, logger }: SlackParts,
-  {
-    api,
-    cards,
-    teamId,
-    subjectOf,
-    operators,
-    buttons,
-    desk,
-  }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
+  { subjectOf, operators, desk, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
 ) {
   const { approvals, elsewhere, noteShown, noteRefused } = chat
   return createSlackAnswers({
-    ...{
-      api,
-      cards,
-      buttons,
-      people: operators,
-      rooms: slack.channels,
-      ownRoom: slack.channelId,
-      channelOf: channelName,
-    },
-    teamId,
+    ...given,
+    people: operators,
+    rooms: slack.channels,
+    ownRoom: slack.channelId,
+    channelOf: channelName,
     desk: {
       approvals,
       prompts: elsewhere.prompts,

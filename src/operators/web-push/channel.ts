@@ -1,6 +1,7 @@
 import { contactAddress } from '../../config/settings/channel-values.ts'
-import { setting } from '../../config/settings/setting.ts'
-import { channelKind } from '../channel-kind.ts'
+import { fileSetting } from '../../config/settings/setting.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
 
 export interface WebPushSettings {
   /** Whom a push service asks when something is wrong: a `mailto:` or `https:` address. Null: `publicUrl`, or an address of nobody. */
@@ -18,15 +19,13 @@ export const webPushChannel = channelKind({
     setUp: '`POST /push/subscriptions`',
   },
   settings: {
-    'web_push.contact': setting<string | null>({
+    'web_push.contact': fileSetting<string | null>({
       schema: contactAddress(),
       description: 'Whom the push services of browsers can ask when something is wrong.',
       expected: 'a mailto: or https: address',
       example: 'mailto:ops@example.com',
       default: null,
       defaultText: '`public_url`',
-      flag: null,
-      env: [],
     }),
   },
   read: ({ 'web_push.contact': contact }): WebPushSettings => ({ contact }),
@@ -34,6 +33,33 @@ export const webPushChannel = channelKind({
   contact: null,
   credentials: {},
   isUsed: () => true,
-  check: async (parts) => (await import('./check-push-keys.ts')).checkPushKeys(parts),
-  open: async (parts) => (await import('./create-web-push.ts')).openWebPush(parts),
+  check: checkKeys,
+  open: async (parts) => (await import('./create-web-push.ts')).openWebPushChannels(parts),
 })
+
+/** They are made when the first browser subscribes. */
+async function checkKeys({ kept }: Pick<CheckParts, 'kept'>): Promise<ChannelCheck[]> {
+  const why = 'Otherwise the server makes new ones, and browsers must subscribe again.'
+  try {
+    const file = kept('push')
+    const text = file?.read() ?? null
+    if (file === null || text === null) return []
+    const keys = parsed(text)
+    if (isRecord(keys) && typeof keys.publicKey === 'string' && typeof keys.privateKey === 'string') {
+      return [{ status: 'ok', detail: 'the keys for Web Push are there' }]
+    }
+    return [{ status: 'warn', detail: `${file.path} holds no keys for Web Push`, mend: `Restore the file. ${why}` }]
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [{ status: 'warn', detail: `The keys for Web Push cannot be used: ${reason}`, mend: `Mend that. ${why}` }]
+  }
+}
+
+/** Null if it is not JSON. The error of the parser would show a part of the text. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { KINDS_TEXT, kindList } from '../../config/settings/channel-values.ts'
-import { setting } from '../../config/settings/setting.ts'
+import { fileSetting } from '../../config/settings/setting.ts'
 import { key, reporter } from '../../config/source/schema-key.ts'
 import { type NotifyKind, notifyKinds } from '../../domain/channel-settings.ts'
-import { channelKind } from '../channel-kind.ts'
+import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
 
 export interface WebhookSettings {
   name: string
@@ -53,7 +53,7 @@ export const webhookChannel = channelKind({
     setUp: '`webhooks`',
   },
   settings: {
-    webhooks: setting<WebhookSettings[]>({
+    webhooks: fileSetting<WebhookSettings[]>({
       schema: webhookList(),
       description:
         'Addresses that get a signed POST for what waits: a list with `name`, `url` and `kinds` (approval, prompt, wait, stall, session; all if left out). The credential `webhook_secret` signs them.',
@@ -62,8 +62,6 @@ export const webhookChannel = channelKind({
       default: [],
       defaultText: 'none',
       holdsSecrets: true,
-      flag: null,
-      env: [],
     }),
   },
   /** The names are unique. */
@@ -78,7 +76,7 @@ export const webhookChannel = channelKind({
     },
   },
   isUsed: ({ settings }) => settings.length > 0,
-  check: async (parts) => (await import('./check-webhooks.ts')).checkWebhooks(parts),
+  check: checkNames,
   open: async (parts) => (await import('./create-webhook.ts')).openWebhooks(parts),
 })
 
@@ -88,4 +86,22 @@ function isWebhookSecret(value: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   // Node skips what is not base64, and so would find another key than the receiver.
   return bytes.toString('base64') === text && bytes.length >= 24 && bytes.length <= 64
+}
+
+/** Only looks the names up: a request would be a message. */
+function checkNames({ settings, outgoing, lookup }: CheckParts<readonly WebhookSettings[]>): Promise<ChannelCheck[]> {
+  return Promise.all(
+    settings.map(async (webhook): Promise<ChannelCheck> => {
+      const url = new URL(webhook.url)
+      const shown = `${webhook.name}: ${url.host}`
+      if (outgoing.isProxied(url)) return { status: 'ok', detail: `${shown} is behind a proxy` }
+      try {
+        await lookup(url.hostname.replace(/^\[|\]$/g, ''))
+        return { status: 'ok', detail: `${shown} has an address` }
+      } catch {
+        const mend = 'Fix its url under webhooks in quarterdeck.yaml, or check the network.'
+        return { status: 'fail', detail: `${shown} has no address: the name is not known`, mend }
+      }
+    }),
+  )
 }

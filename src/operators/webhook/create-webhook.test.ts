@@ -25,7 +25,7 @@ async function open(values: Partial<WebhookOptions['settings']> = {}, key = secr
   const settings = { name: 'pager', url: receiver.url, kinds: notifyKinds, ...values }
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   const channel = createWebhook({
-    ...{ settings, secret, view: feedView, post: testPost(), clock: createSystemClock() },
+    ...{ settings, secret, feedView, post: testPost(), clock: createSystemClock() },
     traceOf: async ({ kind }) => (kind === 'session' ? undefined : { traceparent }),
   })
   return { ...receiver, channel, traceparent }

@@ -5,15 +5,13 @@ import type { ServerSettings } from '../../../config/settings/server-settings.ts
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createConfigFile } from '../../../http/auth/config-folder/config-file.ts'
-import type { CheckParts } from '../../../operators/channel-kind.ts'
-import { readChannelCredentials, usedChannels } from '../../../operators/credentials/channel-credentials.ts'
+import type { ChannelCheck, CheckParts } from '../../../operators/channel-kind.ts'
+import { usedChannels } from '../../../operators/credentials/channel-credentials.ts'
 import {
   type CredentialSources,
-  credentialProblem,
   credentialVariable,
+  type FoundCredential,
   findCredential,
-  isConflicting,
-  requireCredential,
 } from '../../../operators/credentials/credentials.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import { type Lookup, systemLookup } from '../../../tools/http/service/service-http.ts'
@@ -41,16 +39,17 @@ export async function checkChannels(settings: Settings, deps: ChannelCheckDeps):
     }
     const checks: Check[] = []
     for (const { kind, configured } of usedChannels(settings)) {
-      const name = kind.words.short
-      for (const [credential, { isRequired }] of Object.entries(kind.credentials)) {
-        checks.push(...(await checkCredential(name, credential, isRequired, deps.sources)))
+      const found: ChannelCheck[] = []
+      const values: Record<string, string | null> = {}
+      let isRight = true
+      for (const [name, credential] of Object.entries(kind.credentials)) {
+        const one = await findCredential(name, credential, deps.sources)
+        found.push(...credentialChecks(name, one))
+        values[name] = one.value
+        isRight &&= one.problem === null
       }
-      const credentials = await readChannelCredentials([kind], deps.sources).catch((error: unknown) => {
-        if (error instanceof ServerError) return null
-        throw error
-      })
-      const found = await kind.check({ ...shared, ...configured, credentials })
-      checks.push(...found.map((one) => ({ name, ...one })))
+      found.push(...(await kind.check({ ...shared, ...configured, credentials: isRight ? values : null })))
+      checks.push(...found.map((one) => ({ name: kind.words.short, ...one })))
     }
     return checks
   } finally {
@@ -67,38 +66,23 @@ function keptBy(folders: ChannelCheckDeps['kept']): CheckParts['kept'] {
   }
 }
 
-async function checkCredential(
-  name: string,
-  credential: string,
-  isRequired: boolean,
-  sources: CredentialSources,
-): Promise<Check[]> {
-  try {
-    const found = await (isRequired ? requireCredential : findCredential)(credential, sources)
-    if (found === null) return []
-    const problem = credentialProblem(credential, found.value)
-    const variable = credentialVariable(credential)
-    const place = found.from === 'keychain' ? 'in the keychain' : `in ${variable}`
-    const command = `quarterdeck ctl credential set ${credential}`
-    const mend =
-      found.from === 'keychain' ? `Set it again: ${command}` : `Correct ${variable}, or remove it and run: ${command}`
-    const check: Check =
-      problem === null
-        ? { name, status: 'ok', detail: `${credential} is ${place}` }
-        : { name, status: 'fail', detail: `What is ${place} cannot be right: ${problem}`, mend }
-    return [check, ...((await isConflicting(credential, sources)) ? [conflict(name, credential)] : [])]
-  } catch (error) {
-    if (!(error instanceof ServerError)) throw error
-    return [{ name, status: 'fail', detail: error.message }]
+/** What to say of a credential: where it is, what is wrong with it, and whether another value is ignored. */
+function credentialChecks(name: string, { from, problem, isConflicting }: FoundCredential): ChannelCheck[] {
+  const variable = credentialVariable(name)
+  const command = `quarterdeck ctl credential set ${name}`
+  const place = from === 'keychain' ? 'in the keychain' : `in ${variable}`
+  const checks: ChannelCheck[] = []
+  if (problem !== null) {
+    const again =
+      from === 'keychain' ? `Set it again: ${command}` : `Correct ${variable}, or remove it and run: ${command}`
+    checks.push({ status: 'fail', detail: problem, ...(from === null ? {} : { mend: again }) })
+  } else if (from !== null) checks.push({ status: 'ok', detail: `${name} is ${place}` })
+  if (isConflicting) {
+    checks.push({
+      status: 'warn',
+      detail: `The keychain and ${variable} have different values for ${name}; the keychain counts`,
+      mend: `Remove ${variable} from the environment, or store its value: ${command}`,
+    })
   }
-}
-
-function conflict(name: string, credential: string): Check {
-  const variable = credentialVariable(credential)
-  return {
-    name,
-    status: 'warn',
-    detail: `The keychain and ${variable} have different values for ${credential}; the keychain counts`,
-    mend: `Remove ${variable} from the environment, or store its value: quarterdeck ctl credential set ${credential}`,
-  }
+  return checks
 }
