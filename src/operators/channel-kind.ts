@@ -15,6 +15,7 @@ export interface ChannelKind<Rows extends SettingRows = SettingRows, Own = unkno
   /** Its channels are called like this, or `name:` and whom they reach. A person's contact has the same name. */
   readonly name: string
   readonly words: ChannelWords
+  /** Their values have plain types: with a named one, all of this folder would be in the types that we publish. */
   readonly settings: Rows
   read(values: RowValues<Rows>): Own
   /** How a person's address is written in `operators`, with its description. Null: people have none here. */

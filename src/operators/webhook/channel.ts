@@ -2,14 +2,8 @@ import { z } from 'zod'
 import { KINDS_TEXT, kindList } from '../../config/settings/channel-values.ts'
 import { fileSetting } from '../../config/settings/setting.ts'
 import { key, reporter } from '../../config/source/schema-key.ts'
-import { type NotifyKind, notifyKinds } from '../../domain/channel-settings.ts'
+import { notifyKinds } from '../../domain/channel-settings.ts'
 import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
-
-export interface WebhookSettings {
-  name: string
-  url: string
-  kinds: readonly NotifyKind[]
-}
 
 const webhook = () =>
   z.strictObject({
@@ -38,9 +32,9 @@ const webhookList = () =>
         if (first < index) reporter(context)([index, 'name'], `entry ${first + 1} already has the name ${name}.`)
       }
     })
-    .transform((list): WebhookSettings[] =>
-      list.map(({ name, url, kinds }) => ({ name, url, kinds: kinds ?? [...notifyKinds] })),
-    )
+    .transform((list) => list.map(({ name, url, kinds }) => ({ name, url, kinds: kinds ?? [...notifyKinds] })))
+
+export type WebhookSettings = z.output<ReturnType<typeof webhookList>>[number]
 
 export const webhookChannel = channelKind({
   name: 'webhook',
@@ -53,7 +47,7 @@ export const webhookChannel = channelKind({
     setUp: '`webhooks`',
   },
   settings: {
-    webhooks: fileSetting<WebhookSettings[]>({
+    webhooks: fileSetting({
       schema: webhookList(),
       description:
         'Addresses that get a signed POST for what waits: a list with `name`, `url` and `kinds` (approval, prompt, wait, stall, session; all if left out). The credential `webhook_secret` signs them.',
