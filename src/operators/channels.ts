@@ -9,6 +9,7 @@ import { webhookChannel } from './webhook/channel.ts'
 
 const list = [slackChannel, ntfyChannel, webPushChannel, webhookChannel, bellChannel] as const
 
+/** Whoever goes through it gives each kind what its own `read` made, and does not know what that is. */
 export const channels: readonly ChannelKind[] = list
 
 type Both<T> = (T extends unknown ? (one: T) => void : never) extends (all: infer All) => void ? All : never

@@ -42,6 +42,19 @@ webhooks:
     })
   })
 
+  test('have defaults', () => {
+    expect(read('port: 0').channels).toEqual({
+      publicUrl: null,
+      own: {
+        slack: { detail: 'standard', apiUrl: 'https://slack.com/api/' },
+        ntfy: { url: 'https://ntfy.sh' },
+        push: { contact: null },
+        webhook: [],
+        bell: null,
+      },
+    })
+  })
+
   test('say how each operator is told', () => {
     const { operators } = read(`
 operators:

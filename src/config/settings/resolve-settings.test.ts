@@ -59,13 +59,8 @@ const noSupervision: ServerSettings['supervision'] = {
 
 const noChannels: ServerSettings['channels'] = {
   publicUrl: null,
-  own: {
-    slack: { detail: 'standard', apiUrl: 'https://slack.com/api/' },
-    ntfy: { url: 'https://ntfy.sh' },
-    push: { contact: null },
-    webhook: [],
-    bell: null,
-  },
+  // `channel-settings.test.ts` looks at each of them.
+  own: expect.any(Object),
 }
 
 describe('settings', () => {

@@ -18,7 +18,9 @@ interface ChannelRoutesDeps {
 
 const ChannelSchema = z
   .strictObject({
-    name: z.string().describe('Its kind, and whom or what it reaches: `slack:C012AB3CD`, `push:ada` or `webhook:pager`.'),
+    name: z
+      .string()
+      .describe('Its kind, and whom or what it reaches: `slack:C012AB3CD`, `push:ada` or `webhook:pager`.'),
     title: z.string().describe('What people call channels of its kind, such as Slack.'),
     surface: z.enum(['local', 'remote']),
     set_up: z.boolean().describe('False: it reaches nobody yet, such as Web Push before a browser has subscribed.'),
@@ -124,7 +126,16 @@ export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[]
   ]
 }
 
-export const channelView = ({ name, title, surface, isSetUp, waiting, missed, lastShownAt, trouble }: ChannelState) => ({
+export const channelView = ({
+  name,
+  title,
+  surface,
+  isSetUp,
+  waiting,
+  missed,
+  lastShownAt,
+  trouble,
+}: ChannelState) => ({
   name,
   title,
   surface,
