@@ -1,9 +1,11 @@
 // Who may do what on a running server. Without a credential nothing is allowed, and with one only what belongs to its user.
 
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseUuid } from '../../src/domain/ids.ts'
+import { digestOf } from '../../src/http/auth/tokens/token.ts'
+import { createTokenFile } from '../../src/http/auth/tokens/token-file.ts'
+import { makeFolder } from '../../src/store/make-folder.ts'
 import { print } from './support/figures.ts'
 import { openRaw, statusOf } from './support/raw-socket.ts'
 import { type RouteRow, routeTable } from './support/route-table.ts'
@@ -42,14 +44,14 @@ function serverWith(flags: readonly string[]): Promise<TestServer> {
 
 async function startGuarded(flags: readonly string[]): Promise<TestServer> {
   const yard = await openYard((clean) => void cleanups.push(clean), { answers })
-  const users = ['ann', 'bob'] as const
-  const content = {
-    token: tokens.user,
-    operator_token: tokens.operator,
-    tokens: users.map((user) => ({ token: tokens[user], user, role: 'user' })),
-  }
-  await writeFile(join(yard.dataDir, 'tokens.json'), JSON.stringify(content), { mode: 0o600 })
-  return await yard.start({ flags: ['--log-level', 'error', ...flags] })
+  const file = createTokenFile({ configDir: join(yard.directory, 'config'), dataDir: yard.dataDir, makeFolder })
+  const created_at = new Date(0).toISOString()
+  const stored = (['ann', 'bob'] as const).map(
+    (user) => ({ user, role: 'user', sha256: digestOf(tokens[user]) }) as const,
+  )
+  file.write(stored.map((token) => ({ ...token, id: token.user, name: token.user, created_at })))
+  const env = { QUARTERDECK_TOKEN: tokens.user, QUARTERDECK_OPERATOR_TOKEN: tokens.operator }
+  return await yard.start({ flags: ['--log-level', 'error', ...flags], env })
 }
 
 /** A request to one route that is valid enough to reach its handler. */
