@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseUuid } from '../../src/domain/ids.ts'
-import { digestOf } from '../../src/http/auth/tokens/token.ts'
+import { LOCAL_USER } from '../../src/domain/session.ts'
+import { digestOf, type TokenRecord } from '../../src/http/auth/tokens/token.ts'
 import { createTokenFile } from '../../src/http/auth/tokens/token-file.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
 import { print } from './support/figures.ts'
@@ -45,13 +46,21 @@ function serverWith(flags: readonly string[]): Promise<TestServer> {
 async function startGuarded(flags: readonly string[]): Promise<TestServer> {
   const yard = await openYard((clean) => void cleanups.push(clean), { answers })
   const file = createTokenFile({ configDir: join(yard.directory, 'config'), dataDir: yard.dataDir, makeFolder })
-  const created_at = new Date(0).toISOString()
-  const stored = (['ann', 'bob'] as const).map(
-    (user) => ({ user, role: 'user', sha256: digestOf(tokens[user]) }) as const,
-  )
-  file.write(stored.map((token) => ({ ...token, id: token.user, name: token.user, created_at })))
-  const env = { QUARTERDECK_TOKEN: tokens.user, QUARTERDECK_OPERATOR_TOKEN: tokens.operator }
-  return await yard.start({ flags: ['--log-level', 'error', ...flags], env })
+  const stored = (name: keyof typeof tokens, user: string, role: 'user' | 'operator'): TokenRecord => ({
+    id: name,
+    name,
+    user,
+    role,
+    sha256: digestOf(tokens[name]),
+    created_at: new Date(0).toISOString(),
+  })
+  file.write([
+    stored('user', LOCAL_USER, 'user'),
+    stored('operator', LOCAL_USER, 'operator'),
+    stored('ann', 'ann', 'user'),
+    stored('bob', 'bob', 'user'),
+  ])
+  return await yard.start({ flags: ['--log-level', 'error', ...flags] })
 }
 
 /** A request to one route that is valid enough to reach its handler. */
