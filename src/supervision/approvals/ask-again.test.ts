@@ -21,6 +21,7 @@ const rules: CallRules = {
     expiresAt: now + 3_600_000,
     title: `Call ${tool.name}`,
     description: tool.description,
+    action: null,
   }),
   preview: async () => null,
 }

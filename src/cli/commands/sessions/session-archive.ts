@@ -210,12 +210,12 @@ const approval: z.ZodType<Approval> = whole<Approval>()({
   kind: z.enum(['tool_call', 'question', 'diff', 'permission', 'policy']),
   title: z.string(),
   description: z.string(),
-  action: z.string().exactOptional(),
+  action: z.string().nullable(),
   preview: z.string().exactOptional(),
   question: z
     .strictObject({
       index: z.number().int().nonnegative(),
-      effect: z.enum(['read', 'idempotent', 'once']).exactOptional(),
+      effect: z.enum(['read', 'idempotent', 'once']),
       message: z.string(),
       schema: z.record(z.string(), z.unknown()),
       state: z.string().exactOptional(),
@@ -236,7 +236,7 @@ const approval: z.ZodType<Approval> = whole<Approval>()({
   messageRefs: z.record(z.string(), z.string()),
   decidedAt: time.nullable(),
   decidedBy: z.string().nullable(),
-  decidedVia: z.string().exactOptional(),
+  decidedVia: z.string().nullable(),
   escalatedTo: z.array(z.string()).exactOptional(),
   reason: z.string().nullable(),
   editedArguments: z.string().nullable(),
