@@ -8,6 +8,6 @@ export const beforeFirstRelease = (
 ): ServerError =>
   new ServerError(
     'data_dir_older',
-    `The ${what} was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep the sessions as JSON Lines, run quarterdeck sessions export in a checkout of commit 6665030b. Then ${otherPlace}.`,
+    `The ${what} was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep its sessions as JSON Lines, run \`sessions export\` in a checkout of commit 6665030b. Then ${otherPlace}.`,
     { details: { found } },
   )

@@ -199,7 +199,7 @@ test.each([1, 2])('a database from before 0.1.0, with %i migrations, is refused 
   for (const start of [migrate, planMigration]) {
     await expect(start(connect())).rejects.toMatchObject({
       code: 'data_dir_older',
-      message: `The database was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep the sessions as JSON Lines, run quarterdeck sessions export in a checkout of commit 6665030b. Then use another database.`,
+      message: `The database was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep its sessions as JSON Lines, run \`sessions export\` in a checkout of commit 6665030b. Then use another database.`,
     })
   }
   expect(await tables()).toEqual(before)

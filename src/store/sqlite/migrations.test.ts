@@ -65,7 +65,7 @@ test.each([1, SCHEMA_VERSION, 15])(
     expect(() => migrate(db)).toThrow(
       expect.objectContaining({
         code: 'data_dir_older',
-        message: `The data directory was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep the sessions as JSON Lines, run quarterdeck sessions export in a checkout of commit 6665030b. Then use another --data-dir.`,
+        message: `The data directory was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep its sessions as JSON Lines, run \`sessions export\` in a checkout of commit 6665030b. Then use another --data-dir.`,
       }),
     )
     expect(Buffer.from(db.serialize()).equals(before)).toBe(true)

@@ -228,7 +228,7 @@ describe('quarterdeck sessions', () => {
         out: '',
         err:
           'quarterdeck: The data directory was written before 0.1.0 (format 15), and this Quarterdeck cannot read it. ' +
-          'Nothing was changed. To keep the sessions as JSON Lines, run quarterdeck sessions export in a checkout of ' +
+          'Nothing was changed. To keep its sessions as JSON Lines, run `sessions export` in a checkout of ' +
           'commit 6665030b. Then use another --data-dir.\n',
       })
     }
