@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allKinds, openStatuses, personKinds, recordKinds, statusesOf, wireStatusesOf } from './record-kinds.ts'
+import { allKinds, openRecordStatuses, personKinds, recordKinds, statusesOf, wireStatusesOf } from './record-kinds.ts'
 
 describe.each(allKinds)('%s', (kind) => {
   const { open, unanswered, next } = recordKinds[kind]
@@ -20,7 +20,7 @@ describe.each(allKinds)('%s', (kind) => {
   })
 
   test('has no status that is closed here and open in another kind, so the status alone says what waits', () => {
-    expect(statusesOf(kind).filter((status) => openStatuses.includes(status))).toEqual(open)
+    expect(statusesOf(kind).filter((status) => openRecordStatuses.includes(status))).toEqual(open)
   })
 })
 

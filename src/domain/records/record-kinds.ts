@@ -122,7 +122,18 @@ export const statusesOf = <Kind extends RecordKind>(kind: Kind): readonly Status
   Object.keys(recordKinds[kind].next) as StatusOf<Kind>[]
 
 /** Open statuses of all kinds. One that is open is open in every kind that has it. */
-export const openStatuses: readonly string[] = [...new Set(allKinds.flatMap((kind) => [...recordKinds[kind].open]))]
+export const openRecordStatuses: readonly string[] = [
+  ...new Set(allKinds.flatMap((kind) => [...recordKinds[kind].open])),
+]
+
+/** Statuses of all kinds after which another can come. */
+export const unsettledStatuses: readonly string[] = [
+  ...new Set(
+    allKinds.flatMap((kind) =>
+      Object.entries(recordKinds[kind].next).flatMap(([one, next]) => (next.length > 0 ? [one] : [])),
+    ),
+  ),
+]
 
 export type WireKind = Table[PersonKind]['wire']['kind']
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']

@@ -9,7 +9,7 @@ import type { Risk } from '../tool-settings.ts'
 import {
   type ApprovalKind,
   type AskedKind,
-  openStatuses,
+  openRecordStatuses,
   type PersonKind,
   type RecordAction,
   type RecordKind,
@@ -212,10 +212,10 @@ export const NOBODY_WAITS =
   'Nobody waits for this answer now: the call was cancelled, or the agent’s program has ended. Your answer is kept in case it asks again.'
 
 /** Whether the record still wants something of a person. */
-export const isWaiting = ({ status }: AnyRecord): boolean => openStatuses.includes(status)
+export const isWaiting = ({ status }: AnyRecord): boolean => openRecordStatuses.includes(status)
 
 /** Whether the record may get this status. Nobody can answer in the place of a tool that an agent elsewhere calls. */
-export const mayBecome = (record: AnyRecord, status: AnyRecord['status']): boolean =>
+export const recordMayBecome = (record: AnyRecord, status: AnyRecord['status']): boolean =>
   arrowsOf(record).includes(status) && !(status === 'answered' && isSupervised(record))
 
 const arrowsOf = ({ wait, status }: AnyRecord): readonly string[] =>
