@@ -111,7 +111,7 @@ export type AskedKind = KindWith<{ askedBy: 'agent' }>
 
 /** What an approval may be about. */
 export type ApprovalKind = keyof Table['approval']['actions']
-export type RecordAction =
+export type ActionName =
   | Table['approval']['actions'][ApprovalKind][number]
   | Table[Exclude<PersonKind, 'approval'>]['actions'][number]
 
@@ -138,11 +138,11 @@ export const unsettledStatuses: readonly string[] = [
 export type WireKind = Table[PersonKind]['wire']['kind']
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']
 /** The statuses of a kind in the words of the wire. */
-export type WireStatusOf<Kind extends PersonKind> = {
-  [Status in StatusOf<Kind>]: Status extends keyof Words<Kind> ? Words<Kind>[Status] : Status
-}[StatusOf<Kind>]
+export type WireStatusOf<Kind extends PersonKind> = Kind extends PersonKind
+  ? Exclude<StatusOf<Kind>, keyof Words<Kind>> | Words<Kind>[keyof Words<Kind>]
+  : never
 
-export const wireStatus = <Kind extends PersonKind>(kind: Kind, status: StatusOf<Kind>): WireStatusOf<Kind> => {
+export const wireStatus = <Kind extends PersonKind>(kind: Kind, status: StatusOf<PersonKind>): WireStatusOf<Kind> => {
   const words: Readonly<Record<string, string>> = recordKinds[kind].wire.words
   return (words[status] ?? status) as WireStatusOf<Kind>
 }

@@ -7,11 +7,11 @@ import type { Yes } from '../quorum.ts'
 import type { ProgressItem } from '../supervision.ts'
 import type { Risk } from '../tool-settings.ts'
 import {
+  type ActionName,
   type ApprovalKind,
   type AskedKind,
   openRecordStatuses,
   type PersonKind,
-  type RecordAction,
   type RecordKind,
   recordKinds,
   type StatusOf,
@@ -19,7 +19,8 @@ import {
 } from './record-kinds.ts'
 
 export type AnyRecord = Approval | ClientCall | Prompt | Standby | Alert
-export type RecordOf<Kind extends RecordKind> = Extract<AnyRecord, { wait: Kind }>
+type ByKind = { [One in AnyRecord as One['wait']]: One }
+export type RecordOf<Kind extends RecordKind> = ByKind[Kind]
 
 /** Records that a person answers. A client call is answered by the client. */
 export type PersonRecord = RecordOf<PersonKind>
@@ -224,13 +225,12 @@ const arrowsOf = ({ wait, status }: AnyRecord): readonly string[] =>
 /** An agent asked, and waits for the answer. */
 export const isAsked = (record: SupervisedRecord): record is AskedRecord => recordKinds[record.wait].askedBy === 'agent'
 
-/** What a person can do about it now. */
-export function actionsOf(record: PersonRecord): readonly RecordAction[] {
-  if (!isWaiting(record)) return []
+/** What a person can do about a record while it waits, in the order in which it is offered. */
+export function actionNamesOf(record: PersonRecord): readonly ActionName[] {
   if (record.wait !== 'approval') return recordKinds[record.wait].actions
-  const actions: readonly RecordAction[] = recordKinds.approval.actions[record.kind]
-  // The text of a file that goes is nothing to edit.
-  return record.supervised?.change?.kind === 'delete' ? actions.filter((one) => one !== 'edit') : actions
+  const names: readonly ActionName[] = recordKinds.approval.actions[record.kind]
+  // A file that goes has no text to edit.
+  return record.supervised?.change?.kind === 'delete' ? names.filter((one) => one !== 'edit') : names
 }
 
 export interface ClientCall extends WaitBase {

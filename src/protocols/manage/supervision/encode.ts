@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import { type Alert, nobodyWaitsSince, type Prompt, type Standby } from '../../../domain/records/record.ts'
+import { wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
@@ -46,7 +47,7 @@ export const promptView = (prompt: Prompt): z.infer<typeof PromptSchema> => ({
 export const standbyView = (wait: Standby): z.infer<typeof StandbySchema> => ({
   wait_id: wait.id,
   ...recordView(wait),
-  status: wait.status === 'pending' ? 'waiting' : wait.status,
+  status: wireStatus('standby', wait.status),
   message: wait.message,
   timeout_seconds: wait.timeoutSeconds,
   expires_at: time(wait.expiresAt),

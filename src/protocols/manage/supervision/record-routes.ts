@@ -1,10 +1,10 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
-import type { SupervisedRecord } from '../../../domain/records/record.ts'
+import type { RecordOf, SupervisedRecord } from '../../../domain/records/record.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { Prompts } from '../../../supervision/prompts/prompts.ts'
-import type { RecordKind, Records, RecordTypes } from '../../../supervision/records/records.ts'
+import type { Records, ShownKind } from '../../../supervision/records/records.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
@@ -33,11 +33,11 @@ export interface RecordRoutesDeps {
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
 
-interface Listed<Kind extends RecordKind> {
+interface Listed<Kind extends ShownKind> {
   path: string
   /** `waiting` and `all` can be asked for everywhere. */
   statuses: readonly SupervisedRecord['status'][]
-  view: (one: RecordTypes[Kind]) => unknown
+  view: (one: RecordOf<Kind>) => unknown
 }
 
 const PAGE = { max: 100, fallback: 50 }
@@ -48,7 +48,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
   const { records, prompts, stalls, oversight } = deps
 
   /** Operators see the records of all owners, and the audit trail says that they looked. */
-  function lister<Kind extends RecordKind>(kind: Kind, { path, statuses, view }: Listed<Kind>): Route['handle'] {
+  function lister<Kind extends ShownKind>(kind: Kind, { path, statuses, view }: Listed<Kind>): Route['handle'] {
     return async (request, reply) => {
       const viewer = viewerOf(request.principal)
       const { limit, before } = decodePage(request, PAGE)
@@ -72,7 +72,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
   }
 
   const shower =
-    <Kind extends RecordKind>(kind: Kind, view: (one: RecordTypes[Kind]) => unknown): Route['handle'] =>
+    <Kind extends ShownKind>(kind: Kind, view: (one: RecordOf<Kind>) => unknown): Route['handle'] =>
     async (request, reply) => {
       const viewer = viewerOf(request.principal)
       const record = await records.get(kind, viewer.by, idIn(request))
