@@ -3,7 +3,8 @@
 import type { RunEvent } from './ag-ui-event.ts'
 import { queryOf } from './approvals.ts'
 import type { Call } from './connection.ts'
-import type { Approval, Run, Supervision } from './wire-types.ts'
+import type { Approval } from './wire.ts'
+import type { Run, Supervision } from './wire-types.ts'
 
 interface Signalled {
   signal?: AbortSignal

@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { exampleApproval } from '../approvals/describe.ts'
-import { ApprovalSchema } from '../approvals/schema.ts'
+import { ApprovalSchema, exampleApproval } from '../approvals/schema.ts'
 import { feedTag } from '../events/describe.ts'
 import { examplePrompt } from '../supervision/describe-records.ts'
 import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
