@@ -63,7 +63,7 @@ export {
   type Token,
   type WithProof,
 } from './sign-in.ts'
-export type { InboxOptions, PromptAnswer, RecordListOptions, SupervisionClient } from './supervision.ts'
+export type { InboxOptions, RecordListOptions, SupervisionClient } from './supervision.ts'
 export type * from './wire.ts'
 export type * from './wire-types.ts'
 

@@ -15,3 +15,16 @@ export type {
   ShownArgument,
   ShownCall,
 } from '../protocols/manage/approvals/schema.ts'
+export type { FeedItem } from '../protocols/manage/events/schema.ts'
+export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
+export type {
+  Checkpoint,
+  CheckpointChanges,
+  CheckpointFileDiff,
+  CommandResult,
+  Restored,
+  ShownCheckpoint,
+} from '../protocols/manage/supervision/checkpoint-schema.ts'
+export type { PromptAnswer, Spawn } from '../protocols/manage/supervision/command-schema.ts'
+export type { Alert, Instruction, Modes, Prompt, Standby } from '../protocols/manage/supervision/schema.ts'
+export type { ProgressItem, Supervision } from '../protocols/shared/supervised/schema.ts'

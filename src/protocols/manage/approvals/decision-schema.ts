@@ -72,7 +72,9 @@ export const DecisionSchema = z
       .describe(
         '`digest` of the approval that was shown. If the call has changed since, the answer is `approval_changed`.',
       ),
-    looked_at: LookedAtSchema.exactOptional().describe('What the person had on their screen. It goes into the audit trail.'),
+    looked_at: LookedAtSchema.exactOptional().describe(
+      'What the person had on their screen. It goes into the audit trail.',
+    ),
     reason: z.string().max(2_000).exactOptional(),
     arguments: z
       .record(z.string(), z.unknown())
@@ -125,7 +127,11 @@ export const EditSchema = z
       .record(z.string(), z.unknown())
       .exactOptional()
       .describe('In place of all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
-    content: z.string().max(5_000_000).exactOptional().describe('With the kind `diff`: the whole file as it should be.'),
+    content: z
+      .string()
+      .max(5_000_000)
+      .exactOptional()
+      .describe('With the kind `diff`: the whole file as it should be.'),
   })
   .meta({ id: 'Edit' })
 

@@ -212,7 +212,10 @@ export type EditCheck = z.output<typeof EditCheckSchema>
 /** A diff may be large, so lists do without it. */
 export const ShownApprovalSchema = ApprovalSchema.extend({
   diff: z.string().exactOptional().describe('With the kinds `diff` and `policy`: the exact text of the change.'),
-  shown_diff: z.string().exactOptional().describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
+  shown_diff: z
+    .string()
+    .exactOptional()
+    .describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
   edit_diff: z
     .string()
     .nullable()
