@@ -4,6 +4,7 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
 import { approvalView } from '../approvals/encode.ts'
 import { alertView, promptView, standbyView } from '../supervision/encode.ts'
+import type { InboxItem } from './schema.ts'
 
 interface ItemLook {
   /** Of its session; null: it has none. */
@@ -13,14 +14,14 @@ interface ItemLook {
 }
 
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLook) {
+export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLook): InboxItem {
   const shared = {
     id: item.id,
     session_id: item.sessionId,
     owner: item.owner,
     agent: item.agent,
     title: titleOf(item),
-    status: item.wait === 'standby' && item.status === 'pending' ? ('waiting' as const) : item.status,
+    status: item.wait === 'standby' && item.status === 'pending' ? 'waiting' : item.status,
     risk: item.wait === 'approval' ? item.risk : null,
     tool: item.wait === 'approval' ? item.tool : null,
     host: item.supervised?.host ?? null,
@@ -33,13 +34,13 @@ export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLoo
   }
   switch (item.wait) {
     case 'approval':
-      return { ...shared, kind: 'approval' as const, approval: approvalView(item, { isMasked }) }
+      return { ...shared, kind: 'approval', approval: approvalView(item, { isMasked }) }
     case 'prompt':
-      return { ...shared, kind: 'prompt' as const, prompt: promptView(item) }
+      return { ...shared, kind: 'prompt', prompt: promptView(item) }
     case 'standby':
-      return { ...shared, kind: 'wait' as const, wait: standbyView(item) }
+      return { ...shared, kind: 'wait', wait: standbyView(item) }
     case 'alert':
-      return { ...shared, kind: 'alert' as const, alert: alertView(item) }
+      return { ...shared, kind: 'alert', alert: alertView(item) }
     default:
       return unreachable(item)
   }

@@ -12,8 +12,9 @@ import { describeInboxEvents } from '../events/describe.ts'
 import { cursorOf, openStream } from '../events/routes.ts'
 import { streamFeed } from '../events/stream-feed.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
-import { describeInbox, inboxKinds } from './describe.ts'
+import { describeInbox } from './describe.ts'
 import { itemView } from './item-view.ts'
+import { inboxKinds } from './schema.ts'
 
 export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>

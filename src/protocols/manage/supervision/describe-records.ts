@@ -2,73 +2,13 @@
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
-import type { ResponseDescription, RouteDescription } from '../../../http/route-description.ts'
-import {
-  AlertSchema,
-  alertStatuses,
-  NoBodySchema,
-  NudgeSchema,
-  PromptAnswerSchema,
-  PromptSchema,
-  promptStatuses,
-  StandbySchema,
-  WaitAnswerSchema,
-  waitStatuses,
-} from './schema.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import { NoBodySchema, NudgeSchema, PromptAnswerSchema, WaitAnswerSchema } from './command-schema.ts'
+import { AlertSchema, alertStatuses, PromptSchema, promptStatuses, StandbySchema, waitStatuses } from './schema.ts'
 
 export const supervisionTag = 'Supervision'
-const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-
-const record = {
-  session_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
-  owner: 'ada',
-  host: 'claude-code',
-  created_at: '2026-11-15T09:00:00.000Z',
-  decided_at: null,
-  decided_by: null,
-  decided_channel: null,
-  nobody_waits_since: null,
-  message_refs: {},
-}
 const decided = { decided_at: '2026-11-15T09:01:00.000Z', decided_by: 'ada', decided_channel: 'http' }
-
-export const examplePrompt: z.infer<typeof PromptSchema> = {
-  prompt_id: id,
-  ...record,
-  status: 'pending',
-  prompt_text: 'The tests pass. Shall I also update the docs?',
-  prompt_type: 'continuation',
-  elapsed_seconds: 340,
-  actions_taken: 12,
-  expires_at: '2026-11-15T09:30:00.000Z',
-  decision: null,
-  instruction: null,
-  reason: null,
-}
-
-export const exampleWait: z.infer<typeof StandbySchema> = {
-  wait_id: id,
-  ...record,
-  status: 'waiting',
-  message: 'The migration is done. What next?',
-  timeout_seconds: 0,
-  expires_at: null,
-  instruction: null,
-}
-
-export const exampleAlert: z.infer<typeof AlertSchema> = {
-  alert_id: id,
-  ...record,
-  status: 'pending',
-  last_tool: 'heartbeat',
-  last_activity_at: '2026-11-15T08:55:00.000Z',
-  idle_seconds: 300,
-  nudge_count: 0,
-  nudge_message: null,
-  last_nudge_at: null,
-  nudged_by: null,
-  progress_snapshot: [{ label: 'Add an index', status: 'in_progress' }],
-}
 
 export const commandErrors: readonly ErrorCode[] = [
   'invalid_request',
@@ -83,11 +23,6 @@ export const commandErrors: readonly ErrorCode[] = [
 ]
 const answerErrors: readonly ErrorCode[] = [...commandErrors, 'record_not_found', 'record_decided']
 
-export const answer = (description: string, schema: z.ZodType, example: unknown): ResponseDescription => ({
-  description,
-  content: { 'application/json': { schema, example } },
-})
-
 const params = (what: string) => ({ id: z.string().describe(`Id of the ${what}: a UUID or a ULID.`) })
 
 /** `?status=&session=&owner=&limit=&before=` of every list here. */
@@ -98,25 +33,7 @@ export const listQuery = {
   before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
 }
 
-export const listAnswer = (name: string, schema: z.ZodType, example: unknown): RouteDescription['responses'] => ({
-  200: {
-    description: 'A page.',
-    headers: { Link: 'The next page, if there is one.' },
-    content: {
-      'application/json': {
-        schema: z.strictObject({ [name]: z.array(schema) }),
-        example: { [name]: [example] },
-      },
-    },
-  },
-})
-
-function describeList(
-  name: string,
-  statuses: readonly [string, ...string[]],
-  schema: z.ZodType,
-  example: unknown,
-): RouteDescription {
+function describeList(name: string, statuses: readonly [string, ...string[]], schema: z.ZodType): RouteDescription {
   const words = [...new Set(['waiting', ...statuses, 'all'])]
   return {
     tag: supervisionTag,
@@ -125,20 +42,20 @@ function describeList(
       status: z.enum(words).optional().describe('Default: `waiting`, what still wants something of a person.'),
       ...listQuery,
     },
-    responses: listAnswer(name, schema, example),
+    responses: { 200: page(name, schema) },
     errors: ['invalid_request', 'forbidden', 'storage_failed'],
   }
 }
 
-const describeShow = (what: string, schema: z.ZodType, example: unknown): RouteDescription => ({
+const describeShow = (what: string, schema: z.ZodType): RouteDescription => ({
   tag: supervisionTag,
   params: params(what),
-  responses: { 200: answer(`The ${what}.`, schema, example) },
+  responses: { 200: answer(`The ${what}.`, schema) },
   errors: ['malformed_id', 'record_not_found', 'storage_failed'],
 })
 
-export const describePrompts = describeList('prompts', promptStatuses, PromptSchema, examplePrompt)
-export const describePrompt = describeShow('prompt', PromptSchema, examplePrompt)
+export const describePrompts = describeList('prompts', promptStatuses, PromptSchema)
+export const describePrompt = describeShow('prompt', PromptSchema)
 export const describeAnswerPrompt: RouteDescription = {
   tag: supervisionTag,
   description:
@@ -154,7 +71,6 @@ export const describeAnswerPrompt: RouteDescription = {
   },
   responses: {
     200: answer('The answered prompt.', PromptSchema, {
-      ...examplePrompt,
       ...decided,
       status: 'decided',
       decision: 'continue',
@@ -163,8 +79,8 @@ export const describeAnswerPrompt: RouteDescription = {
   errors: answerErrors,
 }
 
-export const describeWaits = describeList('waits', waitStatuses, StandbySchema, exampleWait)
-export const describeWait = describeShow('wait', StandbySchema, exampleWait)
+export const describeWaits = describeList('waits', waitStatuses, StandbySchema)
+export const describeWait = describeShow('wait', StandbySchema)
 export const describeAnswerWait: RouteDescription = {
   tag: supervisionTag,
   description: 'Wakes an agent that stands by. The first answer counts.',
@@ -179,7 +95,6 @@ export const describeAnswerWait: RouteDescription = {
   },
   responses: {
     200: answer('The ended wait.', StandbySchema, {
-      ...exampleWait,
       ...decided,
       status: 'resumed',
       instruction: 'Now write the tests.',
@@ -188,10 +103,9 @@ export const describeAnswerWait: RouteDescription = {
   errors: answerErrors,
 }
 
-export const describeAlerts = describeList('alerts', alertStatuses, AlertSchema, exampleAlert)
-export const describeAlert = describeShow('alert', AlertSchema, exampleAlert)
+export const describeAlerts = describeList('alerts', alertStatuses, AlertSchema)
+export const describeAlert = describeShow('alert', AlertSchema)
 const nudged = {
-  ...exampleAlert,
   status: 'nudged',
   nudge_count: 1,
   nudge_message: 'Are you still there?',
@@ -210,7 +124,7 @@ export const describeNudgeAlert: RouteDescription = {
   responses: { 200: answer('The alert.', AlertSchema, nudged) },
   errors: answerErrors,
 }
-const ended = { ...exampleAlert, ...decided, status: 'dismissed' }
+const ended = { ...decided, status: 'dismissed' }
 export const describeDismiss: RouteDescription = {
   tag: supervisionTag,
   description: 'The silence is fine. It counts anew from here.',

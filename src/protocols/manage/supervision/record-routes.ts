@@ -9,6 +9,7 @@ import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink } from '../../shared/request/page.ts'
+import { NoBodySchema, NudgeSchema, PromptAnswerSchema } from './command-schema.ts'
 import { decodeBody, decodeOwner, decodeSession, decodeStatus, decodeWaitAnswer, idIn } from './decode.ts'
 import {
   describeAlert,
@@ -24,7 +25,7 @@ import {
   describeWaits,
 } from './describe-records.ts'
 import { alertView, promptView, standbyView } from './encode.ts'
-import { alertStatuses, NoBodySchema, NudgeSchema, PromptAnswerSchema, promptStatuses, waitStatuses } from './schema.ts'
+import { alertStatuses, promptStatuses, waitStatuses } from './schema.ts'
 
 export interface RecordRoutesDeps {
   records: Records

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { ApprovalSchema, exampleApproval } from '../approvals/schema.ts'
+import { AlertSchema, examplePrompt, PromptSchema, StandbySchema } from '../supervision/schema.ts'
+
+const shared = {
+  id: z.string(),
+  session_id: z.string(),
+  owner: z.string(),
+  agent: z.string().describe('The agent, or the host of an agent elsewhere.'),
+  title: z.string().describe('What it is about, in one line: every hidden character is marked, as `<U+202E>`.'),
+  status: z.string().describe('As in its record.'),
+  risk: z.enum(['low', 'high', 'critical']).nullable().describe('Of an approval.'),
+  tool: z.string().nullable().describe('Of an approval.'),
+  host: z.string().nullable().describe('The host of an agent elsewhere, if one asks.'),
+  session_title: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  decided_at: z.iso.datetime().nullable(),
+  decided_by: z.string().nullable(),
+  decided_channel: z.string().nullable(),
+}
+
+export const inboxKinds = ['approval', 'prompt', 'wait', 'alert'] as const
+
+export const InboxItemSchema = z
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      ...shared,
+      kind: z.literal('approval'),
+      approval: ApprovalSchema.describe('Answer it with `POST /approvals/{id}`.'),
+    }),
+    z.strictObject({
+      ...shared,
+      kind: z.literal('prompt'),
+      prompt: PromptSchema.describe('Answer it with `POST /prompts/{id}`.'),
+    }),
+    z.strictObject({
+      ...shared,
+      kind: z.literal('wait'),
+      wait: StandbySchema.describe('Answer it with `POST /waits/{id}`.'),
+    }),
+    z.strictObject({
+      ...shared,
+      kind: z.literal('alert'),
+      alert: AlertSchema.describe('Answer it with `POST /alerts/{id}/nudge`, `dismiss` or `stop`.'),
+    }),
+  ])
+  .meta({ id: 'InboxItem' })
+/** Something that waits or waited for a person. */
+export type InboxItem = z.output<typeof InboxItemSchema>
+
+export const InboxSchema = z
+  .strictObject({
+    items: z.array(InboxItemSchema),
+    cursor: z.string().describe('Send it to `GET /inbox/events` as `after`: that stream goes on where this list ends.'),
+  })
+  .meta({
+    example: {
+      items: [
+        {
+          id: examplePrompt.prompt_id,
+          kind: 'prompt',
+          session_id: examplePrompt.session_id,
+          owner: examplePrompt.owner,
+          agent: examplePrompt.host,
+          title: examplePrompt.prompt_text,
+          status: examplePrompt.status,
+          risk: null,
+          tool: null,
+          host: examplePrompt.host,
+          session_title: 'Renew the shop',
+          created_at: examplePrompt.created_at,
+          expires_at: examplePrompt.expires_at,
+          decided_at: examplePrompt.decided_at,
+          decided_by: examplePrompt.decided_by,
+          decided_channel: examplePrompt.decided_channel,
+          prompt: examplePrompt,
+        },
+        {
+          id: exampleApproval.approval_id,
+          kind: 'approval',
+          session_id: exampleApproval.session_id,
+          owner: 'ada',
+          agent: exampleApproval.agent,
+          title: exampleApproval.title,
+          status: exampleApproval.status,
+          risk: exampleApproval.risk,
+          tool: exampleApproval.tool,
+          host: null,
+          session_title: 'Write to Bob',
+          created_at: exampleApproval.created_at,
+          expires_at: exampleApproval.expires_at,
+          decided_at: null,
+          decided_by: null,
+          decided_channel: null,
+          approval: exampleApproval,
+        },
+      ],
+      cursor: 'f.12',
+    },
+  })
+export type Inbox = z.output<typeof InboxSchema>
