@@ -135,7 +135,9 @@ export const unsettledStatuses: readonly string[] = [
   ),
 ]
 
-export type WireKind = Table[PersonKind]['wire']['kind']
+type WireKind = Table[PersonKind]['wire']['kind']
+export const wireKinds: readonly WireKind[] = personKinds.map((kind) => recordKinds[kind].wire.kind)
+
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']
 /** The statuses of a kind in the words of the wire. */
 export type WireStatusOf<Kind extends PersonKind> = Kind extends PersonKind

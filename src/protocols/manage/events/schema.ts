@@ -1,7 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
-import { ApprovalSchema } from '../approvals/schema.ts'
-import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
+import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { recordShapes, type ShapeOf, type WireOf } from '../records/record-shapes.ts'
 
 const subject = { session_id: z.string(), owner: z.string(), agent: z.string() }
 const head = { type: z.literal('feed'), id: z.string(), at: z.iso.datetime() }
@@ -17,6 +17,26 @@ const example = {
   owner: 'ada',
   agent: 'assistant',
   status: 'running',
+}
+
+type RecordItem<Kind extends PersonKind> = Kind extends PersonKind
+  ? z.ZodObject<
+      typeof head &
+        typeof subject & {
+          kind: z.ZodLiteral<WireOf<Kind>['kind']>
+          risk: ShapeOf<Kind> extends { risk: infer Risk } ? Risk : z.ZodNull
+          status: ShapeOf<Kind>['status']
+        } & { [Id in WireOf<Kind>['id']]: z.ZodString },
+      z.core.$strict
+    >
+  : never
+
+function recordItem(of: PersonKind): RecordItem<PersonKind> {
+  const { kind, id } = recordKinds[of].wire
+  const { shape } = recordShapes[of].schema
+  const risk = 'risk' in shape ? shape.risk : z.null()
+  const item = { ...head, kind: z.literal(kind), [id]: z.string(), risk, ...subject, status: shape.status }
+  return z.strictObject(item) as RecordItem<PersonKind>
 }
 
 export const FeedItemSchema = z
@@ -35,38 +55,7 @@ export const FeedItemSchema = z
       ...subject,
       status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted']),
     }),
-    z.strictObject({
-      ...head,
-      kind: z.literal('approval'),
-      approval_id: z.string(),
-      risk: ApprovalSchema.shape.risk,
-      ...subject,
-      status: ApprovalSchema.shape.status,
-    }),
-    z.strictObject({
-      ...head,
-      kind: z.literal('prompt'),
-      prompt_id: z.string(),
-      risk: z.null(),
-      ...subject,
-      status: PromptSchema.shape.status,
-    }),
-    z.strictObject({
-      ...head,
-      kind: z.literal('wait'),
-      wait_id: z.string(),
-      risk: z.null(),
-      ...subject,
-      status: StandbySchema.shape.status,
-    }),
-    z.strictObject({
-      ...head,
-      kind: z.literal('alert'),
-      alert_id: z.string(),
-      risk: z.null(),
-      ...subject,
-      status: AlertSchema.shape.status,
-    }),
+    ...personKinds.map(recordItem),
   ])
   .describe('A session, a run, an approval, a prompt, a wait or an alert that is new or has a new status.')
   .meta({ id: 'FeedItem', example })

@@ -1,10 +1,11 @@
 // What the inbox takes and answers, for the document.
 
 import { z } from 'zod'
+import { wireKinds } from '../../../domain/records/record-kinds.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { feedTag } from '../events/describe.ts'
-import { InboxSchema, inboxKinds } from './schema.ts'
+import { InboxSchema } from './schema.ts'
 
 export const describeInbox: RouteDescription = {
   tag: feedTag,
@@ -12,7 +13,7 @@ export const describeInbox: RouteDescription = {
     'Everything that waits for a person, in all sessions, or with `status=done` what nobody has to answer any more. Newest first, by the time at which it was asked.',
   query: {
     status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
-    kind: z.enum(inboxKinds).optional(),
+    kind: z.enum(wireKinds).optional(),
     owner: z.string().optional().describe('Only in sessions of this owner.'),
     session: z.string().optional().describe('Only in this session: a UUID or a ULID.'),
     risk: z.enum(['low', 'high', 'critical']).optional().describe('Only approvals of this risk.'),

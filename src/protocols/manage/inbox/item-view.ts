@@ -1,9 +1,9 @@
 import { isoTime } from '../../../domain/clock.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
+import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
-import { approvalView } from '../approvals/encode.ts'
-import { alertView, promptView, standbyView } from '../supervision/encode.ts'
+import { encodeRecord } from '../records/record-shapes.ts'
 import type { InboxItem } from './schema.ts'
 
 interface ItemLook {
@@ -21,7 +21,7 @@ export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLoo
     owner: item.owner,
     agent: item.agent,
     title: titleOf(item),
-    status: item.wait === 'standby' && item.status === 'pending' ? 'waiting' : item.status,
+    status: wireStatus(item.wait, item.status),
     risk: item.wait === 'approval' ? item.risk : null,
     tool: item.wait === 'approval' ? item.tool : null,
     host: item.supervised?.host ?? null,
@@ -32,18 +32,8 @@ export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLoo
     decided_by: item.decidedBy,
     decided_channel: item.decidedVia ?? null,
   }
-  switch (item.wait) {
-    case 'approval':
-      return { ...shared, kind: 'approval', approval: approvalView(item, { isMasked }) }
-    case 'prompt':
-      return { ...shared, kind: 'prompt', prompt: promptView(item) }
-    case 'standby':
-      return { ...shared, kind: 'wait', wait: standbyView(item) }
-    case 'alert':
-      return { ...shared, kind: 'alert', alert: alertView(item) }
-    default:
-      return unreachable(item)
-  }
+  const { kind } = recordKinds[item.wait].wire
+  return { ...shared, kind, [kind]: encodeRecord(item, { isMasked }) } as InboxItem
 }
 
 const MOST_TITLE = 200

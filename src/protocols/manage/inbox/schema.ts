@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { ApprovalSchema, exampleApproval } from '../approvals/schema.ts'
-import { AlertSchema, examplePrompt, PromptSchema, StandbySchema } from '../supervision/schema.ts'
+import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { exampleApproval } from '../approvals/schema.ts'
+import { recordShapes, type WireOf } from '../records/record-shapes.ts'
+import { examplePrompt } from '../supervision/schema.ts'
 
 const shared = {
   id: z.string(),
@@ -20,31 +22,26 @@ const shared = {
   decided_channel: z.string().nullable(),
 }
 
-export const inboxKinds = ['approval', 'prompt', 'wait', 'alert'] as const
+type ItemOf<Kind extends PersonKind> = Kind extends PersonKind
+  ? z.ZodObject<
+      typeof shared & { kind: z.ZodLiteral<WireOf<Kind>['kind']> } & {
+        [Name in WireOf<Kind>['kind']]: (typeof recordShapes)[Kind]['schema']
+      },
+      z.core.$strict
+    >
+  : never
 
+/** What all kinds have, and the record itself under the name of its kind. */
+function itemOf(of: PersonKind): ItemOf<PersonKind> {
+  const { kind } = recordKinds[of].wire
+  const { schema, answer } = recordShapes[of]
+  const item = { ...shared, kind: z.literal(kind), [kind]: schema.describe(`Answer it with ${answer}.`) }
+  return z.strictObject(item) as ItemOf<PersonKind>
+}
+
+type Item = ItemOf<PersonKind>
 export const InboxItemSchema = z
-  .discriminatedUnion('kind', [
-    z.strictObject({
-      ...shared,
-      kind: z.literal('approval'),
-      approval: ApprovalSchema.describe('Answer it with `POST /approvals/{id}`.'),
-    }),
-    z.strictObject({
-      ...shared,
-      kind: z.literal('prompt'),
-      prompt: PromptSchema.describe('Answer it with `POST /prompts/{id}`.'),
-    }),
-    z.strictObject({
-      ...shared,
-      kind: z.literal('wait'),
-      wait: StandbySchema.describe('Answer it with `POST /waits/{id}`.'),
-    }),
-    z.strictObject({
-      ...shared,
-      kind: z.literal('alert'),
-      alert: AlertSchema.describe('Answer it with `POST /alerts/{id}/nudge`, `dismiss` or `stop`.'),
-    }),
-  ])
+  .discriminatedUnion('kind', personKinds.map(itemOf) as [Item, ...Item[]])
   .meta({ id: 'InboxItem' })
 /** Something that waits or waited for a person. */
 export type InboxItem = z.output<typeof InboxItemSchema>
