@@ -13,8 +13,18 @@ interface KindRules {
   unanswered: string
   /** What a person can do while it is open. With an approval it depends on what is to be approved. */
   actions: readonly string[] | Readonly<Record<string, readonly string[]>>
-  /** Null: it is not sent as a record. `words`: statuses that have another word there. */
-  wire: { kind: string; path: string; id: string; words: Readonly<Record<string, string>> } | null
+  /** Null: it is not sent as a record. */
+  wire: WireNames | null
+}
+
+interface WireNames {
+  kind: string
+  /** First segment of its routes. */
+  path: string
+  /** The field with its id. */
+  id: string
+  /** Statuses that have another word there. */
+  words: Readonly<Record<string, string>>
 }
 
 export const recordKinds = {

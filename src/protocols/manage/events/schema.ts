@@ -1,7 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
-import { recordShapes, type ShapeOf, type WireOf } from '../records/record-shapes.ts'
+import { recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
 
 const subject = { session_id: z.string(), owner: z.string(), agent: z.string() }
 const head = { type: z.literal('feed'), id: z.string(), at: z.iso.datetime() }
@@ -24,8 +24,8 @@ type RecordItem<Kind extends PersonKind> = Kind extends PersonKind
       typeof head &
         typeof subject & {
           kind: z.ZodLiteral<WireOf<Kind>['kind']>
-          risk: ShapeOf<Kind> extends { risk: infer Risk } ? Risk : z.ZodNull
-          status: ShapeOf<Kind>['status']
+          risk: SchemaOf<Kind>['shape'] extends { risk: infer Risk } ? Risk : z.ZodNull
+          status: SchemaOf<Kind>['shape']['status']
         } & { [Id in WireOf<Kind>['id']]: z.ZodString },
       z.core.$strict
     >
@@ -33,7 +33,7 @@ type RecordItem<Kind extends PersonKind> = Kind extends PersonKind
 
 function recordItem(of: PersonKind): RecordItem<PersonKind> {
   const { kind, id } = recordKinds[of].wire
-  const { shape } = recordShapes[of].schema
+  const { shape } = recordSchemas[of]
   const risk = 'risk' in shape ? shape.risk : z.null()
   const item = { ...head, kind: z.literal(kind), [id]: z.string(), risk, ...subject, status: shape.status }
   return z.strictObject(item) as RecordItem<PersonKind>

@@ -3,7 +3,7 @@ import type { PersonRecord } from '../../../domain/records/record.ts'
 import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
-import { encodeRecord } from '../records/record-shapes.ts'
+import { encodeRecord } from '../records/encode-record.ts'
 import type { InboxItem } from './schema.ts'
 
 interface ItemLook {

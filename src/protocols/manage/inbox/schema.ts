@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
 import { exampleApproval } from '../approvals/schema.ts'
-import { recordShapes, type WireOf } from '../records/record-shapes.ts'
+import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
 import { examplePrompt } from '../supervision/schema.ts'
 
 const shared = {
@@ -25,7 +25,7 @@ const shared = {
 type ItemOf<Kind extends PersonKind> = Kind extends PersonKind
   ? z.ZodObject<
       typeof shared & { kind: z.ZodLiteral<WireOf<Kind>['kind']> } & {
-        [Name in WireOf<Kind>['kind']]: (typeof recordShapes)[Kind]['schema']
+        [Name in WireOf<Kind>['kind']]: SchemaOf<Kind>
       },
       z.core.$strict
     >
@@ -34,9 +34,8 @@ type ItemOf<Kind extends PersonKind> = Kind extends PersonKind
 /** What all kinds have, and the record itself under the name of its kind. */
 function itemOf(of: PersonKind): ItemOf<PersonKind> {
   const { kind } = recordKinds[of].wire
-  const { schema, answer } = recordShapes[of]
-  const item = { ...shared, kind: z.literal(kind), [kind]: schema.describe(`Answer it with ${answer}.`) }
-  return z.strictObject(item) as ItemOf<PersonKind>
+  const record = recordSchemas[of].describe(`Answer it with ${answerRequests[of]}.`)
+  return z.strictObject({ ...shared, kind: z.literal(kind), [kind]: record }) as ItemOf<PersonKind>
 }
 
 type Item = ItemOf<PersonKind>
