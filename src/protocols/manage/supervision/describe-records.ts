@@ -2,10 +2,12 @@
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
+import { recordKinds, statusesOf, wireStatus } from '../../../domain/records/record-kinds.ts'
 import { answer, page } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import type { ShownKind } from '../../../supervision/records/records.ts'
+import { recordSchemas } from '../records/record-schemas.ts'
 import { NoBodySchema, NudgeSchema, PromptAnswerSchema, WaitAnswerSchema } from './command-schema.ts'
-import { AlertSchema, alertStatuses, PromptSchema, promptStatuses, StandbySchema, waitStatuses } from './schema.ts'
 
 export const supervisionTag = 'Supervision'
 const decided = { decided_at: '2026-11-15T09:01:00.000Z', decided_by: 'ada', decided_channel: 'http' }
@@ -23,8 +25,6 @@ export const commandErrors: readonly ErrorCode[] = [
 ]
 const answerErrors: readonly ErrorCode[] = [...commandErrors, 'record_not_found', 'record_decided']
 
-const params = (what: string) => ({ id: z.string().describe(`Id of the ${what}: a UUID or a ULID.`) })
-
 /** `?status=&session=&owner=&limit=&before=` of every list here. */
 export const listQuery = {
   session: z.string().optional().describe('Only those of this session.'),
@@ -33,34 +33,54 @@ export const listQuery = {
   before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
 }
 
-function describeList(name: string, statuses: readonly [string, ...string[]], schema: z.ZodType): RouteDescription {
-  const words = [...new Set(['waiting', ...statuses, 'all'])]
-  return {
-    tag: supervisionTag,
-    description: 'Newest first. An operator sees all, others see those of their own sessions.',
-    query: {
-      status: z.enum(words).optional().describe('Default: `waiting`, what still wants something of a person.'),
-      ...listQuery,
-    },
-    responses: { 200: page(name, schema) },
-    errors: ['invalid_request', 'forbidden', 'storage_failed'],
-  }
-}
+/** `?status=` of a list, beside `waiting` and `all`. What is pending and has another word on the wire is asked for as `waiting`. */
+export const statusFilter = (kind: ShownKind) =>
+  statusesOf(kind).filter((status) => wireStatus(kind, status) === status)
 
-const describeShow = (what: string, schema: z.ZodType): RouteDescription => ({
+export const describeList = (kind: ShownKind): RouteDescription => ({
   tag: supervisionTag,
-  params: params(what),
-  responses: { 200: answer(`The ${what}.`, schema) },
+  description: 'Newest first. An operator sees all, others see those of their own sessions.',
+  query: {
+    status: z
+      .enum(['waiting', ...statusFilter(kind), 'all'])
+      .optional()
+      .describe('Default: `waiting`, what still wants something of a person.'),
+    ...listQuery,
+  },
+  responses: { 200: page(recordKinds[kind].wire.path, recordSchemas[kind]) },
+  errors: ['invalid_request', 'forbidden', 'storage_failed'],
+})
+
+const params = (kind: ShownKind) => ({
+  id: z.string().describe(`Id of the ${recordKinds[kind].wire.kind}: a UUID or a ULID.`),
+})
+
+export const describeShow = (kind: ShownKind): RouteDescription => ({
+  tag: supervisionTag,
+  params: params(kind),
+  responses: { 200: answer(`The ${recordKinds[kind].wire.kind}.`, recordSchemas[kind]) },
   errors: ['malformed_id', 'record_not_found', 'storage_failed'],
 })
 
-export const describePrompts = describeList('prompts', promptStatuses, PromptSchema)
-export const describePrompt = describeShow('prompt', PromptSchema)
-export const describeAnswerPrompt: RouteDescription = {
+interface AnswerDescription extends Pick<RouteDescription, 'description' | 'body'> {
+  /** What comes back: in words, and how it differs from the example of the record. */
+  answers: [string, object]
+}
+
+export const describeAnswer = (
+  kind: ShownKind,
+  { answers: [words, differing], ...rest }: AnswerDescription,
+): RouteDescription => ({
   tag: supervisionTag,
+  params: params(kind),
+  responses: { 200: answer(words, recordSchemas[kind], differing) },
+  errors: answerErrors,
+  ...rest,
+})
+
+export const answerPrompt: AnswerDescription = {
   description:
     'The agent gets the answer as the result of its call. The first answer counts; a later one is told who answered what and when. Only the owner of the session and admins may answer.',
-  params: params('prompt'),
   body: {
     schema: PromptAnswerSchema,
     examples: {
@@ -69,22 +89,11 @@ export const describeAnswerPrompt: RouteDescription = {
       stop: { decision: 'stop', reason: 'Enough for today.' },
     },
   },
-  responses: {
-    200: answer('The answered prompt.', PromptSchema, {
-      ...decided,
-      status: 'decided',
-      decision: 'continue',
-    }),
-  },
-  errors: answerErrors,
+  answers: ['The answered prompt.', { ...decided, status: 'decided', decision: 'continue' }],
 }
 
-export const describeWaits = describeList('waits', waitStatuses, StandbySchema)
-export const describeWait = describeShow('wait', StandbySchema)
-export const describeAnswerWait: RouteDescription = {
-  tag: supervisionTag,
+export const answerStandby: AnswerDescription = {
   description: 'Wakes an agent that stands by. The first answer counts.',
-  params: params('wait'),
   body: {
     schema: WaitAnswerSchema,
     examples: {
@@ -93,18 +102,9 @@ export const describeAnswerWait: RouteDescription = {
       stop: { stop: true },
     },
   },
-  responses: {
-    200: answer('The ended wait.', StandbySchema, {
-      ...decided,
-      status: 'resumed',
-      instruction: 'Now write the tests.',
-    }),
-  },
-  errors: answerErrors,
+  answers: ['The ended wait.', { ...decided, status: 'resumed', instruction: 'Now write the tests.' }],
 }
 
-export const describeAlerts = describeList('alerts', alertStatuses, AlertSchema)
-export const describeAlert = describeShow('alert', AlertSchema)
 const nudged = {
   status: 'nudged',
   nudge_count: 1,
@@ -112,32 +112,24 @@ const nudged = {
   last_nudge_at: '2026-11-15T09:01:00.000Z',
   nudged_by: 'notification',
 }
-export const describeNudgeAlert: RouteDescription = {
-  tag: supervisionTag,
+export const nudgeAlert: AnswerDescription = {
   description:
     'Pushes a nudge through an open connection of the agent. If none is open, the nudge goes out with the result of its next call; `nudged_by` says which.',
-  params: params('alert'),
   body: {
     schema: NudgeSchema,
     examples: { 'the usual text': {}, 'own words': { message: 'Skip the benchmark and go on.' } },
   },
-  responses: { 200: answer('The alert.', AlertSchema, nudged) },
-  errors: answerErrors,
+  answers: ['The alert.', nudged],
 }
-const ended = { ...decided, status: 'dismissed' }
-export const describeDismiss: RouteDescription = {
-  tag: supervisionTag,
+
+const ended: AnswerDescription['answers'] = ['The dismissed alert.', { ...decided, status: 'dismissed' }]
+export const dismissAlert: AnswerDescription = {
   description: 'The silence is fine. It counts anew from here.',
-  params: params('alert'),
   body: { schema: NoBodySchema, examples: { dismiss: {} } },
-  responses: { 200: answer('The dismissed alert.', AlertSchema, ended) },
-  errors: answerErrors,
+  answers: ended,
 }
-export const describeStopAlert: RouteDescription = {
-  tag: supervisionTag,
+export const stopAlert: AnswerDescription = {
   description: 'Terminates the session of the silent agent. What it asked is interrupted.',
-  params: params('alert'),
   body: { schema: NoBodySchema, examples: { stop: {} } },
-  responses: { 200: answer('The dismissed alert.', AlertSchema, ended) },
-  errors: answerErrors,
+  answers: ended,
 }

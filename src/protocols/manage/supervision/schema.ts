@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { promptTypes } from '../../../domain/records/record.ts'
+import { wireStatusesOf } from '../../../domain/records/record-kinds.ts'
 import { operationalModes } from '../../../domain/supervision.ts'
 import { ProgressSchema } from '../../shared/supervised/schema.ts'
 import { nobodyWaits } from '../approvals/schema.ts'
@@ -52,7 +53,7 @@ export const PromptSchema = z
   .strictObject({
     prompt_id: z.string(),
     ...record,
-    status: z.enum(['pending', 'decided', 'interrupted']),
+    status: z.enum(wireStatusesOf('prompt')),
     prompt_text: z.string(),
     prompt_type: z.enum(promptTypes),
     elapsed_seconds: z.number().nullable(),
@@ -70,7 +71,7 @@ export const StandbySchema = z
   .strictObject({
     wait_id: z.string(),
     ...record,
-    status: z.enum(['waiting', 'resumed', 'timeout', 'interrupted']),
+    status: z.enum(wireStatusesOf('standby')),
     message: z.string(),
     timeout_seconds: z.number().describe('0: it waits for ever.'),
     expires_at: time.nullable(),
@@ -95,7 +96,7 @@ export const AlertSchema = z
   .strictObject({
     alert_id: z.string(),
     ...record,
-    status: z.enum(['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed']),
+    status: z.enum(wireStatusesOf('alert')),
     last_tool: z.string().nullable(),
     last_activity_at: time,
     idle_seconds: z.number().describe('When the alert was made.'),
@@ -157,8 +158,3 @@ export const ModesSchema = z
   .meta({ example: { previous_mode: 'remote', current_mode: 'local' } })
 /** The modes of a session before and now. */
 export type Modes = z.output<typeof ModesSchema>
-
-/** `?status=` of each list, beside `waiting` and `all`. A pending wait is `waiting` on the wire. */
-export const promptStatuses = ['pending', 'decided', 'interrupted'] as const
-export const waitStatuses = ['resumed', 'timeout', 'interrupted'] as const
-export const alertStatuses = ['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed'] as const
