@@ -6,11 +6,12 @@ import { maskEntries } from '../../../domain/secret-name.ts'
 import type { EditCheck } from '../../../supervision/approvals/check-edit.ts'
 import type { ShownCall } from '../../../supervision/approvals/shown-call.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
+import type * as wire from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
 /** `isMasked`: for a page that shows what it gets, so it gets no secrets. */
-export function approvalView(approval: Approval, { isMasked = false }: { isMasked?: boolean } = {}) {
+export function approvalView(approval: Approval, { isMasked = false }: { isMasked?: boolean } = {}): wire.Approval {
   const argumentsIn = (json: string): Record<string, unknown> =>
     isMasked ? maskEntries(JSON.parse(json)) : JSON.parse(json)
   return {
@@ -55,7 +56,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
 }
 
 /** Of a change by an agent elsewhere. */
-function changeView({ supervised }: Approval) {
+function changeView({ supervised }: Approval): wire.Change | null {
   const change = supervised?.change ?? null
   if (supervised === undefined || change === null) return null
   return {
@@ -78,7 +79,7 @@ function responseOf({ kind, response }: Approval): unknown {
   return kind === 'question' ? JSON.parse(response) : response
 }
 
-export const shownView = ({ arguments: args, warnings }: ShownCall) => ({
+export const shownView = ({ arguments: args, warnings }: ShownCall): wire.ShownCall => ({
   arguments: args.map(({ name, text, isJson, isSecret, hidden, bytes, cut }) => ({
     name,
     text,
@@ -91,7 +92,7 @@ export const shownView = ({ arguments: args, warnings }: ShownCall) => ({
   warnings,
 })
 
-export const editCheckView = ({ problems, risk, shown, changes, preview, change }: EditCheck) => ({
+export const editCheckView = ({ problems, risk, shown, changes, preview, change }: EditCheck): wire.EditCheck => ({
   ok: problems.length === 0,
   problems,
   risk,
@@ -110,13 +111,13 @@ export const editCheckView = ({ problems, risk, shown, changes, preview, change 
         },
 })
 
-export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boolean } = {}) {
+export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boolean } = {}): wire.Grant {
   const where = Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)]))
   return {
     grant_id: grant.id,
     agent: grant.agent,
     tool: grant.tool,
-    effect: grant.effect ?? ('allow' as const),
+    effect: grant.effect ?? 'allow',
     where: isMasked ? maskEntries(where) : where,
     session_id: grant.sessionId,
     granted_by: grant.grantedBy,

@@ -1,9 +1,10 @@
 import { isoTime } from '../../../domain/clock.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
+import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
-import { approvalView } from '../approvals/encode.ts'
-import { alertView, promptView, standbyView } from '../supervision/encode.ts'
+import { encodeRecord } from '../records/encode-record.ts'
+import type { InboxItem } from './schema.ts'
 
 interface ItemLook {
   /** Of its session; null: it has none. */
@@ -13,14 +14,14 @@ interface ItemLook {
 }
 
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLook) {
+export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLook): InboxItem {
   const shared = {
     id: item.id,
     session_id: item.sessionId,
     owner: item.owner,
     agent: item.agent,
     title: titleOf(item),
-    status: item.wait === 'standby' && item.status === 'pending' ? ('waiting' as const) : item.status,
+    status: wireStatus(item.wait, item.status),
     risk: item.wait === 'approval' ? item.risk : null,
     tool: item.wait === 'approval' ? item.tool : null,
     host: item.supervised?.host ?? null,
@@ -31,18 +32,8 @@ export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLoo
     decided_by: item.decidedBy,
     decided_channel: item.decidedVia,
   }
-  switch (item.wait) {
-    case 'approval':
-      return { ...shared, kind: 'approval' as const, approval: approvalView(item, { isMasked }) }
-    case 'prompt':
-      return { ...shared, kind: 'prompt' as const, prompt: promptView(item) }
-    case 'standby':
-      return { ...shared, kind: 'wait' as const, wait: standbyView(item) }
-    case 'alert':
-      return { ...shared, kind: 'alert' as const, alert: alertView(item) }
-    default:
-      return unreachable(item)
-  }
+  const { kind } = recordKinds[item.wait].wire
+  return { ...shared, kind, [kind]: encodeRecord(item, { isMasked }) } as InboxItem
 }
 
 const MOST_TITLE = 200
