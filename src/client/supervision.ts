@@ -5,6 +5,7 @@ import type { Call } from './connection.ts'
 import { nextIn } from './sessions.ts'
 import type {
   Alert,
+  Approval,
   Checkpoint,
   CheckpointChanges,
   CheckpointFileDiff,
@@ -15,6 +16,7 @@ import type {
   Modes,
   Prompt,
   PromptAnswer,
+  RecordView,
   Restored,
   ShownCheckpoint,
   Spawn,
@@ -57,6 +59,12 @@ type CompleteAnswer = PromptAnswer & ({ decision: 'continue' | 'stop' } | { deci
 export interface SupervisionClient {
   /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
+  /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
+  answer(
+    action: Pick<RecordView['actions'][number], 'request'>,
+    given?: { text?: string; more?: Record<string, unknown> },
+    options?: Signalled,
+  ): Promise<Approval | Prompt | Standby | Alert>
   prompts: {
     list(options?: RecordListOptions): Promise<Prompt[]>
     get(id: string, options?: Signalled): Promise<Prompt>
@@ -161,6 +169,10 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       const call = { method: 'GET' as const, path: `/inbox${queryOf({ ...query })}`, signal }
       const { body, link } = await page<Inbox>(call)
       return { ...body, next: nextIn(link) }
+    },
+    answer({ request }, { text, more = {} } = {}, options) {
+      const words = request.text === null || text === undefined || text === '' ? {} : { [request.text]: text }
+      return post(request.path, { ...request.body, ...words, ...more }, options)
     },
     prompts: {
       list: (options) => list('prompts', options),

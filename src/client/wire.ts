@@ -17,6 +17,7 @@ export type {
 } from '../protocols/manage/approvals/schema.ts'
 export type { FeedItem } from '../protocols/manage/events/schema.ts'
 export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
+export type { View as RecordView } from '../protocols/manage/records/schema.ts'
 export type {
   Checkpoint,
   CheckpointChanges,

@@ -1,4 +1,4 @@
-import { openStatuses, type SupervisedStatus, supervisedStatuses } from './supervision.ts'
+import { openStatuses, type SupervisedStatus, type Supervision, supervisedStatuses } from './supervision.ts'
 import { visibleProse } from './visible-text.ts'
 
 /**
@@ -22,6 +22,8 @@ export interface SessionOverview {
   pending: number
   /** Tokens that its runs have used, as the models reported them. */
   tokens: number
+  /** Of an agent elsewhere; null: our agents answer in it. */
+  elsewhere: Pick<Supervision, 'status' | 'workspaceRoot' | 'prompt'> | null
 }
 
 const TITLE_CHARS = 80

@@ -10,12 +10,12 @@ import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Prompts } from '../../../supervision/prompts/prompts.ts'
+import { choicesOf } from '../../../supervision/records/question-choices.ts'
 import { checkText } from '../../../supervision/sessions/check-text.ts'
 import { channelOf, type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { type CardAction, type CardSubject, isChoice } from '../cards/card.ts'
-import { choicesOf } from '../cards/question-choices.ts'
 import type { SlackCards } from '../slack-api.ts'
 import {
   asksAgain,

@@ -11,10 +11,10 @@ import {
 import type { Risk } from '../../../domain/tool-settings.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { argumentsOf, warningsAbout } from '../../../supervision/approvals/shown-call.ts'
+import { choicesOf } from '../../../supervision/records/question-choices.ts'
 import { evidence } from './approval-evidence.ts'
 import { bold, code, emoji, type Inline, line, type RichPart, rich, type SlackBlock, time } from './blocks.ts'
 import { button, type CardBody, type CardLook, type CardSubject, labelOf, type Room } from './card.ts'
-import { choicesOf } from './question-choices.ts'
 import { notifiedName, notifiedNote, shownName, shownNote, shownProse } from './shown-text.ts'
 
 const MOST_PATH = 300

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { choicesOf } from '../../../supervision/records/question-choices.ts'
 import {
   autoApproved,
   confirmMessage,
@@ -8,7 +9,6 @@ import {
   notice,
   summaryMessage,
 } from './messages.ts'
-import { choicesOf } from './question-choices.ts'
 import { sessionRoot } from './session-root.ts'
 import { buttonsOf, linesOf } from './testing/read-message.ts'
 import {

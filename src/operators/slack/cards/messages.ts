@@ -2,6 +2,7 @@
 
 import type { LineLevel } from '../../../domain/delivery.ts'
 import type { Alert, Approval } from '../../../domain/records/record.ts'
+import { choicesOf } from '../../../supervision/records/question-choices.ts'
 import { asksFor, notifiedAsk, riskPieces, warnings, whatChanges } from './approval-card.ts'
 import { callArguments, edited, whatIsCalled } from './approval-evidence.ts'
 import {
@@ -31,7 +32,6 @@ import {
   labelOf,
   notifiedHeadline,
 } from './card.ts'
-import { choicesOf } from './question-choices.ts'
 import { renderCard } from './render-card.ts'
 import { notifiedName, notifiedProse, sentences, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
 

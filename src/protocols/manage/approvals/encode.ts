@@ -11,7 +11,10 @@ import type * as wire from './schema.ts'
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
 /** `isMasked`: for a page that shows what it gets, so it gets no secrets. */
-export function approvalView(approval: Approval, { isMasked = false }: { isMasked?: boolean } = {}): wire.Approval {
+export function approvalView(
+  approval: Approval,
+  { isMasked = false }: { isMasked?: boolean } = {},
+): Omit<wire.Approval, 'view'> {
   const argumentsIn = (json: string): Record<string, unknown> =>
     isMasked ? maskEntries(JSON.parse(json)) : JSON.parse(json)
   return {

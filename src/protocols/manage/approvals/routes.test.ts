@@ -150,6 +150,7 @@ describe('GET /approvals', () => {
         edited: false,
         quorum: 1,
         decisions: [],
+        view: expect.objectContaining({ title: 'send', asks: 'asks to call a tool', body: [] }),
         reason: null,
         consumed_at: null,
       },

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/records/record.ts'
+import { exampleApprovalView, ViewSchema } from '../records/schema.ts'
 
 const time = z.iso.datetime()
 
@@ -101,6 +102,7 @@ export const exampleApproval = {
   edited: false,
   quorum: 1,
   decisions: [],
+  view: exampleApprovalView,
 }
 
 export const ApprovalSchema = z
@@ -166,6 +168,7 @@ export const ApprovalSchema = z
     decisions: z
       .array(z.strictObject({ by: z.string(), at: time, channel: z.string() }))
       .describe('Where several people have to say yes: the yeses so far. Empty otherwise.'),
+    view: ViewSchema,
   })
   .meta({ id: 'Approval', example: exampleApproval })
 /** A tool call that waits or waited for a person, or a question that its tool asks. Times are ISO 8601. */

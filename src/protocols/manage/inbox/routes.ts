@@ -12,6 +12,7 @@ import { feedId } from '../events/cursor.ts'
 import { describeInboxEvents } from '../events/describe.ts'
 import { cursorOf, openStream } from '../events/routes.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import { createRecordViews } from '../records/record-views.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
 import { describeInbox } from './describe.ts'
 import { itemView } from './item-view.ts'
@@ -25,17 +26,18 @@ export interface InboxRoutesDeps {
 const PAGE = { max: 100, fallback: 50 }
 
 export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Route[] {
+  const recordViews = createRecordViews(engine)
+
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
     const page = { limit, ...place, ...filterOf(request) }
     const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
     const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
-    const titles = await engine.sessions.overview([...new Set(items.map(({ sessionId }) => sessionId))])
-    const titleById = new Map(titles.map(({ id, title }) => [id, title]))
+    const views = await recordViews.many(items)
     const isMasked = isConsole(request)
-    const views = items.map((item) => itemView(item, { sessionTitle: titleById.get(item.sessionId) || null, isMasked }))
-    reply.json(200, { items: views, cursor: feedId(cursor) }, link)
+    const shown = items.map((item) => itemView(item, { view: views(item), isMasked }))
+    reply.json(200, { items: shown, cursor: feedId(cursor) }, link)
   }
 
   async function events(request: Request, reply: Reply): Promise<void> {

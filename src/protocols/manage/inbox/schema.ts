@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
 import { exampleApproval } from '../approvals/schema.ts'
 import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
+import { ViewSchema } from '../records/schema.ts'
 import { examplePrompt } from '../supervision/schema.ts'
 
 const shared = {
@@ -20,6 +21,7 @@ const shared = {
   decided_at: z.iso.datetime().nullable(),
   decided_by: z.string().nullable(),
   decided_channel: z.string().nullable(),
+  view: ViewSchema,
 }
 
 type ItemOf<Kind extends PersonKind> = Kind extends PersonKind
@@ -44,6 +46,8 @@ export const InboxItemSchema = z
   .meta({ id: 'InboxItem' })
 /** Something that waits or waited for a person. */
 export type InboxItem = z.output<typeof InboxItemSchema>
+
+const withoutView = <T extends { view: unknown }>({ view: _, ...rest }: T) => rest
 
 export const InboxSchema = z
   .strictObject({
@@ -70,7 +74,8 @@ export const InboxSchema = z
           decided_at: examplePrompt.decided_at,
           decided_by: examplePrompt.decided_by,
           decided_channel: examplePrompt.decided_channel,
-          prompt: examplePrompt,
+          view: examplePrompt.view,
+          prompt: withoutView(examplePrompt),
         },
         {
           id: exampleApproval.approval_id,
@@ -89,7 +94,8 @@ export const InboxSchema = z
           decided_at: null,
           decided_by: null,
           decided_channel: null,
-          approval: exampleApproval,
+          view: exampleApproval.view,
+          approval: withoutView(exampleApproval),
         },
       ],
       cursor: 'f.12',

@@ -6,11 +6,12 @@ import type { PersonKind, recordKinds } from '../../../domain/records/record-kin
 import { ApprovalSchema } from '../approvals/schema.ts'
 import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
 
+/** Without their words: where these stand, the words stand beside them. */
 export const recordSchemas = {
-  approval: ApprovalSchema,
-  prompt: PromptSchema,
-  standby: StandbySchema,
-  alert: AlertSchema,
+  approval: ApprovalSchema.omit({ view: true }).meta({ id: 'ApprovalRecord' }),
+  prompt: PromptSchema.omit({ view: true }).meta({ id: 'PromptRecord' }),
+  standby: StandbySchema.omit({ view: true }).meta({ id: 'WaitRecord' }),
+  alert: AlertSchema.omit({ view: true }).meta({ id: 'AlertRecord' }),
 } satisfies Record<PersonKind, z.ZodObject>
 
 /** The requests that answer it, for the document. */

@@ -97,7 +97,7 @@ export const describeExport: RouteDescription = {
             }),
             messages: z.array(MessageSchema),
             runs: z.array(RunSchema),
-            approvals: z.array(ApprovalSchema),
+            approvals: z.array(ApprovalSchema.omit({ view: true })),
           }),
           example: {
             exported_at: time,

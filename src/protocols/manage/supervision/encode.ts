@@ -22,7 +22,7 @@ const recordView = (record: Prompt | Standby | Alert) => ({
   message_refs: record.messageRefs,
 })
 
-export const promptView = (prompt: Prompt): wire.Prompt => ({
+export const promptView = (prompt: Prompt): Omit<wire.Prompt, 'view'> => ({
   prompt_id: prompt.id,
   ...recordView(prompt),
   status: prompt.status,
@@ -36,7 +36,7 @@ export const promptView = (prompt: Prompt): wire.Prompt => ({
   reason: prompt.reason,
 })
 
-export const standbyView = (wait: Standby): wire.Standby => ({
+export const standbyView = (wait: Standby): Omit<wire.Standby, 'view'> => ({
   wait_id: wait.id,
   ...recordView(wait),
   status: wireStatus('standby', wait.status),
@@ -46,7 +46,7 @@ export const standbyView = (wait: Standby): wire.Standby => ({
   instruction: wait.instruction,
 })
 
-export const alertView = (alert: Alert): wire.Alert => ({
+export const alertView = (alert: Alert): Omit<wire.Alert, 'view'> => ({
   alert_id: alert.id,
   ...recordView(alert),
   status: alert.status,

@@ -1,16 +1,17 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
-import type { RecordOf } from '../../../domain/records/record.ts'
 import { recordKinds } from '../../../domain/records/record-kinds.ts'
+import type { Engine } from '../../../engine/engine.ts'
 import type { Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
-import type { Prompts } from '../../../supervision/prompts/prompts.ts'
+import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
+import type { ActionName } from '../../../supervision/records/record-view.ts'
 import type { Records, ShownKind } from '../../../supervision/records/records.ts'
-import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink } from '../../shared/request/page.ts'
 import { encodeRecord } from '../records/encode-record.ts'
+import { createRecordViews } from '../records/record-views.ts'
 import { NoBodySchema, NudgeSchema, PromptAnswerSchema } from './command-schema.ts'
 import { decodeBody, decodeOwner, decodeSession, decodeStatus, decodeWaitAnswer, idIn } from './decode.ts'
 import {
@@ -26,9 +27,9 @@ import {
 } from './describe-records.ts'
 
 export interface RecordRoutesDeps {
+  engine: { sessions: Pick<Engine['sessions'], 'overview'> }
   records: Records
-  prompts: Pick<Prompts, 'decide' | 'resume'>
-  stalls: Pick<Stalls, 'nudge' | 'dismiss' | 'stop'>
+  answer: AnswerRecord
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
 
@@ -43,7 +44,7 @@ interface Answering {
   at: string
   summary: string
   describe: Parameters<typeof describeAnswer>[1]
-  answer(request: Request): Promise<RecordOf<ShownKind>>
+  read(request: Request): Promise<GivenAnswer>
 }
 
 const PAGE = { max: 100, fallback: 50 }
@@ -51,7 +52,8 @@ const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 
 export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
-  const { records, prompts, stalls, oversight } = deps
+  const { engine, records, answer, oversight } = deps
+  const recordViews = createRecordViews(engine)
 
   /** Operators see the records of all owners, and the audit trail says that they looked. */
   function lister(kind: ShownKind): Route['handle'] {
@@ -75,7 +77,9 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       const shown = found.slice(0, limit)
       const last = found.length > limit ? shown.at(-1) : undefined
       const next = last === undefined ? null : printPlace(last)
-      reply.json(200, { [path]: shown.map((one) => encodeRecord(one)) }, nextLink(`/${path}`, request.query, next))
+      const views = await recordViews.many(shown)
+      const encoded = shown.map((one) => ({ ...encodeRecord(one), view: views(one) }))
+      reply.json(200, { [path]: encoded }, nextLink(`/${path}`, request.query, next))
     }
   }
 
@@ -86,18 +90,17 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       const record = await records.get(kind, viewer.by, idIn(request))
       reply.note({ session_id: record.sessionId })
       await oversight.foreignSession(viewer, record.sessionId)
-      reply.json(200, encodeRecord(record))
+      reply.json(200, { ...encodeRecord(record), view: await recordViews.one(record) })
     }
 
   const answerer =
-    (answer: Answering['answer']): Route['handle'] =>
+    (kind: ShownKind, read: Answering['read']): Route['handle'] =>
     async (request, reply) => {
-      const record = await answer(request)
+      const given = await read(request)
+      const { record } = await answer[kind](callerOf(request.principal, request.channel), idIn(request), given)
       reply.note({ session_id: record.sessionId })
-      reply.json(200, encodeRecord(record))
+      reply.json(200, { ...encodeRecord(record), view: await recordViews.one(record) })
     }
-
-  const by = (request: Request) => callerOf(request.principal, request.channel)
 
   const kinds: Record<ShownKind, KindRoutes> = {
     prompt: {
@@ -107,13 +110,13 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
           at: '',
           summary: 'Answer a prompt',
           describe: answerPrompt,
-          async answer(request) {
+          async read(request) {
             const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
-            return prompts.decide(by(request), idIn(request), {
-              decision,
-              ...(instruction === undefined ? {} : { instruction }),
+            return {
+              action: decision,
+              ...(instruction === undefined ? {} : { text: instruction }),
               ...(reason === undefined ? {} : { reason }),
-            })
+            }
           },
         },
       ],
@@ -125,9 +128,9 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
           at: '',
           summary: 'Tell a waiting agent what to do',
           describe: answerStandby,
-          async answer(request) {
-            const instruction = await decodeWaitAnswer(request)
-            return prompts.resume(by(request), idIn(request), { instruction })
+          async read(request) {
+            const text = await decodeWaitAnswer(request)
+            return text === null ? { action: 'resume' } : { action: 'resume', text }
           },
         },
       ],
@@ -139,28 +142,22 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
           at: '/nudge',
           summary: 'Nudge a silent agent',
           describe: nudgeAlert,
-          async answer(request) {
+          async read(request) {
             const { message } = await decodeBody(request, NudgeSchema)
-            return stalls.nudge(by(request), idIn(request), message)
+            return message === undefined ? { action: 'nudge' } : { action: 'nudge', text: message }
           },
         },
         {
           at: '/dismiss',
           summary: 'Say that the silence is fine',
           describe: dismissAlert,
-          async answer(request) {
-            await decodeBody(request, NoBodySchema)
-            return stalls.dismiss(by(request), idIn(request))
-          },
+          read: (request) => nothingBut('dismiss', request),
         },
         {
           at: '/stop',
           summary: 'End the session of a silent agent',
           describe: stopAlert,
-          async answer(request) {
-            await decodeBody(request, NoBodySchema)
-            return stalls.stop(by(request), idIn(request))
-          },
+          read: (request) => nothingBut('stop', request),
         },
       ],
     },
@@ -178,13 +175,18 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
         describe: describeShow(kind),
         handle: shower(kind),
       },
-      ...answers.map(({ at, summary, describe, answer }) => ({
+      ...answers.map(({ at, summary, describe, read }) => ({
         ...command,
         path: `/${path}/:id${at}`,
         summary,
         describe: describeAnswer(kind, describe),
-        handle: answerer(answer),
+        handle: answerer(kind, read),
       })),
     ]
   })
+}
+
+async function nothingBut(action: ActionName, request: Request): Promise<GivenAnswer> {
+  await decodeBody(request, NoBodySchema)
+  return { action }
 }

@@ -6,6 +6,7 @@ import { wireStatusesOf } from '../../../domain/records/record-kinds.ts'
 import { operationalModes } from '../../../domain/supervision.ts'
 import { ProgressSchema } from '../../shared/supervised/schema.ts'
 import { nobodyWaits } from '../approvals/schema.ts'
+import { exampleAlertView, exampleStandbyView, exampleView, ViewSchema } from '../records/schema.ts'
 
 const time = z.iso.datetime()
 
@@ -20,6 +21,7 @@ const record = {
   decided_channel: z.string().nullable().describe('The way the answer came: `http`, `ctl`, …'),
   nobody_waits_since: nobodyWaits,
   message_refs: z.record(z.string(), z.string()).describe('The messages that announced it, by channel.'),
+  view: ViewSchema,
 }
 
 const exampleId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
@@ -38,6 +40,7 @@ const exampleRecord = {
 export const examplePrompt = {
   prompt_id: exampleId,
   ...exampleRecord,
+  view: exampleView,
   status: 'pending',
   prompt_text: 'The tests pass. Shall I also update the docs?',
   prompt_type: 'continuation',
@@ -82,6 +85,7 @@ export const StandbySchema = z
     example: {
       wait_id: exampleId,
       ...exampleRecord,
+      view: exampleStandbyView,
       status: 'waiting',
       message: 'The migration is done. What next?',
       timeout_seconds: 0,
@@ -114,6 +118,7 @@ export const AlertSchema = z
     example: {
       alert_id: exampleId,
       ...exampleRecord,
+      view: exampleAlertView,
       status: 'pending',
       last_tool: 'heartbeat',
       last_activity_at: '2026-11-15T08:55:00.000Z',

@@ -178,6 +178,11 @@ const overview: Statement = {
     WHERE sessions.status <> 'terminated' ORDER BY place`,
 }
 
+const workOf = (supervision: Supervision | null): SessionOverview['elsewhere'] =>
+  supervision === null
+    ? null
+    : { status: supervision.status, workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
+
 function createOverviews(sql: Sql): SessionReads['overview'] {
   /** Without a message, all its columns are null. */
   async function wordsOf(session: string, first: MessageRow): Promise<string | null> {
@@ -192,10 +197,10 @@ function createOverviews(sql: Sql): SessionReads['overview'] {
     const overviews: SessionOverview[] = []
     for (const row of await sql.rows<OverviewRow>(overview, [ids])) {
       const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first] = row
-      const title = supervision === null ? null : (JSON.parse(supervision) as Supervision).title
-      const words = (await wordsOf(id, first)) ?? title ?? ''
+      const elsewhere = supervision === null ? null : (JSON.parse(supervision) as Supervision)
+      const words = (await wordsOf(id, first)) ?? elsewhere?.title ?? ''
       const activity = activityOf({ supervised, isRunning, hasQueued, pending })
-      overviews.push({ id, title: titleOf(words), activity, pending, tokens })
+      overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere: workOf(elsewhere) })
     }
     return overviews
   }

@@ -197,6 +197,7 @@ const WITH_ACTIVITY = activityConditions({
 function createOverview(db: DatabaseSync): (id: string) => SessionOverview | null {
   const session = db.prepare(
     `SELECT sid, tokens, supervised_status AS supervised, supervision ->> 'title' AS title,
+       supervision ->> 'workspaceRoot' AS folder, supervision ->> 'prompt' AS prompt,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'running') AS running,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'queued') AS queued,
        (SELECT count(*) FROM waits WHERE waits.sid = sessions.sid AND waits.${OPEN_RECORD}) AS pending
@@ -211,7 +212,7 @@ function createOverview(db: DatabaseSync): (id: string) => SessionOverview | nul
   return (id) => {
     const row = session.get(id)
     if (row === undefined) return null
-    const { sid, tokens, supervised, title, running, queued, pending } = row
+    const { sid, tokens, supervised, title, folder, prompt, running, queued, pending } = row
     const first = supervised === null ? firstWords.get(sid ?? null) : undefined
     const work = {
       supervised: supervised === null ? null : (String(supervised) as SupervisedStatus),
@@ -225,6 +226,14 @@ function createOverview(db: DatabaseSync): (id: string) => SessionOverview | nul
       activity: activityOf(work),
       pending: work.pending,
       tokens: Number(tokens),
+      elsewhere:
+        work.supervised === null
+          ? null
+          : {
+              status: work.supervised,
+              workspaceRoot: String(folder),
+              prompt: prompt === null ? null : String(prompt),
+            },
     }
   }
 }

@@ -1,33 +1,30 @@
 // The answers to a tool's question that are worth a button each.
 
-import { isRecord } from '../../../domain/is-record.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
-import { shownLine } from './shown-text.ts'
-
-export interface Choice {
-  /** What the button says. It begins with a word of ours, so that a tool cannot imitate another button. */
-  label: string
-  /** The whole answer: the `result` of a decision to `respond`. */
-  answer: unknown
-}
+import { isRecord } from '../../domain/is-record.ts'
+import type { JsonSchema } from '../../domain/tool-settings.ts'
+import { visibleCode } from '../../domain/visible-text.ts'
+import type { RecordAction } from './record-view.ts'
 
 const MOST_CHOICES = 5
-/** Slack cuts longer buttons. */
-const MOST_LABEL = 60
+/** Of a button: a longer one would be cut. */
+const MOST_LABEL = 68
+
+type Choice = RecordAction['choices'][number]
 
 /** Empty: the answer must be written. The question has one field (or is one value) with a few allowed values. */
 export function choicesOf(schema: JsonSchema): Choice[] {
   const [name, field] = soleField(schema)
   const values = allowedValues(field)
   if (values.length === 0 || values.length > MOST_CHOICES) return []
-  const choices = values.map((value): Choice & { isCut: boolean } => {
-    const { text, isCut } = shownLine(valueText(value), MOST_LABEL)
-    return { label: `Answer: ${text}`, answer: name === null ? value : { [name]: value }, isCut }
+  const choices = values.map((value): Choice => {
+    const text = visibleCode([valueText(value)]).join('')
+    // It begins with a word of ours, so that a tool cannot imitate another button.
+    return { label: `Answer: ${text}`, answer: name === null ? value : { [name]: value } }
   })
   const labels = new Set(choices.map(({ label }) => label))
   // A person must see the whole answer, and see which of two it is.
-  if (labels.size < choices.length || choices.some(({ isCut }) => isCut)) return []
-  return choices.map(({ label, answer }) => ({ label, answer }))
+  const isClear = labels.size === choices.length && choices.every(({ label }) => label.length <= MOST_LABEL)
+  return isClear ? choices : []
 }
 
 function soleField(schema: JsonSchema): [name: string | null, field: Record<string, unknown>] {

@@ -1,0 +1,183 @@
+// What an approval asks, in words: what would be done, what speaks against it, and what is behind it.
+
+import { isRecord } from '../../domain/is-record.ts'
+import { shownPath } from '../../domain/lookalike.ts'
+import type { Approval, ChangeSummary } from '../../domain/records/record.ts'
+import { maskEntries } from '../../domain/secret-name.ts'
+import { unreachable } from '../../domain/unreachable.ts'
+import { canonicalJson } from '../../json/digest.ts'
+import { questionForm } from '../approvals/question-form.ts'
+import { shownArguments } from '../approvals/shown-arguments.ts'
+import { shownCall } from '../approvals/shown-call.ts'
+import type { BodyPart, KindView, RecordFact, RecordScene } from './record-view.ts'
+import { fact, oneLine, prose } from './record-words.ts'
+
+const CHANGES: Readonly<Record<ChangeSummary['kind'], { title: string; asks: string }>> = {
+  create: { title: 'Create', asks: 'asks to create a file' },
+  modify: { title: 'Change', asks: 'asks to change a file' },
+  delete: { title: 'Delete', asks: 'asks to delete a file' },
+}
+
+export function describeApproval(approval: Approval, scene: RecordScene): KindView {
+  const { risk, supervised } = approval
+  const change = supervised?.change ?? null
+  return {
+    ...subjectOf(approval, change),
+    risk: { level: risk, why: change?.protectedBecause ?? null },
+    warnings: warningsOf(approval),
+    facts: factsOf(approval),
+    body: bodyOf(approval, scene),
+  }
+}
+
+type Subject = Pick<KindView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief'>
+
+function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
+  if (change !== null) return changeSubject(approval, change)
+  const { kind, tool, title, description, question } = approval
+  switch (kind) {
+    case 'tool_call':
+      return {
+        label: 'Tool call',
+        mark: 'call',
+        asks: 'asks to call a tool',
+        title: tool,
+        gist: oneLine(description),
+        brief: `Tool ${tool}`,
+      }
+    case 'question':
+      return {
+        label: 'Question of a tool',
+        mark: 'question',
+        asks: 'has a question from one of its tools',
+        title: `${tool} asks`,
+        gist: oneLine(question?.message ?? description),
+        brief: `Tool ${tool}`,
+      }
+    case 'permission':
+      return {
+        label: 'Tool of a host',
+        mark: 'tool',
+        asks: 'asks to use a tool of its host',
+        title,
+        gist: '',
+        brief: `Tool ${tool}`,
+      }
+    case 'diff':
+      return {
+        label: 'Change of a file',
+        mark: 'change',
+        asks: 'asks to change a file',
+        title,
+        gist: '',
+        brief: 'Change of a file',
+      }
+    case 'policy':
+      return {
+        label: 'Policy',
+        mark: 'policy',
+        asks: 'has a policy that nobody has accepted',
+        title,
+        gist: '',
+        brief: 'New policy of a workspace',
+      }
+    default:
+      return unreachable(kind)
+  }
+}
+
+/** The title of a change is the agent's, so its file takes its place. */
+function changeSubject({ kind }: Approval, { kind: does, path, addedLines, removedLines }: ChangeSummary): Subject {
+  return {
+    label: kind === 'permission' ? 'Tool of a host' : 'Change of a file',
+    mark: 'change',
+    asks: CHANGES[does].asks,
+    title: `${CHANGES[does].title} ${shownPath(path)}`,
+    gist: `+${addedLines} −${removedLines}`,
+    brief: `Change of a file: +${addedLines} −${removedLines} lines`,
+  }
+}
+
+/** What speaks against it. Why it is a risk stands beside the risk. */
+function warningsOf(approval: Approval): string[] {
+  const { supervised, status } = approval
+  const said = shownCall(approval).warnings.filter((text) => !text.startsWith('Protected: '))
+  const isEdited = supervised?.isEdited === true && status === 'pending'
+  return isEdited
+    ? [...said, 'An operator has changed what the agent asked for. You decide about the edited version.']
+    : said
+}
+
+function factsOf({ quorum = 1, decisions = [], status, digest, beforeHash, afterHash }: Approval): RecordFact[] {
+  const names = decisions.map(({ by }) => by).join(', ')
+  const more = status === 'pending' ? '. The first no closes it' : ''
+  return [
+    ...(quorum < 2
+      ? []
+      : [fact('Yeses', `${decisions.length} of ${quorum}${names === '' ? '' : `: ${names}`}${more}`)]),
+    fact('Digest', digest, { minor: true }),
+    ...(beforeHash === null ? [] : [fact('File before', beforeHash, { minor: true })]),
+    ...(afterHash === null ? [] : [fact('File after', afterHash, { minor: true })]),
+  ]
+}
+
+function bodyOf(approval: Approval, { diff }: RecordScene): BodyPart[] {
+  const { kind, tool, title, action, description, preview, question } = approval
+  switch (kind) {
+    case 'question':
+      return [
+        ...prose(`${tool} asks, in its own words`, 'tool', question?.message ?? description),
+        ...prose('What the answer may be', 'server', questionForm(question?.schema ?? {}).join('\n')),
+      ]
+    case 'tool_call':
+    case 'permission':
+      return [
+        // Both are made by the server: the title of a host's call says what will happen, and so does the action of our own tool.
+        ...prose('What it does', 'server', kind === 'permission' ? title : action),
+        ...callParts(approval),
+        ...prose('Preview by the tool', 'tool', preview),
+        ...diffPart(diff),
+      ]
+    case 'policy':
+      return prose('The policy', 'server', description)
+    case 'diff':
+      return [
+        ...(diff === null
+          ? prose('', 'server', 'The diff is gone. Reject it, and let the agent ask again.')
+          : diffPart(diff)),
+        ...prose('In the agent’s words', 'agent', [title, description].filter((words) => words !== '').join('\n')),
+      ]
+    default:
+      return unreachable(kind)
+  }
+}
+
+const diffPart = (diff: string | null | undefined): BodyPart[] =>
+  diff === null || diff === undefined || diff === '' ? [] : [{ type: 'diff', title: 'What changes', text: diff }]
+
+/** The call as the agent wrote it, and then what an operator put in its place: whoever else has to say yes must see it. */
+function callParts({ tool, arguments: written, editedArguments, description }: Approval): BodyPart[] {
+  const asked: BodyPart = {
+    type: 'arguments',
+    title: `Arguments of ${tool}`,
+    text: description,
+    whole: maskEntries(objectIn(written)),
+  }
+  const edited = editedArguments === null ? null : objectIn(editedArguments)
+  // A question that was asked again is about them, so it shows them already.
+  if (edited === null || canonicalJson(edited) === canonicalJson(objectIn(written))) return [asked]
+  return [
+    asked,
+    {
+      type: 'arguments',
+      title: 'Edited arguments: these run',
+      text: shownArguments(edited),
+      whole: maskEntries(edited),
+    },
+  ]
+}
+
+function objectIn(json: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(json)
+  return isRecord(value) ? { ...value } : {}
+}

@@ -1,0 +1,156 @@
+// What every surface shows of a record: a card in Slack, a page of the console, lines of a terminal, a line on a phone. They lay it out and
+// say nothing of their own, so that a record has the same words everywhere. The texts of agents, tools and people are as they were
+// stored: each surface makes them harmless in its own way.
+
+import { z } from 'zod'
+import type { SupervisedStatus } from '../../domain/supervision.ts'
+import { risks } from '../../domain/tool-settings.ts'
+
+const text = z.string()
+const time = z.iso.datetime()
+
+/** A picture for it. Surfaces have their own. */
+export const marks = [
+  'call',
+  'question',
+  'change',
+  'tool',
+  'policy',
+  'prompt',
+  'error',
+  'standby',
+  'silence',
+  'alarm',
+] as const
+
+/** What a person can answer. */
+export const actionNames = [
+  'approve',
+  'reject',
+  'edit',
+  'answer',
+  'continue',
+  'refine',
+  'resume',
+  'nudge',
+  'dismiss',
+  'stop',
+] as const
+
+const Fact = z
+  .strictObject({
+    name: text,
+    text,
+    at: time.nullable(),
+    minor: z.boolean().describe('Few people need it: an id, a hash.'),
+  })
+  .describe('Something about the record, such as `Last tool: Bash`.')
+
+const prose = z.strictObject({
+  type: z.literal('prose'),
+  title: text,
+  by: z
+    .enum(['agent', 'tool', 'person', 'server'])
+    .describe('Whose words they are. What an agent says about its work proves nothing.'),
+  text,
+})
+const diff = z.strictObject({
+  type: z.literal('diff'),
+  title: text,
+  text: text.describe('Every hidden character is marked.'),
+})
+const given = z.strictObject({
+  type: z.literal('arguments'),
+  title: text,
+  text: text.describe('In short, with secrets masked.'),
+  whole: z.record(text, z.unknown()).describe('All of them, with secrets masked.'),
+})
+const steps = z.strictObject({
+  type: z.literal('steps'),
+  title: text,
+  steps: z.array(z.strictObject({ label: text, status: z.enum(['done', 'in_progress', 'pending']) })),
+})
+
+const Action = z.strictObject({
+  name: z.enum(actionNames),
+  label: text,
+  takes: z
+    .enum(['nothing', 'text', 'optional_text', 'note', 'answer', 'edit'])
+    .describe(
+      '`text`: a text is needed. `optional_text`: it may come with one, which the agent then follows. `note`: words may go along, such as a reason. `answer`: an answer to the question. `edit`: other arguments, or another text of the file.',
+    ),
+  text: text.describe('What the text is: `a reason`. Empty: it takes none.'),
+  main: z.boolean().describe('What most people do.'),
+  danger: z.boolean().describe('It ends or refuses something.'),
+  confirm: z.strictObject({ title: text, help: text }).describe('For a surface that asks before it sends.'),
+  done: text.describe('What to say when it is done.'),
+  choices: z
+    .array(z.strictObject({ label: text, answer: z.unknown() }))
+    .describe('Of a question with few answers: each of them. Empty: the answer is written.'),
+})
+
+const Outcome = z.strictObject({
+  word: text,
+  tone: z.enum(['good', 'bad', 'warn', 'neutral']),
+  by: text.nullable().describe('Null: nobody decided it.'),
+  at: time.nullable(),
+  via: text.nullable().describe('Where it was decided: `in Slack`.'),
+  reason: text.nullable(),
+  more: text.describe('What it means. Empty: it needs no saying.'),
+  words: z.strictObject({ title: text, text }).nullable().describe('What the person wrote: an answer, an instruction.'),
+  facts: z.array(Fact),
+})
+
+export const RecordViewSchema = z.strictObject({
+  id: text,
+  kind: text.describe('`approval`, `prompt`, `wait` or `alert`.'),
+  label: text.describe('Its kind in words: `Change of a file`.'),
+  mark: z.enum(marks),
+  agent: text.describe('The program of an agent elsewhere, or the name of our own agent.'),
+  folder: text.nullable().describe('Where the agent works. Null: nowhere, or not known here.'),
+  session: z.strictObject({ id: text, title: text.nullable() }),
+  owner: text,
+  asks: text.describe('What the agent does, after its name: `asks to change a file`.'),
+  title: text.describe('What it is about, in one line.'),
+  gist: text.describe('What stands behind the title in a list: what an agent or a tool says, in one line.'),
+  brief: text.describe('For a locked screen: no arguments, and nothing that an agent or a tool says.'),
+  risk: z.strictObject({ level: z.enum(risks), why: text.nullable() }).nullable(),
+  warnings: z.array(text),
+  facts: z.array(Fact),
+  body: z
+    .array(z.discriminatedUnion('type', [prose, diff, given, steps]))
+    .describe('What a person looks at before they answer. Empty in lists: read the record.'),
+  actions: z.array(Action).describe('What can be answered now. Empty: it is over.'),
+  outcome: Outcome.nullable().describe('Null: it still waits.'),
+  asked_at: time,
+  expires_at: time.nullable(),
+})
+
+export type RecordView = z.output<typeof RecordViewSchema>
+export type RecordAction = RecordView['actions'][number]
+export type ActionName = RecordAction['name']
+export type BodyPart = RecordView['body'][number]
+export type RecordFact = RecordView['facts'][number]
+export type RecordOutcome = NonNullable<RecordView['outcome']>
+export type Mark = RecordView['mark']
+
+/** What a record does not say itself. */
+export interface RecordScene {
+  /** Label or path of the workspace; null: there is none. */
+  folder: string | null
+  /** Of the session; null: it has none. */
+  title: string | null
+  /** Of the session of an agent elsewhere; null: our own agent asks. */
+  status: SupervisedStatus | null
+  /** What the agent was started with. */
+  prompt: string | null
+  /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Left out: it is not shown here. */
+  diff?: string | null
+}
+
+/** The part of a view that depends on the kind of the record. */
+export type KindView = Pick<RecordView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief' | 'risk'> & {
+  warnings?: string[]
+  facts: RecordFact[]
+  body: BodyPart[]
+}

@@ -1,0 +1,43 @@
+// Small words that all descriptions of records share.
+
+import { isoTime } from '../../domain/clock.ts'
+import type { BodyPart, RecordFact } from './record-view.ts'
+
+/** `5 min 3 s`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(Math.round(seconds), 0)
+  const [hours, minutes] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60]
+  if (hours > 0) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`
+  if (minutes === 0) return `${whole} s`
+  return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
+}
+
+const MOST_LINE = 200
+
+/** The beginning of a text on one line. */
+export function oneLine(text: string): string {
+  const line = text
+    .slice(0, 2 * MOST_LINE)
+    .trim()
+    .replaceAll(/\s+/g, ' ')
+  const isWhole = line.length <= MOST_LINE && text.length <= 2 * MOST_LINE
+  return isWhole ? line : `${line.slice(0, MOST_LINE).toWellFormed()}…`
+}
+
+export const fact = (name: string, text: string, more: { at?: number | null; minor?: true } = {}): RecordFact => ({
+  name,
+  text,
+  at: timeOf(more.at ?? null),
+  minor: more.minor ?? false,
+})
+
+export const timeOf = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+
+export const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
+
+/** Nothing if there are no words. */
+export const prose = (
+  title: string,
+  by: 'agent' | 'tool' | 'person' | 'server',
+  text: string | null | undefined,
+): BodyPart[] => (text === null || text === undefined || text === '' ? [] : [{ type: 'prose', title, by, text }])
