@@ -108,7 +108,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     return { name: session.alias ?? session.id, record: session }
   }
 
-  const shared = { door: 'openai', role: 'user' } as const
+  const shared = { door: 'openai', role: 'user', takesAnyKey: true } as const
   return [
     {
       ...shared,
