@@ -39,7 +39,7 @@ const doors: Asking[] = [
       door.name,
       async (house, session) => {
         let text = ''
-        for await (const frame of framesOf(await door.open(house, { session, message: 'next' })))
+        for await (const frame of framesOf(await door.send(house, { session, message: 'next' })))
           text += door.textOf(frame)
         return text
       },
@@ -48,7 +48,7 @@ const doors: Asking[] = [
   ...waitingDoors.map(
     (door): Asking => [
       door.name,
-      async (house, session) => door.textOf(await (await door.ask(house, { session, message: 'next' })).json()),
+      async (house, session) => door.textOf(await (await door.send(house, { session, message: 'next' })).json()),
     ],
   ),
 ]

@@ -32,13 +32,13 @@ const turns: [string, Turn][] = [
     door.name,
     async (house, session, message) => {
       let said = ''
-      for await (const frame of framesOf(await door.open(house, { session, message }))) said += door.textOf(frame)
+      for await (const frame of framesOf(await door.send(house, { session, message }))) said += door.textOf(frame)
       return said
     },
   ]),
   ...waitingDoors.map((door): [string, Turn] => [
     door.name,
-    async (house, session, message) => door.textOf(await ok(await door.ask(house, { session, message }))),
+    async (house, session, message) => door.textOf(await ok(await door.send(house, { session, message }))),
   ]),
 ]
 
@@ -189,10 +189,7 @@ describe('one conversation', () => {
       for (const door of [...streamingDoors, ...waitingDoors].filter(({ name }) =>
         /^POST \/(v1|$|sessions)/.test(name),
       )) {
-        const response =
-          'open' in door
-            ? await door.open(house, { session, message: door.name })
-            : await door.ask(house, { session, message: door.name })
+        const response = await door.send(house, { session, message: door.name })
         if (door.name.startsWith('POST /sessions/') && spelling > 0) {
           // Our ids are never used for a second session. A name may be.
           expect(response.status).toBe(404)
@@ -243,13 +240,13 @@ describe('several agents', () => {
         const message = `to ${agent}`
         const session = await begun(house)
         let said = ''
-        for await (const frame of framesOf(await door.open(house, { session, message, agent })))
+        for await (const frame of framesOf(await door.send(house, { session, message, agent })))
           said += door.textOf(frame)
         expect([door.name, said]).toEqual([door.name, `${agent}: ${message}`])
       }
       for (const door of waitingDoors.filter(({ namesAgent }) => namesAgent)) {
         const session = await begun(house)
-        const response = await door.ask(house, { session, message: 'hello', agent })
+        const response = await door.send(house, { session, message: 'hello', agent })
         expect([door.name, door.textOf(await ok(response))]).toEqual([door.name, `${agent}: hello`])
       }
     }
@@ -262,7 +259,7 @@ describe('several agents', () => {
       const session = `pilot's, then ${door.name}`
       await (await house.post('/agents/pilot', agUiInput({ session, message: 'hello' }))).text()
       const ask = { session, message: 'still there?' }
-      await ('open' in door ? door.open(house, ask) : door.ask(house, ask)).then((response) => response.text())
+      await door.send(house, ask).then((response) => response.text())
       const shown = SessionSchema.extend({ messages: z.array(z.object({ agent_name: z.string().nullable() })) })
       const { messages } = shown.parse(await ok(await house.get(`/sessions/${inPath(session)}`)))
       expect([door.name, ...messages.map((one) => one.agent_name)]).toEqual([door.name, null, 'pilot', null, 'pilot'])
@@ -278,7 +275,7 @@ describe('several agents', () => {
 
     for (const door of doors) {
       const ask = { session, message: 'hello', agent: 'nobody' }
-      const response = 'open' in door ? await door.open(house, ask) : await door.ask(house, ask)
+      const response = await door.send(house, ask)
       const isOpenAi = door.name.includes('/v1/')
       const shape = isOpenAi
         ? { error: { message: detail, type: 'invalid_request_error', param: null, code: 'model_not_found' } }

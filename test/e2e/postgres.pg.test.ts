@@ -68,7 +68,7 @@ describe('two servers on one Postgres', { timeout: BUSY_MS }, () => {
       for (const message of ['What is there?', 'And now?']) {
         let text = ''
         let end: string | null = null
-        for await (const frame of framesOf(await door.open(house, { session, message }))) {
+        for await (const frame of framesOf(await door.send(house, { session, message }))) {
           text += door.textOf(frame)
           end = door.endOf(frame) ?? end
         }
@@ -82,7 +82,7 @@ describe('two servers on one Postgres', { timeout: BUSY_MS }, () => {
     test(`${door.name} answers at either of them, in one session`, async () => {
       const session = await newSession()
       for (const message of ['What is there?', 'And now?']) {
-        const answer = await door.ask(house, { session, message })
+        const answer = await door.send(house, { session, message })
         expect([answer.status, door.textOf(await answer.json())]).toEqual([200, 'Two ships.'])
       }
       expect(await said(session)).toEqual(talk)
