@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseUuid } from '../../src/domain/ids.ts'
+import { begun } from './door-talk.ts'
 import { agUiInput, type Frame, framesOf, streamingDoors, waitingDoors } from './doors.ts'
 import {
   connect,
@@ -295,13 +296,6 @@ describe('several agents', () => {
     expect(house.engine.stats().runsStarted).toBe(runsBefore)
   })
 })
-
-/** The name of a new session that already has a message. */
-async function begun(house: House): Promise<string> {
-  const session = crypto.randomUUID()
-  await (await house.post('/', agUiInput({ session, message: 'hello' }))).text()
-  return session
-}
 
 async function refusal(answered: Promise<Response>): Promise<[status: number, code: string]> {
   const response = await answered

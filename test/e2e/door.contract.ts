@@ -2,26 +2,22 @@
 // cut off goes on where it was, a busy session is waited for, left alone or interrupted, and nobody gets past tokens and limits.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { type Ask, agUiInput, type Frame, framesOf, type StreamingDoor, type WaitingDoor } from './doors.ts'
+import {
+  type AnyDoor,
+  answerOf,
+  begun,
+  codeIn,
+  framesIn,
+  hold,
+  lastIdOf,
+  refusal,
+  refused,
+  statusAt,
+  untilText,
+  userToken,
+} from './door-talk.ts'
+import { type Ask, agUiInput, framesOf } from './doors.ts'
 import { type House, openHouse } from './open-house.ts'
-
-export type AnyDoor = StreamingDoor | WaitingDoor
-
-/** The status of each refusal, unless the door has its own. */
-const usualStatuses: Readonly<Record<string, number>> = {
-  invalid_request: 400,
-  malformed_id: 400,
-  unauthorized: 401,
-  session_not_found: 404,
-  run_in_progress: 409,
-  events_gone: 410,
-  idempotency_mismatch: 422,
-  rate_limited: 429,
-  too_many_runs: 429,
-}
-
-const RefusalSchema = z.union([z.object({ error: z.object({ code: z.string() }) }), z.object({ code: z.string() })])
 
 /** All doors of one run of the suite share these servers. Each test has sessions of its own. */
 interface Houses {
@@ -283,70 +279,4 @@ function describeLimits(door: AnyDoor, houses: () => Houses): void {
     house.model.release()
     await holder.rest()
   }
-}
-
-const statusAt = (door: AnyDoor, code: string): number => door.statuses[code] ?? usualStatuses[code] ?? 0
-
-const refused = (door: AnyDoor, code: string, status = statusAt(door, code)): [number, string] => [status, code]
-
-async function refusal(door: AnyDoor, house: House, ask: Ask): Promise<[status: number, code: string]> {
-  const response = await door.send(house, ask)
-  return [response.status, codeIn(await response.json())]
-}
-
-function codeIn(body: unknown): string {
-  const found = RefusalSchema.parse(body)
-  return 'error' in found ? found.error.code : found.code
-}
-
-/** The whole answer, but how long it took, and its text. */
-async function answerOf(door: AnyDoor, response: Response): Promise<{ whole: unknown; text: string }> {
-  if ('endOf' in door) {
-    const frames = await framesIn(response)
-    return { whole: frames, text: frames.map((frame) => door.textOf(frame)).join('') }
-  }
-  expect(response.status).toBe(200)
-  const body: unknown = await response.json()
-  const timeless = JSON.stringify(body, (key, value) => (key === 'response_time_ms' ? undefined : value))
-  return { whole: timeless, text: door.textOf(body) }
-}
-
-async function framesIn(answer: Response | Promise<Response>): Promise<Frame[]> {
-  return Array.fromAsync(framesOf(await answer))
-}
-
-/** Reads up to the first text of the answer. */
-async function untilText(door: Pick<StreamingDoor, 'textOf'>, frames: AsyncGenerator<Frame>): Promise<Frame> {
-  for (let next = await frames.next(); !next.done; next = await frames.next()) {
-    if (door.textOf(next.value) !== '') return next.value
-  }
-  throw new Error('the stream ended without a word')
-}
-
-/** The name of a new session that has a message: some doors find sessions and make none. */
-async function begun(house: House, headers: Record<string, string> = {}): Promise<string> {
-  const session = crypto.randomUUID()
-  await framesIn(house.post('/', agUiInput({ session, message: 'hello' }), headers))
-  return session
-}
-
-/** A run that says one word, and nothing more until the model is released. */
-async function hold(house: House, session: string): Promise<{ rest(): Promise<Frame[]> }> {
-  const frames = framesOf(await house.post('/', agUiInput({ session, message: 'hold' })))
-  for (let next = await frames.next(); !next.value?.data.includes('"Wait"'); next = await frames.next()) {
-    if (next.done) throw new Error('the model did not answer')
-  }
-  return { rest: () => Array.fromAsync(frames) }
-}
-
-/** The id of the newest event of a session. */
-async function lastIdOf(house: House, session: string): Promise<string> {
-  const log = await house.get(`/sessions/${session}/log?limit=100`)
-  const { events } = z.object({ events: z.array(z.looseObject({ id: z.string() })) }).parse(await log.json())
-  return events.at(-1)?.id ?? ''
-}
-
-async function userToken(house: House, user: string): Promise<Record<string, string>> {
-  const { token } = await house.tokens.create({ name: '', user, role: 'user' }, 'test')
-  return { Authorization: `Bearer ${token}` }
 }
