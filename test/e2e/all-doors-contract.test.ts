@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
 import { doorNames } from '../../src/doors.ts'
 import { describeDoors } from './door.contract.ts'
-import { streamingDoors, waitingDoors } from './doors.ts'
+import { allDoors } from './doors.ts'
 
-const all = [...streamingDoors, ...waitingDoors]
-
-describeDoors(all)
+describeDoors(allDoors)
 
 test('every door that takes messages is here: at MCP and its hooks, agents elsewhere ask us', () => {
-  expect(doorNames.filter((name) => !all.some(({ door }) => door === name))).toEqual(['mcp'])
+  expect(doorNames.filter((name) => !allDoors.some(({ door }) => door === name))).toEqual(['mcp'])
 })

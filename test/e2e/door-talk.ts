@@ -2,10 +2,8 @@
 
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { type Ask, agUiInput, type Frame, framesOf, type StreamingDoor, type WaitingDoor } from './doors.ts'
+import { type AnyDoor, type Ask, agUiInput, type Frame, framesOf, type StreamingDoor } from './doors.ts'
 import type { House } from './open-house.ts'
-
-export type AnyDoor = StreamingDoor | WaitingDoor
 
 /** The status of each refusal, unless the door has its own. */
 const usualStatuses: Readonly<Record<string, number>> = {
@@ -43,7 +41,8 @@ export async function answerOf(door: AnyDoor, response: Response): Promise<{ who
     return { whole: frames, text: frames.map((frame) => door.textOf(frame)).join('') }
   }
   expect(response.status).toBe(200)
-  const body: unknown = await response.json()
+  const isJson = response.headers.get('content-type') === 'application/json'
+  const body: unknown = isJson ? await response.json() : await response.text()
   const timeless = JSON.stringify(body, (key, value) => (key === 'response_time_ms' ? undefined : value))
   return { whole: timeless, text: door.textOf(body) }
 }
@@ -92,3 +91,7 @@ export async function userToken(house: House, user: string): Promise<Record<stri
   const { token } = await house.tokens.create({ name: '', user, role: 'user' }, 'test')
   return { Authorization: `Bearer ${token}` }
 }
+
+/** Asks, and reads the text of the answer. */
+export const say = async (door: AnyDoor, house: Pick<House, 'post' | 'get'>, ask: Ask): Promise<string> =>
+  (await answerOf(door, await door.send(house, ask))).text

@@ -3,7 +3,6 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  type AnyDoor,
   answerOf,
   begun,
   codeIn,
@@ -12,11 +11,12 @@ import {
   lastIdOf,
   refusal,
   refused,
+  say,
   statusAt,
   untilText,
   userToken,
 } from './door-talk.ts'
-import { type Ask, agUiInput, framesOf } from './doors.ts'
+import { type AnyDoor, type Ask, agUiInput, framesOf } from './doors.ts'
 import { type House, openHouse } from './open-house.ts'
 
 /** All doors of one run of the suite share these servers. Each test has sessions of its own. */
@@ -229,7 +229,7 @@ function describeTokens(door: AnyDoor, houses: () => Houses): void {
 
     expect(await refusal(door, house, ask)).toEqual(refused(door, 'unauthorized'))
     expect(house.engine.stats().runsStarted).toBe(runsStarted)
-    expect((await answerOf(door, await door.send(house, { ...ask, headers: ada }))).text).toBe('tester: hello')
+    expect(await say(door, house, { ...ask, headers: ada })).toBe('tester: hello')
   })
 
   test('says nothing in a session of somebody else, and shows nothing of it', async () => {

@@ -225,6 +225,7 @@ export const streamingDoors: readonly StreamingDoor[] = [
 
 /** The doors that answer at the end, with the text of the answer. */
 export interface WaitingDoor extends DoorClient {
+  /** `body` is parsed if it is JSON. */
   textOf(body: unknown): string
 }
 
@@ -281,3 +282,7 @@ export const waitingDoors: readonly WaitingDoor[] = [
         .join('\n\n'),
   },
 ]
+
+export type AnyDoor = StreamingDoor | WaitingDoor
+
+export const allDoors: readonly AnyDoor[] = [...streamingDoors, ...waitingDoors]
