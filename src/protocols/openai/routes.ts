@@ -26,7 +26,6 @@ import { cancelResponse, deleteResponse, retrieveResponse } from './retrieve-res
 import { resolveTurns } from './turns.ts'
 import { responseId, runIdOf } from './wire-ids.ts'
 
-/** The server also needs `errorShapes: { v1: openAiErrorShape }`. */
 export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
   const { engine, clock } = deps
   const answerRun = createAnswerRun(deps)
