@@ -11,7 +11,8 @@ const allowed: Record<string, readonly string[]> = {
   domain: [],
   json: ['domain'],
   // `doors.ts` is data about the doors: their names are a setting, and a route belongs to one of them.
-  config: ['domain', 'json', 'doors.ts'],
+  // Each kind of channel brings its own settings: see 'what a kind of channel declares' below.
+  config: ['domain', 'json', 'doors.ts', 'operators/channels.ts'],
   hosts: ['domain', 'config/source/env-file.ts'],
   outgoing: ['domain'],
   models: ['domain', 'json', 'outgoing'],
@@ -34,7 +35,18 @@ const allowed: Record<string, readonly string[]> = {
     'tools/process',
   ],
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
-  operators: ['domain', 'json', 'supervision', 'engine', 'log/session-log.ts', 'store/ports', 'tools/http/service'],
+  operators: [
+    'domain',
+    'json',
+    'config/settings/setting.ts',
+    'config/settings/channel-values.ts',
+    'config/source/schema-key.ts',
+    'supervision',
+    'engine',
+    'log/session-log.ts',
+    'store/ports',
+    'tools/http/service',
+  ],
   replicas: ['domain', 'json', 'store/ports/shared.ts'],
   http: ['domain', 'json', 'store/ports/shared.ts', 'doors.ts'],
   telemetry: ['domain'],
@@ -79,6 +91,19 @@ test('imports go down the layers', () => {
       .filter((target) => unitOf(target) !== unitOf(file) && !isOfDoor(file, target))
       .filter((target) => !rules.some((rule) => target === rule || target.startsWith(`${rule}/`)))
       .map((target) => `${file} imports ${target}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+// The settings are below the channels and still have their rows. So what declares a channel loads the rest of it only when it is used.
+test('what a kind of channel declares loads nothing above the settings', () => {
+  const declares = (file: string) => /^operators\/(?:[\w-]+\/channel|channels|channel-kind)\.ts$/.test(file)
+  const wrong = sources.filter(declares).flatMap((file) => {
+    const text = readFileSync(join(src, file), 'utf8')
+    return [...text.matchAll(/^import (?!type\b)[^']*from '(\.[^']+)'/gm)]
+      .map(([, path = '']) => relative(src, join(src, dirname(file), path)).replaceAll('\\', '/'))
+      .filter((target) => !declares(target) && !/^(?:config|domain)\//.test(target))
+      .map((target) => `${file} loads ${target}`)
   })
   expect(wrong).toEqual([])
 })

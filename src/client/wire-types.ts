@@ -466,8 +466,10 @@ export type InboxItem = {
 
 /** A way to reach operators. */
 export interface Channel {
-  /** Such as `slack:C012AB3CD`, `ntfy:ada`, `push:ada`, `webhook:pager` or `bell`. */
+  /** Its kind, and whom or what it reaches: `slack:C012AB3CD`, `push:ada` or `webhook:pager`. */
   name: string
+  /** What people call channels of its kind, such as Slack. */
+  title: string
   surface: 'local' | 'remote'
   /** False: it reaches nobody yet, such as Web Push before a browser has subscribed. */
   set_up: boolean

@@ -5,12 +5,9 @@ import type { ProgramWords } from '../../domain/program-words.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
+import type { Terminal } from '../channel-parts.ts'
 import { verbOf } from '../notice/notice.ts'
 import type { CreateChannel } from '../operator.ts'
-
-export interface Terminal {
-  write(text: string): void
-}
 
 const RING = '\u0007'
 const MOST_CHARS = 160

@@ -1,9 +1,7 @@
 // What the rooms need to know of the records that they show, and how they show them.
 
-import type { SlackDetail } from '../../domain/channel-settings.ts'
 import type { Approval, PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { OperatorDesk } from '../operator.ts'
@@ -11,6 +9,7 @@ import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardLook, CardSession, CardState, CardSubject } from './cards/card.ts'
 import { newsOf, renderCard } from './cards/render-card.ts'
+import type { SlackDetail, SlackPerson } from './channel.ts'
 
 export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
   /** Null: it is gone. */
@@ -39,7 +38,7 @@ export interface CardLooks {
 interface LookDeps {
   desk: SlackDesk
   detail: SlackDetail
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   personOf?: (name: string) => string
   buttons: ButtonValues
 }
