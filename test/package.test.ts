@@ -42,7 +42,6 @@ const isSource = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/
 /** Files that people and servers leave behind. None of them may be published. */
 const litter = [
   'examples/assistant/.quarterdeck/quarterdeck.db',
-  'examples/assistant/.quarterdeck/tokens.json',
   'examples/assistant/.quarterdeck/files/ab/abcdef',
   'examples/tools/.env',
   'examples/tools/server.log',

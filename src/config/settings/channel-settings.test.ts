@@ -63,8 +63,10 @@ operators:
     ntfy: ada-7f3kq9
     notify: { kinds: [approval, stall], quiet_hours: 22:00-07:30, time_zone: Europe/Berlin, digest: 15m }
   - name: ben
+  - { name: cem, contacts: { slack: U056IJ7KL, ntfy: cem-k2m8zq4tpa } }
 `).supervision
-    expect(operators.map(({ contacts, notify }) => ({ contacts, notify }))).toEqual([
+    expect(operators.map(({ contacts }) => contacts)[2]).toEqual({ slack: 'U056IJ7KL', ntfy: 'cem-k2m8zq4tpa' })
+    expect(operators.slice(0, 2).map(({ contacts, notify }) => ({ contacts, notify }))).toEqual([
       {
         contacts: { slack: 'U012AB3CD', ntfy: 'ada-7f3kq9' },
         notify: {
@@ -82,6 +84,7 @@ operators:
     ['public_url: ftp://example.com', 'public_url'],
     ['slack: { detail: loud }', 'slack.detail'],
     ['web_push: { contact: ops@example.com }', 'web_push.contact'],
+    ['operators: [{ name: ada, slack: U1 }, { name: ben, contacts: { slack: U1 } }]', 'operators[1].slack'],
     ['webhooks: [{ name: a, url: "file:///etc/passwd" }]', 'webhooks[0].url'],
     ['webhooks: [{ name: a, url: "https://x.y" }, { name: a, url: "https://x.z" }]', 'webhooks[1].name'],
     ['operators: [{ name: ada, notify: { quiet_hours: "10pm-7am" } }]', 'operators[0].notify.quiet_hours'],

@@ -74,6 +74,12 @@ const operator = () =>
       ['corp:ada@example.com'],
       'a name such as corp:ada@example.com, or a list of them',
     ).optional(),
+    contacts: key(
+      z.strictObject(contactKeys),
+      'Where channels reach this person, by channel. Each can also stand beside `name`.',
+      { slack: 'U012AB3CD' },
+      'channels and addresses',
+    ).optional(),
     ...contactKeys,
     console: key(
       name(),
@@ -113,7 +119,8 @@ const people = () =>
     .min(1)
     .superRefine((list, context) => {
       const report = reporter(context)
-      for (const one of ['name', 'console', ...contactNames]) reportTwins(list, one, report)
+      for (const one of ['name', 'console'] as const) reportTwins(list, one, report)
+      for (const one of contactNames) reportTwins(list.map(contactsOf), one, report)
       const ofGroups = list.map((one) => (one.name === undefined ? { group: one.group } : {}))
       reportTwins(ofGroups, 'group', report)
       const logins = list.flatMap((one, index) => (one.logins ?? []).map((login) => ({ index, login })))
@@ -182,8 +189,8 @@ export const operators = () =>
       }
     })
 
-const contactsOf = (operator: object): Record<string, string> =>
-  Object.fromEntries(Object.entries(operator).filter(([name]) => contactNames.includes(name)))
+const contactsOf = ({ contacts = {}, ...operator }: { contacts?: object | undefined }): Record<string, string> =>
+  Object.fromEntries(Object.entries({ ...operator, ...contacts }).filter(([name]) => contactNames.includes(name)))
 
 /** Two entries with the same value under a key where each must have its own. */
 function reportTwins<K extends string>(

@@ -30,8 +30,8 @@ interface DecidedRecord {
   messageRefs: Record<string, string>
   decidedAt: number | null
   decidedBy: string | null
-  /** The channel of the decision: `http`, `ctl`, `slack`, … Older records have none. */
-  decidedVia?: string
+  /** The channel of the decision: `http`, `ctl`, `slack`, …; null: no person and no policy has decided. */
+  decidedVia: string | null
   reason: string | null
   /** Operators and groups who are asked too because nobody answered. Left out: none. */
   escalatedTo?: string[]
@@ -76,8 +76,8 @@ export interface Approval extends WaitBase, DecidedRecord {
   kind: 'tool_call' | 'question' | 'diff' | 'permission' | 'policy'
   title: string
   description: string
-  /** What the call will really do, in one line. Left out if an older version asked. */
-  action?: string
+  /** What the call will really do, in one line; null: its tool cannot say. */
+  action: string | null
   /** What the tool shows the reviewer: a text or a diff. Left out if it shows nothing. */
   preview?: string
   /** Set if the kind is `question`. */

@@ -53,8 +53,8 @@ function answerWait(wait: AnyRecord, answer: WaitAnswer, takenBy: string | null)
     if (outcome.type === 'answered') return { ...wait, status: 'answered', answeredAt: at, continuationRunId: takenBy }
     return outcome.type === 'expired' ? { ...wait, status: 'expired', continuationRunId: takenBy } : null
   }
-  const via = answer.via === undefined ? {} : { decidedVia: answer.via }
-  const decided = { ...wait, decidedAt: at, decidedBy: answer.by, ...via, continuationRunId: takenBy }
+  const { by, via = null } = answer
+  const decided = { ...wait, decidedAt: at, decidedBy: by, decidedVia: via, continuationRunId: takenBy }
   switch (outcome.type) {
     case 'approved': {
       // Nothing runs because of a question, so there is nothing to approve.

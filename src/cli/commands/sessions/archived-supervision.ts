@@ -103,7 +103,7 @@ const decided = {
   messageRefs: z.record(z.string(), z.string()),
   decidedAt: time.nullable(),
   decidedBy: text,
-  decidedVia: z.string().exactOptional(),
+  decidedVia: text,
   reason: text,
   escalatedTo: z.array(z.string()).exactOptional(),
 }

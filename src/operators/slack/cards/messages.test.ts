@@ -130,7 +130,7 @@ test('the second look before a yes names the risk and asks yes or no', () => {
     expect.arrayContaining(['Edited arguments: these run', '| command: npm publish']),
   )
   // A tool that does not say what it would do is known by its arguments.
-  const { action: _, ...silent } = toolCall
+  const silent = { ...toolCall, action: null }
   expect(linesOf(confirmMessage({ ...about(silent), wait: silent }, look, 'accept'))).toEqual(
     expect.arrayContaining(['Tool send_email', 'Arguments', '| to: bob@example.com']),
   )

@@ -195,9 +195,7 @@ function byWhom({ decidedBy, decidedAt, decidedVia }: PersonRecord): (Inline | s
         : []
   const at = decidedAt === null ? [] : [' · ', time(decidedAt)]
   const via =
-    isPerson(decidedBy) && decidedVia !== undefined
-      ? [` · ${WAYS[decidedVia] ?? `through ${shownName(decidedVia)}`}`]
-      : []
+    isPerson(decidedBy) && decidedVia !== null ? [` · ${WAYS[decidedVia] ?? `through ${shownName(decidedVia)}`}`] : []
   return [...by, ...at, ...via]
 }
 

@@ -39,7 +39,7 @@ export const exampleApproval = {
   answerable_by: 'operator',
   digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   policy_version:
-    '2-60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752-9b74c9897bac770ffc029102a200c5de4f8f26f66e6e8a1c2c3a7c9a0a0b6d11',
+    '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752-9b74c9897bac770ffc029102a200c5de4f8f26f66e6e8a1c2c3a7c9a0a0b6d11',
   before_hash: null,
   after_hash: null,
   created_at: '2026-11-15T09:00:00.000Z',

@@ -19,7 +19,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
     kind: approval.kind,
     title: approval.title,
     description: approval.description,
-    action: approval.action ?? null,
+    action: approval.action,
     preview: approval.preview ?? null,
     question:
       approval.question === undefined ? null : { message: approval.question.message, schema: approval.question.schema },
@@ -42,7 +42,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
     expires_at: time(approval.expiresAt),
     decided_at: time(approval.decidedAt),
     decided_by: approval.decidedBy,
-    decided_channel: approval.decidedVia ?? null,
+    decided_channel: approval.decidedVia,
     reason: approval.reason,
     consumed_at: time(approval.consumedAt),
     host: approval.supervised?.host ?? null,

@@ -29,7 +29,7 @@ export function itemView(item: PersonRecord, { sessionTitle, isMasked }: ItemLoo
     expires_at: item.expiresAt === null ? null : isoTime(item.expiresAt),
     decided_at: item.decidedAt === null ? null : isoTime(item.decidedAt),
     decided_by: item.decidedBy,
-    decided_channel: item.decidedVia ?? null,
+    decided_channel: item.decidedVia,
   }
   switch (item.wait) {
     case 'approval':

@@ -24,7 +24,7 @@ const recordView = (record: Prompt | Standby | Alert) => ({
   created_at: isoTime(record.createdAt),
   decided_at: time(record.decidedAt),
   decided_by: record.decidedBy,
-  decided_channel: record.decidedVia ?? null,
+  decided_channel: record.decidedVia,
   nobody_waits_since: time(nobodyWaitsSince(record)),
   message_refs: record.messageRefs,
 })

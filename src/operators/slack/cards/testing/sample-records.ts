@@ -51,6 +51,7 @@ export const question: Approval = {
       required: ['account'],
     },
     index: 0,
+    effect: 'once',
   },
 }
 
@@ -116,6 +117,7 @@ const record = {
   messageRefs: {},
   decidedAt: null,
   decidedBy: null,
+  decidedVia: null,
   reason: null,
 }
 
