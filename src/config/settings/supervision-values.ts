@@ -189,8 +189,10 @@ export const operators = () =>
       }
     })
 
-const contactsOf = ({ contacts = {}, ...operator }: { contacts?: object | undefined }): Record<string, string> =>
-  Object.fromEntries(Object.entries({ ...operator, ...contacts }).filter(([name]) => contactNames.includes(name)))
+const contactsOf = ({ contacts = {}, ...operator }: { contacts?: object | undefined }): Record<string, string> => {
+  const all: object = { ...operator, ...contacts }
+  return Object.fromEntries(Object.entries(all).filter(([name]) => contactNames.includes(name)))
+}
 
 /** Two entries with the same value under a key where each must have its own. */
 function reportTwins<K extends string>(
