@@ -90,6 +90,8 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
     case 'nullable':
       return anyOf([inner(def.innerType), 'null'])
     case 'optional':
+      return isExact(schema) ? inner(def.innerType) : anyOf([inner(def.innerType), 'undefined'])
+    case 'default':
       return inner(def.innerType)
     case 'lazy':
       // Only the getter of the named schema leads back to it.
@@ -102,6 +104,8 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
 /** Whether its text is one word or one object, so that it needs no brackets. */
 const isName = ({ _zod: { def } }: $ZodType, { names }: Place): boolean =>
   names.has(def) || !['enum', 'union', 'intersection', 'nullable', 'literal'].includes(def.type)
+
+const isExact = (schema: $ZodType): boolean => schema._zod.traits.has('$ZodExactOptional')
 
 function objectText(shape: Readonly<Record<string, $ZodType>>, isLoose: boolean, place: Place): string {
   const indent = `${place.indent}  `
@@ -119,6 +123,6 @@ function objectText(shape: Readonly<Record<string, $ZodType>>, isLoose: boolean,
 function descriptionOf(schema: $ZodType): string | undefined {
   const { def } = (schema as $ZodTypes)._zod
   const own = z.globalRegistry.get(schema)?.description
-  if (own !== undefined || (def.type !== 'nullable' && def.type !== 'optional')) return own
+  if (own !== undefined || (def.type !== 'nullable' && def.type !== 'optional' && def.type !== 'default')) return own
   return descriptionOf(def.innerType)
 }

@@ -1,6 +1,8 @@
 // What requests and answers look like: the types of the server's own schemas. Only types are taken, so the client has no zod. The
 // published declaration of this file is made by scripts/plain-types.ts, which needs exactly this form of lines.
 
+export type { ChatAnswer, StreamEventData, TokensUsed } from '../protocols/agent/schema.ts'
+export type { Session, SessionMessages } from '../protocols/chat/schema.ts'
 export type {
   GrantCondition,
   LookedAt,
@@ -16,7 +18,10 @@ export type {
   ShownCall,
 } from '../protocols/manage/approvals/schema.ts'
 export type { FeedItem } from '../protocols/manage/events/schema.ts'
+export type { UploadedFile } from '../protocols/manage/files/schema.ts'
 export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
+export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
+export type { AnsweredRun, Run, SentMessage, SessionExport } from '../protocols/manage/sessions/schema.ts'
 export type {
   Checkpoint,
   CheckpointChanges,
