@@ -72,7 +72,7 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
     case 'unknown':
       return def.type
     case 'literal':
-      return anyOf(def.values.map((value) => JSON.stringify(value)))
+      return anyOf(def.values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value))))
     case 'enum':
       return anyOf(Object.values(def.entries).map((value) => `'${value}'`))
     case 'array':
@@ -92,7 +92,7 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
     case 'optional':
       return isExact(schema) ? inner(def.innerType) : anyOf([inner(def.innerType), 'undefined'])
     case 'default':
-      return inner(def.innerType)
+      return place.side === 'output' ? inner(def.innerType) : anyOf([inner(def.innerType), 'undefined'])
     case 'lazy':
       // Only the getter of the named schema leads back to it.
       return typeText(def.getter(), place, declared)
@@ -110,7 +110,7 @@ const isExact = (schema: $ZodType): boolean => schema._zod.traits.has('$ZodExact
 function objectText(shape: Readonly<Record<string, $ZodType>>, isLoose: boolean, place: Place): string {
   const indent = `${place.indent}  `
   const fields = Object.entries(shape).map(([key, schema]) => {
-    const isOptional = schema._zod[place.side === 'input' ? 'optin' : 'optout'] === 'optional'
+    const isOptional = schema._zod[place.side === 'input' ? 'optin' : 'optout'] !== undefined
     const description = descriptionOf(schema)
     const comment = description === undefined ? '' : `${indent}/** ${description} */\n`
     return `${comment}${indent}${key}${isOptional ? '?' : ''}: ${typeText(schema, { ...place, indent })}\n`

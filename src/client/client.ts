@@ -22,8 +22,14 @@ import type { AnsweredRun, ChatAnswer, Run, SentMessage, StreamEventData, Upload
 export type * from './ag-ui-event.ts'
 export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
-export type { AuditOptions, OversightClient, UsageOptions } from './oversight.ts'
-export type * from './oversight-types.ts'
+export type {
+  AuditOptions,
+  OversightClient,
+  TestCaseEvent,
+  TestsDone,
+  UsageGroup,
+  UsageOptions,
+} from './oversight.ts'
 export type {
   FeedEvent,
   FeedOptions,
@@ -35,25 +41,15 @@ export type {
   SessionRow,
 } from './sessions.ts'
 export {
-  type Code,
-  type CreatedToken,
-  type Device,
   encodeProof,
-  type Me,
-  type NewToken,
-  type Passkey,
-  type PasskeyChallenge,
-  type PasskeyList,
-  type ProofPurpose,
-  type SignedIn,
+  type SignedInBy,
   type SignInClient,
   type SignInOptions,
-  type Token,
+  type TokenScope,
   type WithProof,
 } from './sign-in.ts'
-export type { InboxOptions, RecordListOptions, SupervisionClient } from './supervision.ts'
+export type { BrowserPushSubscription, InboxOptions, RecordListOptions, SupervisionClient } from './supervision.ts'
 export type * from './wire.ts'
-export type * from './wire-types.ts'
 
 /** Up to 10 MB as base64, or an uploaded file of up to 50 MB. */
 export type FileToSend = { content: string; mime_type: string; filename?: string } | { file_id: string }

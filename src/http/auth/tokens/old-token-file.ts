@@ -4,8 +4,9 @@ import { rmSync } from 'node:fs'
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import { personRoles } from '../../../domain/token-role.ts'
 import { readPrivateFile } from '../config-folder/read-private-file.ts'
-import { checkTokens, checkTokenText, digestOf, personRoles, type Token } from './token.ts'
+import { checkTokens, checkTokenText, digestOf, type Token } from './token.ts'
 
 const MAX_BYTES = 64 * 1024
 
