@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
+import type { Scope } from '../domain/token-role.ts'
 import type { Door } from '../doors.ts'
-import type { Scope } from './auth/tokens/scopes.ts'
 import type { LongBodyLimits } from './body/long-json.ts'
 import type { MultipartLimits, MultipartPart } from './body/multipart.ts'
 import type { ErrorShape } from './problem.ts'

@@ -31,7 +31,7 @@ import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
 import { describeList, describePost, describeSession } from './describe.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
-import { type SessionInfo, UserIdSchema } from './schema.ts'
+import { type Session, UserIdSchema } from './schema.ts'
 
 export interface ChatRoutesDeps {
   engine: Engine
@@ -124,7 +124,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     reply.json(200, await rowsOf(sessions, foreignInfo), nextLink('/sessions', request.query, next))
   }
 
-  async function rowsOf(sessions: readonly SessionRecord[], info: typeof sessionInfo): Promise<SessionInfo[]> {
+  async function rowsOf(sessions: readonly SessionRecord[], info: typeof sessionInfo): Promise<Session[]> {
     const overviews = new Map(
       (await engine.sessions.overview(sessions.map(({ id }) => id))).map((one) => [one.id, one]),
     )
