@@ -1,5 +1,5 @@
-import { EventSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
+import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
 import { ApprovalSchema } from '../approvals/schema.ts'
 import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
 
@@ -77,7 +77,7 @@ export const FeedEntrySchema = z
     type: z.literal('entry'),
     id: z.string().describe('The id of the event in its session.'),
     session_id: z.string(),
-    event: EventSchema.meta({ id: 'AgUiEvent' }),
+    event: AgUiEventSchema,
   })
   .describe('An event of a named session.')
 
