@@ -1,7 +1,8 @@
-import { EventSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
+import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
 import { SessionRowShape } from '../../shared/request/session-row-schema.ts'
 import { ApprovalSchema, exampleApproval } from '../approvals/schema.ts'
+import { withoutView } from '../records/schema.ts'
 
 export const SentMessageSchema = z.strictObject({ run_id: z.string(), message_id: z.string() }).meta({
   example: {
@@ -70,7 +71,7 @@ export const LogSchema = z
         id: z.string().describe('The id of the event, as in the streams.'),
         seq: z.int().min(1).describe('Its number in the session. There are gaps.'),
         at: z.iso.datetime().nullable(),
-        event: EventSchema.meta({ id: 'AgUiEvent' }),
+        event: AgUiEventSchema,
       }),
     ),
     first_seq: z.int().min(0).describe('Where the log of the session begins; 0 if it is empty.'),
@@ -149,7 +150,7 @@ export const SessionExportSchema = z
         },
       ],
       runs: [exampleRun],
-      approvals: [exampleApproval],
+      approvals: [withoutView(exampleApproval)],
     },
   })
 /** A session as one document. */
