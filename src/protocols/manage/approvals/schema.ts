@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/records/record.ts'
-import { exampleApprovalView, ViewSchema } from '../records/schema.ts'
+import { exampleApprovalView, RecordViewSchema } from '../records/schema.ts'
 
 const time = z.iso.datetime()
 
@@ -168,7 +168,7 @@ export const ApprovalSchema = z
     decisions: z
       .array(z.strictObject({ by: z.string(), at: time, channel: z.string() }))
       .describe('Where several people have to say yes: the yeses so far. Empty otherwise.'),
-    view: ViewSchema,
+    view: RecordViewSchema,
   })
   .meta({ id: 'Approval', example: exampleApproval })
 /** A tool call that waits or waited for a person, or a question that its tool asks. Times are ISO 8601. */

@@ -2,11 +2,11 @@ import { isoTime } from '../../../domain/clock.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import { encodeRecord } from '../records/encode-record.ts'
-import type { View } from '../records/schema.ts'
+import type { RecordView } from '../records/schema.ts'
 import type { InboxItem } from './schema.ts'
 
 interface ItemLook {
-  view: View
+  view: RecordView
   /** For a page that shows what it gets, so it gets no secrets. */
   isMasked: boolean
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
 import { exampleApproval } from '../approvals/schema.ts'
 import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
-import { ViewSchema, withoutView } from '../records/schema.ts'
+import { RecordViewSchema, withoutView } from '../records/schema.ts'
 import { examplePrompt } from '../supervision/schema.ts'
 
 const shared = {
@@ -21,7 +21,7 @@ const shared = {
   decided_at: z.iso.datetime().nullable(),
   decided_by: z.string().nullable(),
   decided_channel: z.string().nullable(),
-  view: ViewSchema,
+  view: RecordViewSchema,
 }
 
 type ItemOf<Kind extends PersonKind> = Kind extends PersonKind

@@ -6,7 +6,7 @@ import { wireStatusesOf } from '../../../domain/records/record-kinds.ts'
 import { operationalModes } from '../../../domain/supervision.ts'
 import { ProgressSchema } from '../../shared/supervised/schema.ts'
 import { nobodyWaits } from '../approvals/schema.ts'
-import { exampleAlertView, exampleStandbyView, exampleView, ViewSchema } from '../records/schema.ts'
+import { exampleAlertView, exampleStandbyView, exampleView, RecordViewSchema } from '../records/schema.ts'
 
 const time = z.iso.datetime()
 
@@ -21,7 +21,7 @@ const record = {
   decided_channel: z.string().nullable().describe('The way the answer came: `http`, `ctl`, …'),
   nobody_waits_since: nobodyWaits,
   message_refs: z.record(z.string(), z.string()).describe('The messages that announced it, by channel.'),
-  view: ViewSchema,
+  view: RecordViewSchema,
 }
 
 const exampleId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
