@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/tier.ts'
 import { approvalStatuses, type PersonRecord } from '../../../domain/records/record.ts'
 import { areBlocksTooLong, checkBlocks } from '../testing/check-blocks.ts'
 import { escaped, type SlackMessage } from './blocks.ts'
@@ -201,7 +202,7 @@ describe('hostile text of any length', () => {
         check(message)
         expect(renderCard(subject, one)).toEqual(message)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 
@@ -220,7 +221,7 @@ describe('hostile text of any length', () => {
         const edited = editedMessage({ ...subject, wait: { ...wait, status: 'pending' } }, one, text)
         check(edited)
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     )
   })
 })
