@@ -7,7 +7,6 @@ import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Clock } from './domain/clock.ts'
 import type { Ids } from './domain/ids.ts'
 import type { Logger } from './domain/logger.ts'
-import { gatheredYeses } from './domain/quorum.ts'
 import type { PersonRecord } from './domain/records/record.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { Chat } from './operators/chat.ts'
@@ -24,6 +23,7 @@ import { channelName } from './operators/slack/slack-room.ts'
 import type { Connections } from './outgoing/connections.ts'
 import type { Replica } from './start/open-replica.ts'
 import type { Store } from './store/store.ts'
+import { createAnswerRecord } from './supervision/records/answer-record.ts'
 import { personOf } from './supervision/sessions/may-command.ts'
 
 export interface SlackParts {
@@ -60,7 +60,6 @@ export async function openSlackChat(
     find,
     session,
     readDiff: services.readDiff,
-    quorum: gatheredYeses,
     async waiting(limit) {
       return people(await store.waits.list({ isWaiting: true, limit }))
     },
@@ -99,7 +98,7 @@ function answersFor(
     api,
     cards,
     teamId,
-    subjectOf,
+    viewOf,
     operators,
     buttons,
     desk,
@@ -121,16 +120,14 @@ function answersFor(
     },
     teamId,
     desk: {
-      approvals,
-      prompts: elsewhere.prompts,
-      stalls: elsewhere.stalls,
+      answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
       noteShown,
       find: (id) => desk.find({ kind: 'wait', id }),
       records: async (sessionId) => people(await store.waits.list({ sessionId, limit: RECENT })),
       session: desk.session,
       steer: steerAgent(elsewhere.sessions),
       link: desk.link,
-      subjectOf,
+      viewOf,
     },
     operators: elsewhere.operators,
     notes: {
