@@ -10,7 +10,8 @@ const src = join(import.meta.dirname, '..', 'src')
 const allowed: Record<string, readonly string[]> = {
   domain: [],
   json: ['domain'],
-  config: ['domain', 'json'],
+  // Each kind of channel brings its own settings: see 'what a kind of channel declares' below.
+  config: ['domain', 'json', 'operators/channels.ts'],
   hosts: ['domain', 'config/source/env-file.ts'],
   outgoing: ['domain'],
   models: ['domain', 'json', 'outgoing'],
@@ -19,7 +20,8 @@ const allowed: Record<string, readonly string[]> = {
   store: ['domain', 'json'],
   log: ['domain', 'json', 'store/store.ts', 'store/ports'],
   engine: ['domain', 'json', 'log', 'store/store.ts', 'store/ports', 'models/model.ts', 'tools/tool.ts'],
-  client: ['domain'],
+  // Types alone, see below.
+  client: ['domain', 'protocols', 'http/health/schema.ts'],
   supervision: [
     'domain',
     'json',
@@ -33,7 +35,18 @@ const allowed: Record<string, readonly string[]> = {
     'tools/process',
   ],
   evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
-  operators: ['domain', 'json', 'supervision', 'engine', 'log/session-log.ts', 'store/ports', 'tools/http/service'],
+  operators: [
+    'domain',
+    'json',
+    'config/settings/setting.ts',
+    'config/settings/channel-values.ts',
+    'config/source/schema-key.ts',
+    'supervision',
+    'engine',
+    'log/session-log.ts',
+    'store/ports',
+    'tools/http/service',
+  ],
   replicas: ['domain', 'json', 'store/ports/shared.ts'],
   http: ['domain', 'json', 'store/ports/shared.ts'],
   telemetry: ['domain'],
@@ -76,6 +89,19 @@ test('imports go down the layers', () => {
       .filter((target) => unitOf(target) !== unitOf(file))
       .filter((target) => !rules.some((rule) => target === rule || target.startsWith(`${rule}/`)))
       .map((target) => `${file} imports ${target}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+// The settings are below the channels and still have their rows. So what declares a channel loads the rest of it only when it is used.
+test('what a kind of channel declares loads nothing above the settings', () => {
+  const declares = (file: string) => /^operators\/(?:[\w-]+\/channel|channels|channel-kind)\.ts$/.test(file)
+  const wrong = sources.filter(declares).flatMap((file) => {
+    const text = readFileSync(join(src, file), 'utf8')
+    return [...text.matchAll(/^import (?!type\b)[^']*from '(\.[^']+)'/gm)]
+      .map(([, path = '']) => relative(src, join(src, dirname(file), path)).replaceAll('\\', '/'))
+      .filter((target) => !declares(target) && !/^(?:config|domain)\//.test(target))
+      .map((target) => `${file} loads ${target}`)
   })
   expect(wrong).toEqual([])
 })
@@ -144,15 +170,14 @@ test('nothing evaluates text as code', () => {
   expect(wrong).toEqual([])
 })
 
-test('the client runs anywhere: it takes types from the domain, and no code from anybody', () => {
+test('the client runs anywhere: it takes types from the domain and the schemas, and no code from anybody', () => {
   const wrong = sources
     .filter((file) => file.startsWith('client/'))
-    .flatMap((file) => {
-      const lines = readFileSync(join(src, file), 'utf8').split('\n')
-      return lines
-        .filter((line) => /\bfrom '(?!\.\/)/.test(line) && !line.startsWith('import type '))
-        .map((line) => `${file}: ${line}`)
-    })
+    .flatMap((file) =>
+      [...readFileSync(join(src, file), 'utf8').matchAll(/^(?:import|export) [^']*?from '(?!\.\/)([^']+)'/gm)]
+        .filter(([line, path = '']) => !/^(?:im|ex)port type /.test(line) || !/^\.\.\/domain\/|schema\.ts$/.test(path))
+        .map(([line]) => `${file}: ${line}`),
+    )
   expect(wrong).toEqual([])
 })
 

@@ -28,7 +28,7 @@ import type {
 } from './wire-types.ts'
 
 export type * from './ag-ui-event.ts'
-export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
+export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
 export type { AuditOptions, OversightClient, UsageOptions } from './oversight.ts'
 export type * from './oversight-types.ts'
@@ -63,7 +63,8 @@ export {
   type Token,
   type WithProof,
 } from './sign-in.ts'
-export type { InboxOptions, PromptAnswer, RecordListOptions, SupervisionClient } from './supervision.ts'
+export type { InboxOptions, RecordListOptions, SupervisionClient } from './supervision.ts'
+export type * from './wire.ts'
 export type * from './wire-types.ts'
 
 export interface ClientOptions {

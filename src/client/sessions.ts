@@ -3,7 +3,8 @@
 import type { RunEvent } from './ag-ui-event.ts'
 import { queryOf } from './approvals.ts'
 import type { Call } from './connection.ts'
-import type { Approval, Run, Supervision } from './wire-types.ts'
+import type { Approval, FeedItem, Supervision } from './wire.ts'
+import type { Run } from './wire-types.ts'
 
 interface Signalled {
   signal?: AbortSignal
@@ -112,14 +113,7 @@ export type FeedEvent = { cursor: string } & (
       session_id: string
       event: RunEvent
     }
-  | ({ type: 'feed'; id: string; at: string; session_id: string; owner: string; agent: string; status: string } & (
-      | { kind: 'session' }
-      | { kind: 'run'; run_id: string; parent_run_id: string | null }
-      | { kind: 'approval'; approval_id: string; risk: 'low' | 'high' | 'critical' }
-      | { kind: 'prompt'; prompt_id: string; risk: null }
-      | { kind: 'wait'; wait_id: string; risk: null }
-      | { kind: 'alert'; alert_id: string; risk: null }
-    ))
+  | FeedItem
 )
 
 export interface FeedOptions extends Signalled {

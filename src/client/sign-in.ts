@@ -1,7 +1,7 @@
 // Signing in to the console, devices, passkeys, and proofs with a passkey. For operators.
 
 import type { Call } from './connection.ts'
-import type { Remembered } from './wire-types.ts'
+import type { Remembered } from './wire.ts'
 
 interface Signalled {
   signal?: AbortSignal

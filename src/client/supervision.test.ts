@@ -30,9 +30,9 @@ import {
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
 type Fits<A, B> = [A] extends [B] ? true : never
 const kept: true[] = [
-  true satisfies Same<ReturnType<typeof promptView>, Prompt>,
-  true satisfies Same<ReturnType<typeof standbyView>, Standby>,
-  true satisfies Same<ReturnType<typeof alertView>, Alert>,
+  true satisfies Same<ReturnType<typeof promptView>, Omit<Prompt, 'view'>>,
+  true satisfies Same<ReturnType<typeof standbyView>, Omit<Standby, 'view'>>,
+  true satisfies Same<ReturnType<typeof alertView>, Omit<Alert, 'view'>>,
   true satisfies Same<ReturnType<typeof instructionView>, Instruction>,
   true satisfies Same<ReturnType<typeof checkpointView>, Checkpoint>,
   true satisfies Same<ReturnType<typeof supervisionView>, Supervision>,
@@ -56,8 +56,17 @@ test('answers what waits and commands sessions', async () => {
     ['prompt', prompt.id],
   ])
   expect(second.next).toBe(null)
-  expect(await client.prompts.list()).toEqual([await client.prompts.get(prompt.id)])
-  expect(await client.prompts.answer(prompt.id, { decision: 'continue' })).toMatchObject({ decision: 'continue' })
+  const { view, ...got } = await client.prompts.get(prompt.id)
+  // What is behind a question is not in lists.
+  expect(await client.prompts.list()).toEqual([{ ...got, view: { ...view, body: [] } }])
+  expect(view.body).toHaveLength(1)
+  const [goOn] = view.actions
+  if (goOn === undefined) throw new Error('nothing can be answered')
+  expect(await client.answer(goOn, { text: 'Tests first.' })).toMatchObject({
+    decision: 'continue',
+    instruction: 'Tests first.',
+    view: { actions: [], outcome: { word: 'Continue', by: 'operator' } },
+  })
   await expect(client.prompts.answer(prompt.id, { decision: 'stop' })).rejects.toMatchObject({ code: 'record_decided' })
   expect(await client.waits.resume(wait.id, 'Rest.')).toMatchObject({ status: 'resumed', instruction: 'Rest.' })
   await Promise.all([prompt.answer, wait.answer])

@@ -5,21 +5,25 @@ import type { Call } from './connection.ts'
 import { nextIn } from './sessions.ts'
 import type {
   Alert,
-  BrowserPushSubscription,
-  Channel,
+  Approval,
   Checkpoint,
   CheckpointChanges,
   CheckpointFileDiff,
   CommandResult,
+  Inbox,
   InboxItem,
   Instruction,
+  Modes,
   Prompt,
-  PushSubscription,
+  PromptAnswer,
+  RecordView,
   Restored,
   ShownCheckpoint,
+  Spawn,
   Standby,
   Supervision,
-} from './wire-types.ts'
+} from './wire.ts'
+import type { BrowserPushSubscription, Channel, PushSubscription } from './wire-types.ts'
 
 interface Signalled {
   signal?: AbortSignal
@@ -40,7 +44,7 @@ export interface InboxOptions extends Signalled {
   kind?: InboxItem['kind']
   owner?: string
   session?: string
-  risk?: 'low' | 'high' | 'critical'
+  risk?: NonNullable<InboxItem['risk']>
   /** At least so many seconds old. */
   age?: number
   limit?: number
@@ -48,18 +52,23 @@ export interface InboxOptions extends Signalled {
   before?: string
 }
 
-export type PromptAnswer =
-  | { decision: 'continue' | 'stop'; instruction?: string; reason?: string }
-  | { decision: 'refine'; instruction: string; reason?: string }
+/** `refine` needs an instruction. */
+type CompleteAnswer = PromptAnswer & ({ decision: 'continue' | 'stop' } | { decision: 'refine'; instruction: string })
 
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
   /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
-  inbox(options?: InboxOptions): Promise<{ items: InboxItem[]; cursor: string; next: string | null }>
+  inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
+  /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
+  answer(
+    action: Pick<RecordView['actions'][number], 'request'>,
+    given?: { text?: string; more?: Record<string, unknown> },
+    options?: Signalled,
+  ): Promise<Approval | Prompt | Standby | Alert>
   prompts: {
     list(options?: RecordListOptions): Promise<Prompt[]>
     get(id: string, options?: Signalled): Promise<Prompt>
-    answer(id: string, answer: PromptAnswer, options?: Signalled): Promise<Prompt>
+    answer(id: string, answer: CompleteAnswer, options?: Signalled): Promise<Prompt>
   }
   waits: {
     list(options?: RecordListOptions): Promise<Standby[]>
@@ -108,20 +117,13 @@ export interface SupervisionClient {
   }
   sessions: {
     /** Starts an agent in a workspace. */
-    start(
-      wanted: { prompt: string; workspace: string; host?: string; title?: string },
-      options?: Signalled,
-    ): Promise<Supervision>
+    start(wanted: Spawn, options?: Signalled): Promise<Supervision>
     pause(id: string, options?: Signalled): Promise<Supervision>
     resume(id: string, options?: Signalled): Promise<Supervision>
     terminate(id: string, options?: Signalled & { reason?: string }): Promise<Supervision>
     steer(id: string, text: string, options?: Signalled): Promise<Instruction>
     task(id: string, text: string, options?: Signalled): Promise<Instruction>
-    mode(
-      id: string,
-      mode: Supervision['mode'],
-      options?: Signalled,
-    ): Promise<{ previous_mode: Supervision['mode']; current_mode: Supervision['mode'] }>
+    mode(id: string, mode: Supervision['mode'], options?: Signalled): Promise<Modes>
     nudge(id: string, message?: string, options?: Signalled): Promise<Supervision>
     /** Switches alerts and nudges of one session off, or on again. */
     stalls(id: string, enabled: boolean, options?: Signalled): Promise<Supervision>
@@ -165,8 +167,12 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
   return {
     async inbox({ signal, ...query } = {}) {
       const call = { method: 'GET' as const, path: `/inbox${queryOf({ ...query })}`, signal }
-      const { body, link } = await page<{ items: InboxItem[]; cursor: string }>(call)
+      const { body, link } = await page<Inbox>(call)
       return { ...body, next: nextIn(link) }
+    },
+    answer({ request }, { text, more = {} } = {}, options) {
+      const words = request.text === null || text === undefined || text === '' ? {} : { [request.text]: text }
+      return post(request.path, { ...request.body, ...words, ...more }, options)
     },
     prompts: {
       list: (options) => list('prompts', options),

@@ -18,7 +18,6 @@ import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { isSamePerson } from '../supervision/sessions/may-command.ts'
 import type { AppOptions } from './app-options.ts'
-import { conformanceAgent } from './conformance-fixtures.ts'
 import type { Prepared } from './prepare-app.ts'
 
 interface ServerParts {
@@ -63,7 +62,7 @@ export async function openServer(
 }
 
 function createServer(
-  { settings, dataDir, log, conformanceFixtures = false }: AppOptions,
+  { settings, dataDir, log }: AppOptions,
   { basePath, guard, tls, clock, ids, connections }: Prepared,
   { routes, tokens, devices, together, state, metrics, telemetry, room }: ServerParts,
 ): HttpServer {
@@ -81,7 +80,6 @@ function createServer(
       isSamePerson: (one, other) => isSamePerson(operators, one, other),
       tokenRequired: settings.auth.required,
       insecure: settings.auth.insecure,
-      ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),
       ...(together === undefined ? {} : { ...together, together: together.count }),
       clock,
     }),

@@ -134,6 +134,7 @@ const table = {
     expected: 'sqlite, :memory: or postgres://user@host/database',
     example: 'sqlite',
     default: 'sqlite',
+    holdsSecrets: true,
     flag: '--store <kind>',
     env: ['QUARTERDECK_STORE'],
   }),

@@ -4,12 +4,9 @@ import type { ProgramWords } from '../../domain/program-words.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'
+import type { Terminal } from '../channel-parts.ts'
 import { isNews } from '../notice/notice.ts'
 import type { CreateChannel } from '../operator.ts'
-
-export interface Terminal {
-  write(text: string): void
-}
 
 const RING = '\u0007'
 const MOST_CHARS = 160

@@ -1,9 +1,7 @@
 // What the rooms need to know of the records that they show, and how they show them.
 
-import type { SlackDetail } from '../../domain/channel-settings.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { describe } from '../../supervision/records/describe-record.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
@@ -13,6 +11,7 @@ import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardLook, CardSession, CardState } from './cards/card.ts'
 import { newsOf, renderCard } from './cards/render-card.ts'
+import type { SlackDetail, SlackPerson } from './channel.ts'
 
 export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
   /** Null: it is gone. */
@@ -39,7 +38,7 @@ export interface CardLooks {
 interface LookDeps {
   desk: SlackDesk
   detail: SlackDetail
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   personOf?: (name: string) => string
   buttons: ButtonValues
 }
@@ -79,7 +78,8 @@ export function createCardLooks({ desk, detail, operators, personOf = (name) => 
 
     async view(wait, session) {
       const proposed = wait.wait === 'approval' ? await desk.readDiff(wait) : null
-      return describe(wait, { ...looks.session(session), diff: proposed?.shown ?? null })
+      const status = session.supervision?.status ?? null
+      return describe(wait, { ...looks.session(session), status, diff: proposed?.shown ?? null })
     },
 
     card: async (room, wait, session, state) =>

@@ -5,13 +5,14 @@ import type { Delivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { EscalationSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { Together } from '../../supervision/together.ts'
 import type { OperatorChannel } from '../operator.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, notice, summaryMessage } from './cards/messages.ts'
+import type { SlackPerson } from './channel.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
@@ -37,7 +38,7 @@ export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> 
 
 export interface RoomDeps {
   room: string
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
+  operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
   /** The name under which `operators` lists the person behind a name. Left out: each name is a person. */
   personOf?: (name: string) => string

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 import { SessionRowShape } from '../shared/request/session-row.ts'
-import { SupervisionSchema } from '../shared/supervised/supervision-view.ts'
+import { SupervisionSchema } from '../shared/supervised/schema.ts'
 
 export const UserIdSchema = z
   .string()

@@ -77,10 +77,21 @@ export function describeSessionLists(open: OpenStore): void {
       const unknown = newSession().id
 
       expect(await store.sessions.overview([ended.id, unknown, waiting.id, running.id, idle.id])).toEqual([
-        { id: ended.id, title: 'Shop', activity: 'ended', pending: 0, tokens: 0 },
-        { id: waiting.id, title: '', activity: 'waiting', pending: 2, tokens: 0 },
-        { id: running.id, title: '', activity: 'running', pending: 0, tokens: 0 },
-        { id: idle.id, title: 'Where to in May?', activity: 'open', pending: 0, tokens: 15 },
+        {
+          id: ended.id,
+          title: 'Shop',
+          activity: 'ended',
+          pending: 0,
+          tokens: 0,
+          elsewhere: {
+            status: 'terminated',
+            workspaceRoot: ended.supervision?.workspaceRoot,
+            prompt: ended.supervision?.prompt,
+          },
+        },
+        { id: waiting.id, title: '', activity: 'waiting', pending: 2, tokens: 0, elsewhere: null },
+        { id: running.id, title: '', activity: 'running', pending: 0, tokens: 0, elsewhere: null },
+        { id: idle.id, title: 'Where to in May?', activity: 'open', pending: 0, tokens: 15, elsewhere: null },
       ])
       await done(store, remove(idle.id))
       expect(await store.sessions.overview([idle.id])).toEqual([])

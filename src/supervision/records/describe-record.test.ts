@@ -32,7 +32,7 @@ const call: Approval = {
 const question: Approval = {
   ...call,
   kind: 'question',
-  question: { message: 'Which\naccount?', schema: { enum: ['work', 'home'] }, index: 0 },
+  question: { message: 'Which\naccount?', schema: { enum: ['work', 'home'] }, index: 0, effect: 'once' },
 }
 const change = {
   ...{ path: 'src/sum.ts', kind: 'modify' as const, addedLines: 2, removedLines: 1 },
@@ -68,7 +68,7 @@ const policy: Approval = {
 const record = {
   ...{ id: 'r1', sessionId: 's1', owner: 'ada', agent: 'claude-code', createdAt: TEN, expiresAt: null, runId: 'r' },
   ...{ callId: 'c', tool: '', arguments: '{}', lane: null, continuationRunId: null, messageRefs: {}, reason: null },
-  ...{ decidedAt: null, decidedBy: null, status: 'pending' as const },
+  ...{ decidedAt: null, decidedBy: null, decidedVia: null, status: 'pending' as const },
 }
 const prompt: Prompt = {
   ...{ ...record, wait: 'prompt', supervised: elsewhere, promptText: 'Shall I\ngo on?', promptType: 'continuation' },
@@ -545,7 +545,7 @@ test('what stands in a headline, on a locked screen and on a button is never wri
           ...{ title: said, description: said, action: said, preview: said, promptText: said, message: said },
           ...{ arguments: written, lastTool: said, nudgeMessage: said },
           ...(wait.wait === 'approval' && wait.question !== undefined
-            ? { question: { message: said, schema: { type: 'string', description: said }, index: 0 } }
+            ? { question: { message: said, schema: { type: 'string', description: said }, index: 0, effect: 'once' } }
             : {}),
           ...(change ? { supervised: { ...supervised, change: { ...change, path: said, warnings: [said] } } } : {}),
         } as PersonRecord,

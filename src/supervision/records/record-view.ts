@@ -3,7 +3,7 @@
 // stored: each surface makes them harmless in its own way.
 
 import { z } from 'zod'
-import type { SessionStatus } from '../../domain/session.ts'
+import type { SupervisedStatus } from '../../domain/supervision.ts'
 import { risks } from '../../domain/tool-settings.ts'
 
 const text = z.string()
@@ -140,8 +140,10 @@ export type Mark = RecordView['mark']
 export interface RecordScene {
   /** Label or path of the workspace; null: there is none. */
   folder: string | null
+  /** Of the session; null: it has none. */
   title: string | null
-  status: SessionStatus
+  /** Of the session of an agent elsewhere; null: our own agent asks. */
+  status: SupervisedStatus | null
   /** What the agent was started with. */
   prompt: string | null
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Left out: it is not shown here. */

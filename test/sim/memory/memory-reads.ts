@@ -7,6 +7,7 @@ import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/run.ts
 import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/search-words.ts'
 import type { SessionRecord } from '../../../src/domain/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session-overview.ts'
+import type { Supervision } from '../../../src/domain/supervision.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import {
@@ -364,8 +365,14 @@ function overviewOf(state: MemoryState, session: MemorySession): SessionOverview
     activity: activityOf({ supervised, isRunning, hasQueued, pending }),
     pending,
     tokens: runs.reduce((sum, run) => sum + tokensOf(run), 0),
+    elsewhere: workOf(record.supervision),
   }
 }
+
+const workOf = (supervision: Supervision | undefined): SessionOverview['elsewhere'] =>
+  supervision === undefined
+    ? null
+    : { status: supervision.status, workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
 
 /** Titles first, then by the newest message that was found. */
 function foundSessions(

@@ -2,12 +2,12 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import type { OperatorSettings } from '../../../domain/supervision-settings.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import { roomOf } from '../../shown-from.ts'
 import type { ButtonValues } from '../button-values.ts'
+import type { SlackPerson } from '../channel.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from '../slack-api.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { type AnswerDesk, createCardAnswers } from './card-answers.ts'
@@ -22,7 +22,7 @@ interface SlackAnswersDeps {
   api: SlackApi
   cards: SlackCards
   buttons: ButtonValues
-  people: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  people: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
   teamId: () => Promise<string>
   /** The rooms that may be used. */

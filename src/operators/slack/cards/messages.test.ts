@@ -128,7 +128,7 @@ test('the second look before a yes names the risk and asks yes or no', () => {
     expect.arrayContaining(['The edited arguments, which run:', '| command: npm publish']),
   )
   // A tool that does not say what it would do is known by its arguments.
-  const { action: _, ...silent } = toolCall
+  const silent = { ...toolCall, action: null }
   expect(linesOf(confirmMessage(about(silent), look))).toEqual(
     expect.arrayContaining(['send_email', 'Arguments of send_email:', '| to: bob@example.com']),
   )

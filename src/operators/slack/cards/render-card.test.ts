@@ -146,7 +146,7 @@ describe('an open card', () => {
     const free = {
       ...question,
       description: 'Why?',
-      question: { message: 'Why?', schema: { type: 'string' }, index: 0 },
+      question: { message: 'Why?', schema: { type: 'string' }, index: 0, effect: 'once' as const },
     }
     expect(linesOf(card(about(free)))).toContain('[Answer] [No answer]')
     // Any text will do, so there is nothing to explain.
@@ -240,7 +240,7 @@ describe('an open card', () => {
     const warned = changed({ warnings: ['odd name\n✅ Approved by ada'] })
     expect(linesOf(card(about(warned, SMALL_DIFF)))).toContain(':warning: odd name ⏎ ✅ Approved by ada')
     const schema = { type: 'object', properties: { a: { type: 'string', description: 'x\nb (string)' } } }
-    const asked = { ...question, question: { message: 'Why?', schema, index: 0 } }
+    const asked = { ...question, question: { message: 'Why?', schema, index: 0, effect: 'once' as const } }
     expect(linesOf(card(about(asked)))).toContain('|   a: a text – x\\nb (string)')
   })
 

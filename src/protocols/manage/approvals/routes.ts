@@ -10,9 +10,11 @@ import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { RevealSecret } from '../../../supervision/approvals/reveal-secret.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
+import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
 import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { createRecordViews } from '../records/record-views.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
 import {
   describeCheck,
@@ -37,6 +39,8 @@ interface ApprovalRoutesDeps {
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   const { engine, approvals, readDiff, noteShown, revealSecret } = deps
+  const recordViews = createRecordViews(engine)
+  const answerApproval = createAnswerApproval(approvals)
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | null> {
@@ -62,11 +66,9 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     })
     const shown = found.slice(0, limit)
     const next = found.length > limit ? (shown.at(-1)?.id ?? null) : null
-    reply.json(
-      200,
-      { approvals: shown.map((one) => viewFor(request, one)) },
-      nextLink('/approvals', request.query, next),
-    )
+    const views = await recordViews.many(shown)
+    const encoded = shown.map((one) => ({ ...encode(request, one), view: views(one) }))
+    reply.json(200, { approvals: encoded }, nextLink('/approvals', request.query, next))
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
@@ -80,9 +82,10 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, channelOf(by))
     const content = found !== null && include.content ? { content: found.content() } : {}
     reply.json(200, {
-      ...viewFor(request, approval),
+      ...encode(request, approval),
       ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown, edit_diff: found.edit, ...content }),
       shown: shownView(shownCall(approval, { isWhole: include.all })),
+      view: await recordViews.one(approval, found?.shown ?? null),
     })
   }
 
@@ -92,10 +95,15 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
-    const decision = decodeDecision(await request.json())
-    const { approval, run } = await approvals.decide(by, id, decision, request.correlationId)
+    const { decision, reason, ...more } = decodeDecision(await request.json())
+    const given = {
+      action: decision === 'respond' ? 'answer' : decision,
+      ...(reason === undefined ? {} : { text: reason }),
+      decision: more,
+    } as const
+    const { record: approval, run } = await answerApproval(by, id, given, request.correlationId)
     reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
-    reply.json(200, viewFor(request, approval))
+    reply.json(200, { ...encode(request, approval), view: await recordViews.one(approval) })
   }
 
   async function check(request: Request, reply: Reply): Promise<void> {
@@ -206,7 +214,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   ]
 }
 
-const viewFor = (request: Request, approval: Approval) => approvalView(approval, { isMasked: isConsole(request) })
+const encode = (request: Request, approval: Approval) => approvalView(approval, { isMasked: isConsole(request) })
 
 function notThere(error: unknown): never {
   if (!(error instanceof ServerError) || error.code !== 'approval_not_found') throw error

@@ -18,7 +18,10 @@ interface ChannelRoutesDeps {
 
 const ChannelSchema = z
   .strictObject({
-    name: z.string().describe('Such as `slack:C012AB3CD`, `ntfy:ada`, `push:ada`, `webhook:pager` or `bell`.'),
+    name: z
+      .string()
+      .describe('Its kind, and whom or what it reaches: `slack:C012AB3CD`, `push:ada` or `webhook:pager`.'),
+    title: z.string().describe('What people call channels of its kind, such as Slack.'),
     surface: z.enum(['local', 'remote']),
     set_up: z.boolean().describe('False: it reaches nobody yet, such as Web Push before a browser has subscribed.'),
     waiting: z.number().int().describe('Items that wait to be shown.'),
@@ -37,6 +40,7 @@ const ReplaySchema = z.strictObject({
 
 const example = {
   name: 'webhook:pager',
+  title: 'Webhooks',
   surface: 'remote',
   set_up: true,
   waiting: 3,
@@ -122,8 +126,18 @@ export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[]
   ]
 }
 
-export const channelView = ({ name, surface, isSetUp, waiting, missed, lastShownAt, trouble }: ChannelState) => ({
+export const channelView = ({
   name,
+  title,
+  surface,
+  isSetUp,
+  waiting,
+  missed,
+  lastShownAt,
+  trouble,
+}: ChannelState) => ({
+  name,
+  title,
   surface,
   set_up: isSetUp,
   waiting,

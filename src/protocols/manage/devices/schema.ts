@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
 import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
-import { DecisionSchema } from '../approvals/schema.ts'
+import { DecisionSchema } from '../approvals/decision-schema.ts'
 
 const time = z.iso.datetime()
 const label = z

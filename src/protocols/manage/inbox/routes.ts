@@ -1,5 +1,6 @@
 // For operators: what waits for a person, as a list and as a stream.
 
+import { personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
@@ -11,8 +12,9 @@ import { feedId } from '../events/cursor.ts'
 import { describeInboxEvents } from '../events/describe.ts'
 import { cursorOf, openStream } from '../events/routes.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import { createRecordViews } from '../records/record-views.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
-import { describeInbox, inboxKinds } from './describe.ts'
+import { describeInbox } from './describe.ts'
 import { itemView } from './item-view.ts'
 
 export interface InboxRoutesDeps {
@@ -24,17 +26,18 @@ export interface InboxRoutesDeps {
 const PAGE = { max: 100, fallback: 50 }
 
 export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Route[] {
+  const recordViews = createRecordViews(engine)
+
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
     const page = { limit, ...place, ...filterOf(request) }
     const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
     const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
-    const titles = await engine.sessions.overview([...new Set(items.map(({ sessionId }) => sessionId))])
-    const titleById = new Map(titles.map(({ id, title }) => [id, title]))
+    const views = await recordViews.many(items)
     const isMasked = isConsole(request)
-    const views = items.map((item) => itemView(item, { sessionTitle: titleById.get(item.sessionId) || null, isMasked }))
-    reply.json(200, { items: views, cursor: feedId(cursor) }, link)
+    const shown = items.map((item) => itemView(item, { view: views(item), isMasked }))
+    reply.json(200, { items: shown, cursor: feedId(cursor) }, link)
   }
 
   async function events(request: Request, reply: Reply): Promise<void> {
@@ -67,7 +70,8 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
 function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   const owner = decodeOwner(request)
   const sessionId = decodeSession(request)
-  const kind = oneOf(request, 'kind', inboxKinds)
+  const word = oneOf(request, 'kind', wireKinds)
+  const kind = personKinds.find((one) => recordKinds[one].wire.kind === word)
   const risk = oneOf(request, 'risk', ['low', 'high', 'critical'] as const)
   const status = oneOf(request, 'status', ['waiting', 'done'] as const)
   const age = request.query.get('age')
@@ -77,7 +81,7 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   return {
     ...(owner === undefined ? {} : { owner }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    ...(kind === null ? {} : { kind: kind === 'wait' ? 'standby' : kind }),
+    ...(kind === undefined ? {} : { kind }),
     ...(risk === null ? {} : { risk }),
     ...(status === null ? {} : { status }),
     ...(age === null ? {} : { minAgeMs: Number(age) * 1_000 }),

@@ -4,8 +4,7 @@ import { EventSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { SessionRowShape } from '../../shared/request/session-row.ts'
-import { exampleApproval } from '../approvals/describe.ts'
-import { ApprovalSchema } from '../approvals/schema.ts'
+import { ApprovalSchema, exampleApproval } from '../approvals/schema.ts'
 import { exampleRun, RunSchema, sessionParams, sessionTag } from './describe.ts'
 
 const LogSchema = z.strictObject({
@@ -98,7 +97,7 @@ export const describeExport: RouteDescription = {
             }),
             messages: z.array(MessageSchema),
             runs: z.array(RunSchema),
-            approvals: z.array(ApprovalSchema),
+            approvals: z.array(ApprovalSchema.omit({ view: true })),
           }),
           example: {
             exported_at: time,

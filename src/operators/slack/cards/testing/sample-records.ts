@@ -54,6 +54,7 @@ export const question: Approval = {
       required: ['account'],
     },
     index: 0,
+    effect: 'once',
   },
 }
 
@@ -120,6 +121,7 @@ const record = {
   messageRefs: {},
   decidedAt: null,
   decidedBy: null,
+  decidedVia: null,
   reason: null,
 }
 

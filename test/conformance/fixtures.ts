@@ -1,5 +1,5 @@
-// The tools, resources and prompts that the MCP conformance suite looks for. Names, texts and timing are the suite's. Only the hidden
-// flag --conformance-fixtures loads them. They go through the same door as everything else.
+// The tools, resources and prompts that the MCP conformance suite looks for. Names, texts and timing are the suite's.
+// They go through the same door as everything else.
 
 import {
   completable,
@@ -11,8 +11,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { type Clock, sleep } from '../../../domain/clock.ts'
-import type { McpExtension } from '../server-factory.ts'
+import { type Clock, sleep } from '../../src/domain/clock.ts'
+import type { McpExtension } from '../../src/protocols/mcp/server-factory.ts'
 import { addInputRequiredFixtures } from './input-required-fixtures.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='

@@ -1,8 +1,8 @@
 // One scenario of the conformance suite in each era. `npm run test:conformance` runs all of them with the suite itself.
 
 import { describe, expect, test } from 'vitest'
-import { createSystemClock } from '../../../domain/clock.ts'
-import { openMcpDoor } from '../testing/open-mcp-door.ts'
+import { createSystemClock } from '../../src/domain/clock.ts'
+import { openMcpDoor } from '../../src/protocols/mcp/testing/open-mcp-door.ts'
 import { createConformanceFixtures } from './fixtures.ts'
 
 describe.each(['legacy', 'modern'] as const)('the fixtures, for a %s client', (era) => {
