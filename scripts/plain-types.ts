@@ -72,7 +72,7 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
     case 'unknown':
       return def.type
     case 'literal':
-      return anyOf(def.values.map((value) => JSON.stringify(value)))
+      return anyOf(def.values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value))))
     case 'enum':
       return anyOf(Object.values(def.entries).map((value) => `'${value}'`))
     case 'array':
@@ -90,7 +90,9 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
     case 'nullable':
       return anyOf([inner(def.innerType), 'null'])
     case 'optional':
-      return inner(def.innerType)
+      return isExact(schema) ? inner(def.innerType) : anyOf([inner(def.innerType), 'undefined'])
+    case 'default':
+      return place.side === 'output' ? inner(def.innerType) : anyOf([inner(def.innerType), 'undefined'])
     case 'lazy':
       // Only the getter of the named schema leads back to it.
       return typeText(def.getter(), place, declared)
@@ -103,10 +105,12 @@ function typeText(schema: $ZodType, place: Place, declared?: string): string {
 const isName = ({ _zod: { def } }: $ZodType, { names }: Place): boolean =>
   names.has(def) || !['enum', 'union', 'intersection', 'nullable', 'literal'].includes(def.type)
 
+const isExact = (schema: $ZodType): boolean => schema._zod.traits.has('$ZodExactOptional')
+
 function objectText(shape: Readonly<Record<string, $ZodType>>, isLoose: boolean, place: Place): string {
   const indent = `${place.indent}  `
   const fields = Object.entries(shape).map(([key, schema]) => {
-    const isOptional = schema._zod[place.side === 'input' ? 'optin' : 'optout'] === 'optional'
+    const isOptional = schema._zod[place.side === 'input' ? 'optin' : 'optout'] !== undefined
     const description = descriptionOf(schema)
     const comment = description === undefined ? '' : `${indent}/** ${description} */\n`
     return `${comment}${indent}${key}${isOptional ? '?' : ''}: ${typeText(schema, { ...place, indent })}\n`
@@ -119,6 +123,6 @@ function objectText(shape: Readonly<Record<string, $ZodType>>, isLoose: boolean,
 function descriptionOf(schema: $ZodType): string | undefined {
   const { def } = (schema as $ZodTypes)._zod
   const own = z.globalRegistry.get(schema)?.description
-  if (own !== undefined || (def.type !== 'nullable' && def.type !== 'optional')) return own
+  if (own !== undefined || (def.type !== 'nullable' && def.type !== 'optional' && def.type !== 'default')) return own
   return descriptionOf(def.innerType)
 }

@@ -6,6 +6,7 @@ import { nextIn } from './sessions.ts'
 import type {
   Alert,
   Approval,
+  Channel,
   Checkpoint,
   CheckpointChanges,
   CheckpointFileDiff,
@@ -14,16 +15,19 @@ import type {
   InboxItem,
   Instruction,
   Modes,
+  NewPushSubscription,
   Prompt,
   PromptAnswer,
+  PushKey,
+  PushSubscription,
   RecordView,
+  Replayed,
   Restored,
   ShownCheckpoint,
   Spawn,
   Standby,
   Supervision,
 } from './wire.ts'
-import type { BrowserPushSubscription, Channel, PushSubscription } from './wire-types.ts'
 
 interface Signalled {
   signal?: AbortSignal
@@ -51,6 +55,9 @@ export interface InboxOptions extends Signalled {
   /** `next` of the page before. */
   before?: string
 }
+
+/** What `pushManager.subscribe` gives, as `toJSON` of it. */
+export type BrowserPushSubscription = Pick<NewPushSubscription, 'endpoint' | 'keys'>
 
 /** `refine` needs an instruction. */
 type CompleteAnswer = PromptAnswer & ({ decision: 'continue' | 'stop' } | { decision: 'refine'; instruction: string })
@@ -89,11 +96,7 @@ export interface SupervisionClient {
     /** The ways to reach operators, and how they are doing. */
     list(options?: Signalled): Promise<Channel[]>
     /** Shows what a channel has shown after this item of the feed once more. If `has_more`, go on later from `cursor`. */
-    replay(
-      name: string,
-      after: string,
-      options?: Signalled,
-    ): Promise<{ replayed: number; cursor: string; has_more: boolean }>
+    replay(name: string, after: string, options?: Signalled): Promise<Replayed>
   }
   push: {
     /** For `pushManager.subscribe`: the `applicationServerKey`. */
@@ -198,7 +201,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       replay: (name, after, options) => post(at('channels', name, '/replay'), { after }, options),
     },
     push: {
-      key: async (options) => (await get<{ public_key: string }>('/push/key', options)).public_key,
+      key: async (options) => (await get<PushKey>('/push/key', options)).public_key,
       list: async (options) =>
         (await get<{ subscriptions: PushSubscription[] }>('/push/subscriptions', options)).subscriptions,
       subscribe: ({ endpoint, keys }, { label, signal } = {}) =>

@@ -4,10 +4,15 @@ import { z } from 'zod'
 import type { ResponseDescription } from './route-description.ts'
 
 /** `differing`: what is different from the example of the schema in this answer. */
-export const answer = (description: string, schema: z.ZodType, differing: object = {}): ResponseDescription => ({
-  description,
-  content: { 'application/json': { schema, example: { ...exampleOf(schema), ...differing } } },
-})
+export function answer(description: string, schema: z.ZodType, differing?: object): ResponseDescription {
+  const example = exampleOf(schema)
+  return {
+    description,
+    content: {
+      'application/json': { schema, example: differing === undefined ? example : { ...example, ...differing } },
+    },
+  }
+}
 
 /** A page of a list, such as `{ "approvals": […] }`. */
 export const page = (name: string, schema: z.ZodType, description = 'A page.'): ResponseDescription => ({

@@ -10,7 +10,7 @@ import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { CountTogether } from '../http/auth/usage-limits.ts'
 import { createTempFolder } from '../http/body/temp-file.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
-import type { Door, Route } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
 import type { ServerState } from '../http/server-state.ts'
@@ -91,7 +91,7 @@ function createServer(
     ids,
     metrics,
     telemetry,
-    doors: settings.protocols satisfies readonly Door[],
+    doors: settings.protocols,
     state,
     tempFolder: createTempFolder(join(dataDir, 'spool')),
     room,

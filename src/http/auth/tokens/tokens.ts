@@ -8,17 +8,9 @@ import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import type { PersonRole, Scope, TokenRole } from '../../../domain/token-role.ts'
 import type { ConfigFileOptions } from '../config-folder/config-file.ts'
-import type { Scope } from './scopes.ts'
-import {
-  checkTokenText,
-  digestOf,
-  newToken,
-  type PersonRole,
-  type Token,
-  type TokenRecord,
-  type TokenRole,
-} from './token.ts'
+import { checkTokenText, digestOf, newToken, type Token, type TokenRecord } from './token.ts'
 import { createTokenFile } from './token-file.ts'
 import { createLocalTokenRecords, type TokenRecords } from './token-records.ts'
 import { createTokenTable } from './token-table.ts'

@@ -1,6 +1,6 @@
-import { EventSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
 import { recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
 
 const subject = { session_id: z.string(), owner: z.string(), agent: z.string() }
@@ -66,7 +66,7 @@ export const FeedEntrySchema = z
     type: z.literal('entry'),
     id: z.string().describe('The id of the event in its session.'),
     session_id: z.string(),
-    event: EventSchema.meta({ id: 'AgUiEvent' }),
+    event: AgUiEventSchema,
   })
   .describe('An event of a named session.')
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
 import { exampleApproval } from '../approvals/schema.ts'
 import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
-import { ViewSchema } from '../records/schema.ts'
+import { ViewSchema, withoutView } from '../records/schema.ts'
 import { examplePrompt } from '../supervision/schema.ts'
 
 const shared = {
@@ -46,8 +46,6 @@ export const InboxItemSchema = z
   .meta({ id: 'InboxItem' })
 /** Something that waits or waited for a person. */
 export type InboxItem = z.output<typeof InboxItemSchema>
-
-const withoutView = <T extends { view: unknown }>({ view: _, ...rest }: T) => rest
 
 export const InboxSchema = z
   .strictObject({

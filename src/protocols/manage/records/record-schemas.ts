@@ -6,6 +6,14 @@ import type { PersonKind, recordKinds } from '../../../domain/records/record-kin
 import { ApprovalSchema } from '../approvals/schema.ts'
 import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
 
+/** With their words. */
+export const viewedSchemas = {
+  approval: ApprovalSchema,
+  prompt: PromptSchema,
+  standby: StandbySchema,
+  alert: AlertSchema,
+} satisfies Record<PersonKind, z.ZodObject>
+
 /** Without their words: where these stand, the words stand beside them. */
 export const recordSchemas = {
   approval: ApprovalSchema.omit({ view: true }).meta({ id: 'ApprovalRecord' }),

@@ -143,3 +143,6 @@ export const exampleApprovalView: View = {
   ],
   expires_at: '2026-11-15T10:00:00.000Z',
 }
+
+/** For an example in which the words stand elsewhere. */
+export const withoutView = <T extends { view: unknown }>({ view: _, ...rest }: T) => rest

@@ -6,7 +6,7 @@ import { recordKinds, statusesOf, wireStatus } from '../../../domain/records/rec
 import { answer, page } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import type { ShownKind } from '../../../supervision/records/records.ts'
-import { recordSchemas } from '../records/record-schemas.ts'
+import { viewedSchemas } from '../records/record-schemas.ts'
 import { NoBodySchema, NudgeSchema, PromptAnswerSchema, WaitAnswerSchema } from './command-schema.ts'
 
 export const supervisionTag = 'Supervision'
@@ -47,7 +47,7 @@ export const describeList = (kind: ShownKind): RouteDescription => ({
       .describe('Default: `waiting`, what still wants something of a person.'),
     ...listQuery,
   },
-  responses: { 200: page(recordKinds[kind].wire.path, recordSchemas[kind]) },
+  responses: { 200: page(recordKinds[kind].wire.path, viewedSchemas[kind]) },
   errors: ['invalid_request', 'forbidden', 'storage_failed'],
 })
 
@@ -58,7 +58,7 @@ const params = (kind: ShownKind) => ({
 export const describeShow = (kind: ShownKind): RouteDescription => ({
   tag: supervisionTag,
   params: params(kind),
-  responses: { 200: answer(`The ${recordKinds[kind].wire.kind}.`, recordSchemas[kind]) },
+  responses: { 200: answer(`The ${recordKinds[kind].wire.kind}.`, viewedSchemas[kind]) },
   errors: ['malformed_id', 'record_not_found', 'storage_failed'],
 })
 
@@ -73,7 +73,7 @@ export const describeAnswer = (
 ): RouteDescription => ({
   tag: supervisionTag,
   params: params(kind),
-  responses: { 200: answer(words, recordSchemas[kind], differing) },
+  responses: { 200: answer(words, viewedSchemas[kind], differing) },
   errors: answerErrors,
   ...rest,
 })
