@@ -90,7 +90,7 @@ webhooks: [{ name: pager, url: "${receiver.url}", kinds: approval }]
   if (item?.kind !== 'approval') return expect.fail('nothing waits')
   const { id, approval } = item
   expect([ntfy.phone('ada-topic')[0], browser.shown()[0]]).toMatchObject([
-    { title: 'tester asks for a yes or no', priority: 5, click: `https://agents.example.com/console/inbox/${id}` },
+    { title: 'tester asks to call a tool', priority: 5, click: `https://agents.example.com/console/inbox/${id}` },
     { body: 'Tool wipe, risk critical.', url: `https://agents.example.com/console/inbox/${id}` },
   ])
 

@@ -153,7 +153,7 @@ async function openChannels(
 
 function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
   const { settings, services, store, sessionLog, connections, replica, secret } = parts
-  const { approvals, elsewhere, readDiff, noteShown, noteRefused } = services
+  const { answer, elsewhere, readDiff, noteShown, noteRefused } = services
   const proxy = settings.tools.proxy
   const pool = connections.pool(proxy === null ? {} : { proxyVariables: proxy })
   return {
@@ -162,7 +162,7 @@ function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
     sessions: store.sessions,
     outbox: store.outbox,
     log: sessionLog,
-    approvals,
+    answer,
     elsewhere,
     commands: commandDesk(parts),
     readDiff,

@@ -13,10 +13,10 @@ import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { WaitReads } from '../store/ports/waits.ts'
 import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
-import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { NoteRefused } from '../supervision/oversight/note-refused.ts'
+import type { AnswerRecord } from '../supervision/records/answer-record.ts'
 import type { Together } from '../supervision/together.ts'
 import type { Chat } from './chat.ts'
 import type { CommandDesk } from './commands/command-desk.ts'
@@ -61,7 +61,7 @@ export interface ChatParts {
   sessions: Pick<SessionReads, 'get'>
   outbox: OutboxReads
   log: SessionLog
-  approvals: Approvals
+  answer: AnswerRecord
   elsewhere: AgentsElsewhere
   commands: CommandDesk
   readDiff: ReadDiff

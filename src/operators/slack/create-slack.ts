@@ -10,12 +10,12 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { EscalationSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
+import type { RecordView } from '../../supervision/records/record-view.ts'
 import type { Together } from '../../supervision/together.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/plain-text.ts'
 import type { ButtonValues } from './button-values.ts'
-import type { CardSubject } from './cards/card.ts'
 import { notice } from './cards/messages.ts'
 import type { SlackPerson, SlackSettings } from './channel.ts'
 import { createSlackApi } from './create-slack-api.ts'
@@ -34,8 +34,8 @@ export interface AnswerParts {
   cards: SlackCards
   /** Our workspace, as Slack tells it. Rejects as long as Slack does not, and when the token is for another one. */
   teamId: () => Promise<string>
-  /** What the card of a record is made from. Throws `session_not_found`. */
-  subjectOf: (wait: PersonRecord) => Promise<CardSubject>
+  /** What the card of a record shows. Throws `session_not_found`. */
+  viewOf: (wait: PersonRecord) => Promise<RecordView>
 }
 
 export interface SlackDeps {
@@ -106,10 +106,10 @@ export function openSlack(deps: SlackDeps): Chat {
     api,
     cards: createCards(deps, rooms),
     teamId,
-    async subjectOf(wait) {
+    async viewOf(wait) {
       const session = await deps.desk.session(wait.sessionId)
       if (session === null) throw sessionNotFound(wait.sessionId)
-      return await looks.subject(wait, session)
+      return await looks.view(wait, session)
     },
   })
   const openSocket = (): SlackSocket =>

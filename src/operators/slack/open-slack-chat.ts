@@ -1,7 +1,6 @@
 // Slack, wired to what people decide there. Loaded only where it is configured.
 
 import { basename } from 'node:path'
-import { gatheredYeses } from '../../domain/quorum.ts'
 import type { AnyRecord, PersonRecord } from '../../domain/records/record.ts'
 import { personOf } from '../../supervision/sessions/may-command.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
@@ -27,7 +26,6 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     find: chat.find,
     session: (id) => chat.sessions.get(id),
     readDiff: chat.readDiff,
-    quorum: gatheredYeses,
     async waiting(limit) {
       return people(await chat.waits.list({ isWaiting: true, limit }))
     },
@@ -66,9 +64,9 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
 
 function answersFor(
   { supervision: { slack }, chat, clock, logger }: SlackParts,
-  { subjectOf, operators, desk, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
+  { viewOf, operators, desk, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
 ) {
-  const { approvals, elsewhere, noteShown, noteRefused } = chat
+  const { answer, elsewhere, noteShown, noteRefused } = chat
   return createSlackAnswers({
     ...given,
     people: operators,
@@ -76,16 +74,14 @@ function answersFor(
     ownRoom: slack.channelId,
     channelOf: channelName,
     desk: {
-      approvals,
-      prompts: elsewhere.prompts,
-      stalls: elsewhere.stalls,
+      answer,
       noteShown,
       find: (id) => desk.find({ kind: 'wait', id }),
       records: async (sessionId) => people(await chat.waits.list({ sessionId, limit: RECENT })),
       session: desk.session,
       steer: steerAgent(elsewhere.sessions),
       link: desk.link,
-      subjectOf,
+      viewOf,
     },
     operators: elsewhere.operators,
     notes: {

@@ -148,10 +148,10 @@ function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
 
 /** Says in the thread what happened without a person, once. */
 async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
-  const { room, desk, looks, earlier, reply, told } = deps
+  const { desk, looks, earlier, reply, told } = deps
   const wait = await desk.find(item)
   const session = wait === null ? null : await desk.session(wait.sessionId)
-  const news = wait === null || session === null ? null : await looks.news(room, wait, session)
+  const news = wait === null || session === null ? null : await looks.news(wait, session)
   if (session === null || news === null || told.has(news.key)) return
   if ((await earlier.inThread(delivery, session, news.key)) === null) {
     await reply(session, news.message, news.key, { urgency: 'delivery', signal })
@@ -163,12 +163,12 @@ async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, s
 async function escalate(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
   const { room, api, desk, looks, threads, earlier, clock } = deps
   const wait = await desk.find(item)
-  if (wait?.wait !== 'alert' || wait.status !== 'escalated') return
+  if (wait?.status !== 'escalated') return
   const session = await desk.session(wait.sessionId)
   const key = `escalated/${wait.id}`
   if (session === null || (await earlier.atTop(delivery, key)) !== null) return
   const idleSeconds = Math.max(clock.now() - wait.lastActivityAt, 0) / 1_000
-  const message = escalationMessage(await looks.subject(wait, session), idleSeconds, desk.link(wait.id))
+  const message = escalationMessage(await looks.view(wait, session), idleSeconds, desk.link(wait.id))
   // Not in the thread: Slack notifies nobody of a mention of the whole room there.
   const ts = await api.post(room, message, { thread: null, key, urgency: 'delivery', signal })
   await threads.add(ts, session.id)

@@ -13,7 +13,7 @@ import type { ActionName } from './record-view.ts'
 export interface GivenAnswer {
   action: ActionName
   /** What the action takes: an instruction, the words of a nudge, a reason. */
-  text?: string
+  text?: string | undefined
   /** Why, if the action takes another text too. */
   reason?: string
   /** More about a decision on an approval: what was shown, what replaces it, what is remembered. */

@@ -24,7 +24,7 @@ export function describeApproval(approval: Approval, scene: RecordScene): KindVi
   return {
     ...subjectOf(approval, change),
     risk: { level: risk, why: change?.protectedBecause ?? null },
-    warnings: warningsOf(approval),
+    warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
     body: bodyOf(approval, scene),
   }
@@ -59,7 +59,7 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
         label: 'Tool of a host',
         mark: 'tool',
         asks: 'asks to use a tool of its host',
-        title,
+        title: oneLine(title),
         gist: '',
         brief: `Tool ${tool}`,
       }
@@ -68,7 +68,7 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
         label: 'Change of a file',
         mark: 'change',
         asks: 'asks to change a file',
-        title,
+        title: oneLine(title),
         gist: '',
         brief: 'Change of a file',
       }
@@ -77,7 +77,7 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
         label: 'Policy',
         mark: 'policy',
         asks: 'has a policy that nobody has accepted',
-        title,
+        title: oneLine(title),
         gist: '',
         brief: 'New policy of a workspace',
       }
@@ -86,26 +86,32 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
   }
 }
 
-/** The title of a change is the agent's, so its file takes its place. */
-function changeSubject({ kind }: Approval, { kind: does, path, addedLines, removedLines }: ChangeSummary): Subject {
+/** What the agent calls its change stands behind the file, in the place of what others say. */
+function changeSubject(
+  { kind, title }: Approval,
+  { kind: does, path, addedLines, removedLines }: ChangeSummary,
+): Subject {
   return {
     label: kind === 'permission' ? 'Tool of a host' : 'Change of a file',
     mark: 'change',
     asks: CHANGES[does].asks,
-    title: `${CHANGES[does].title} ${shownPath(path)}`,
-    gist: `+${addedLines} −${removedLines}`,
+    title: `${CHANGES[does].title} ${shownPath(path)} +${addedLines} −${removedLines}`,
+    // The title of a host's call is made by the server, from the same path.
+    gist: kind === 'permission' ? '' : oneLine(title),
     brief: `Change of a file: +${addedLines} −${removedLines} lines`,
   }
 }
 
 /** What speaks against it. Why it is a risk stands beside the risk. */
-function warningsOf(approval: Approval): string[] {
-  const { supervised, status } = approval
+function warningsOf(approval: Approval, { diff }: RecordScene): string[] {
+  const { kind, supervised, status } = approval
   const said = shownCall(approval).warnings.filter((text) => !text.startsWith('Protected: '))
   const isEdited = supervised?.isEdited === true && status === 'pending'
-  return isEdited
-    ? [...said, 'An operator has changed what the agent asked for. You decide about the edited version.']
-    : said
+  return [
+    ...said,
+    ...(isEdited ? ['An operator has changed what the agent asked for. You decide about the edited version.'] : []),
+    ...(kind === 'diff' && diff === null ? ['The diff is gone. Reject it, and let the agent ask again.'] : []),
+  ]
 }
 
 function factsOf({ quorum = 1, decisions = [], status, digest, beforeHash, afterHash }: Approval): RecordFact[] {
@@ -122,29 +128,27 @@ function factsOf({ quorum = 1, decisions = [], status, digest, beforeHash, after
 }
 
 function bodyOf(approval: Approval, { diff }: RecordScene): BodyPart[] {
-  const { kind, tool, title, action, description, preview, question } = approval
+  const { kind, title, action, description, preview, question } = approval
   switch (kind) {
     case 'question':
       return [
-        ...prose(`${tool} asks, in its own words`, 'tool', question?.message ?? description),
+        ...prose('In the tool’s words', 'tool', question?.message ?? description),
         ...prose('What the answer may be', 'server', questionForm(question?.schema ?? {}).join('\n')),
       ]
     case 'tool_call':
     case 'permission':
       return [
-        // Both are made by the server: the title of a host's call says what will happen, and so does the action of our own tool.
-        ...prose('What it does', 'server', kind === 'permission' ? title : action),
+        // The title of a host's call says what will happen. The title of our own tool is only its name.
+        ...prose('What it does', 'server', action),
         ...callParts(approval),
         ...prose('Preview by the tool', 'tool', preview),
         ...diffPart(diff),
       ]
     case 'policy':
-      return prose('The policy', 'server', description)
+      return [...prose('The policy', 'server', description), ...diffPart(diff)]
     case 'diff':
       return [
-        ...(diff === null
-          ? prose('', 'server', 'The diff is gone. Reject it, and let the agent ask again.')
-          : diffPart(diff)),
+        ...diffPart(diff),
         ...prose('In the agent’s words', 'agent', [title, description].filter((words) => words !== '').join('\n')),
       ]
     default:
@@ -170,7 +174,7 @@ function callParts({ tool, arguments: written, editedArguments, description }: A
     asked,
     {
       type: 'arguments',
-      title: 'Edited arguments: these run',
+      title: 'The edited arguments, which run',
       text: shownArguments(edited),
       whole: maskEntries(edited),
     },

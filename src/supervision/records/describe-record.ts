@@ -18,7 +18,10 @@ import { actionsOf } from './record-actions.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene, RecordView } from './record-view.ts'
 import { duration, fact, oneLine, prose, timeOf, times } from './record-words.ts'
 
-export function describe(record: PersonRecord, scene: RecordScene): RecordView {
+/** What a record says by itself. */
+const NO_SCENE: RecordScene = { folder: null, title: null, status: null, prompt: null }
+
+export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
   const { warnings = [], ...kind } = kindView(record, scene)
   return {
     id: record.id,
@@ -37,7 +40,7 @@ export function describe(record: PersonRecord, scene: RecordScene): RecordView {
 }
 
 /** For a list, in which nobody looks at what is behind a question. */
-export const describeInShort = (record: PersonRecord, scene: RecordScene): RecordView => ({
+export const describeInShort = (record: PersonRecord, scene = NO_SCENE): RecordView => ({
   ...describe(record, scene),
   body: [],
 })
@@ -75,8 +78,8 @@ function describePrompt({ promptType, promptText, elapsedSeconds, actionsTaken }
     brief: `${title}${title.endsWith('?') ? '' : '.'}`,
     risk: null,
     facts: [
-      ...(elapsedSeconds === null ? [] : [fact('Worked', duration(elapsedSeconds))]),
-      ...(actionsTaken === null ? [] : [fact('Actions', actionsTaken.toLocaleString('en'))]),
+      ...(elapsedSeconds === null ? [] : [fact('Worked, it says', duration(elapsedSeconds))]),
+      ...(actionsTaken === null ? [] : [fact('Actions, it says', actionsTaken.toLocaleString('en'))]),
     ],
     body: agentsWords(promptText),
   }

@@ -59,12 +59,14 @@ const diff = z.strictObject({
   title: text,
   text: text.describe('Every hidden character is marked.'),
 })
-const given = z.strictObject({
-  type: z.literal('arguments'),
-  title: text,
-  text: text.describe('In short, with secrets masked.'),
-  whole: z.record(text, z.unknown()).describe('All of them, with secrets masked.'),
-})
+const given = z
+  .strictObject({
+    type: z.literal('arguments'),
+    title: text,
+    text: text.describe('In short, with secrets masked.'),
+    whole: z.record(text, z.unknown()).describe('All of them, with secrets masked.'),
+  })
+  .describe('Of two, the second is what an operator put in the place of the first: it runs.')
 const steps = z.strictObject({
   type: z.literal('steps'),
   title: text,

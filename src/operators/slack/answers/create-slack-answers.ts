@@ -10,7 +10,7 @@ import type { ButtonValues } from '../button-values.ts'
 import type { SlackPerson } from '../channel.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from '../slack-api.ts'
 import type { AnswerContext } from './answer-context.ts'
-import { type AnswerDesk, createAnswerRecord } from './answer-record.ts'
+import { type AnswerDesk, createCardAnswers } from './card-answers.ts'
 import { createGuard } from './guard.ts'
 import { type AnswerNotes, createKeptNotes } from './kept-notes.ts'
 import { readCommand, readPress, readReply } from './payloads.ts'
@@ -50,7 +50,7 @@ export function createSlackAnswers(deps: SlackAnswersDeps): SlackAnswers {
     ...{ api, cards, buttons, desk, clock, logger },
     guard: createGuard(deps),
     kept: createKeptNotes(deps.notes),
-    records: createAnswerRecord(deps),
+    records: createCardAnswers(deps),
     async roomOf(sessionId) {
       const session = await desk.session(sessionId)
       return session === null ? null : roomOf(session, ownRoom)

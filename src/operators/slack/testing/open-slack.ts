@@ -100,7 +100,6 @@ export async function openSlackDesk() {
         find,
         session: (id) => store.sessions.get(id),
         readDiff: createReadDiff(store),
-        quorum: () => null,
         waiting: async (limit) =>
           (await store.waits.list({ isWaiting: true, limit })).filter((wait) => wait.wait !== 'client_call'),
         workspaceName: (path) => basename(path),

@@ -1,39 +1,27 @@
 // Hands a person's answer to the part that decides, and shows on the card what goes on.
 
-import type { Caller, Decision } from '../../../domain/decision.ts'
+import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { gatheredYeses } from '../../../domain/quorum.ts'
-import { type Approval, isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import { isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
-import type { Prompts } from '../../../supervision/prompts/prompts.ts'
-import { choicesOf } from '../../../supervision/records/question-choices.ts'
+import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
+import { actionsOf } from '../../../supervision/records/record-actions.ts'
+import type { RecordAction, RecordView } from '../../../supervision/records/record-view.ts'
 import { checkText } from '../../../supervision/sessions/check-text.ts'
 import { channelOf, type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
-import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
-import { type CardAction, type CardSubject, isChoice } from '../cards/card.ts'
+import { actionIn, type CardAction } from '../cards/card-actions.ts'
 import type { SlackCards } from '../slack-api.ts'
-import {
-  asksAgain,
-  counted,
-  done,
-  needsPasskey,
-  ourFailure,
-  says,
-  saysWhy,
-  tooLate,
-  unclearFailure,
-} from './answer-texts.ts'
+import { asksAgain, counted, needsPasskey, ourFailure, says, saysWhy, tooLate, unclearFailure } from './answer-texts.ts'
 
 /** What answers work with. */
 export interface AnswerDesk {
-  approvals: Pick<Approvals, 'decide'>
-  prompts: Pick<Prompts, 'decide' | 'resume'>
-  stalls: Pick<Stalls, 'nudge' | 'dismiss' | 'stop'>
+  /** By kind of record. */
+  answer: AnswerRecord
   noteShown: NoteShown
   /** Null: there is none, or it is nothing that a person answers. */
   find(recordId: string): Promise<PersonRecord | null>
@@ -44,8 +32,8 @@ export interface AnswerDesk {
   steer(by: Caller, sessionId: string, text: string): Promise<string>
   /** Address of a record in the console; null: there is none. */
   link(recordId: string): string | null
-  /** As its card is made from. */
-  subjectOf(wait: PersonRecord): Promise<CardSubject>
+  /** As its card shows it. Throws `session_not_found`. */
+  viewOf(wait: PersonRecord): Promise<RecordView>
 }
 
 export interface RecordAnswer {
@@ -53,7 +41,7 @@ export interface RecordAnswer {
   /** Digest of what the person was shown; null: the record has none. */
   digest: string | null
   /** A reason, an instruction, or the words of a nudge. */
-  text?: string
+  text?: string | undefined
   /** The answer to a question. */
   result?: unknown
   /** In place of those that the agent wrote, and the digest of the call with them. */
@@ -67,7 +55,7 @@ export interface Answered {
   isOnCard: boolean
 }
 
-interface AnswerRecordDeps {
+interface CardAnswersDeps {
   desk: AnswerDesk
   cards: Pick<SlackCards, 'refresh'>
   operators: Operators
@@ -79,35 +67,10 @@ interface AnswerRecordDeps {
 /** A second nudge within this time is the same press twice. */
 const NUDGE_AGAIN_MS = 10_000
 
-/** Whether this kind of record can be answered so. */
-export function fits(wait: PersonRecord, action: CardAction): boolean {
-  switch (action) {
-    case 'accept':
-      return wait.wait === 'approval' && wait.kind !== 'question'
-    case 'reject':
-      return wait.wait === 'approval'
-    case 'continue':
-    case 'refine':
-      return wait.wait === 'prompt'
-    case 'resume':
-    case 'resume_with_text':
-      return wait.wait === 'standby'
-    case 'nudge':
-    case 'nudge_with_text':
-    case 'dismiss':
-      return wait.wait === 'alert'
-    case 'stop':
-      return wait.wait !== 'approval'
-    default:
-      // An answer to a question, written or chosen.
-      return wait.wait === 'approval' && wait.kind === 'question'
-  }
-}
-
-export function createAnswerRecord({ desk, cards, operators, noteRefused, clock, logger }: AnswerRecordDeps) {
+export function createCardAnswers({ desk, cards, operators, noteRefused, clock, logger }: CardAnswersDeps) {
   /** Never throws: a refusal is what the person is told. */
   async function answer(by: Caller, wait: PersonRecord, given: RecordAnswer): Promise<Answered> {
-    const refusal = await refusalFor(by, wait, given.action)
+    const refusal = (await refusalFor(by, wait, given.action)) ?? nudgedTwice(wait, given)
     if (refusal !== null) {
       // What the person still saw was old.
       await cards.refresh(wait.id)
@@ -117,9 +80,12 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
     try {
       const shown = given.edited?.digest ?? given.digest
       if (wait.wait === 'approval') await desk.noteShown(by, wait.id, shown ?? wait.digest, 'slack')
-      const approval = await handIn(by, wait, given)
-      if (approval?.status !== 'pending') return { isDone: true, message: done(given.action), isOnCard: true }
-      const gathered = gatheredYeses(approval)
+      const { record } = await desk.answer[wait.wait](by, wait.id, givenBy(wait, given))
+      // A nudge leaves its record open, and so does a yes that is not enough.
+      if (record.wait !== 'approval' || record.status !== 'pending') {
+        return { isDone: true, message: says(actionIn(actionsOf(wait), given.action)?.done ?? ''), isOnCard: true }
+      }
+      const gathered = gatheredYeses(record)
       const message = counted(gathered?.yeses.length ?? 1, gathered?.needed ?? null)
       return { isDone: true, message, isOnCard: false }
     } catch (error) {
@@ -141,36 +107,21 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
     try {
       const session = await desk.session(wait.sessionId)
       if (session === null) return says('This is gone: its session was deleted.')
-      if (!fits(wait, action)) return says('This cannot be answered like that.')
+      if (actionIn(actionsOf(wait), action) === undefined) return says('This cannot be answered like that.')
       if (isSupervised(wait)) refuseForeignCommand(operators, by, session.owner, clock.now() - wait.createdAt)
-      if (!isWaiting(wait)) return await late(by, wait, action)
+      return isWaiting(wait) ? null : await late(by, wait)
     } catch (error) {
       return explain(by, wait, action, error, isTry)
     }
-    const isNudgedNow =
-      wait.wait === 'alert' && wait.lastNudgeAt !== null && clock.now() - wait.lastNudgeAt < NUDGE_AGAIN_MS
-    return action === 'nudge' && isNudgedNow ? says('The agent was nudged a moment ago. Give it some time.') : null
   }
 
-  /** The approval as it is now, if it is one. */
-  async function handIn(by: Caller, wait: PersonRecord, given: RecordAnswer): Promise<Approval | null> {
-    const { action, text } = given
-    switch (wait.wait) {
-      case 'approval':
-        return (await desk.approvals.decide(by, wait.id, decisionOf(wait, given))).approval
-      case 'prompt':
-        if (action === 'refine') await desk.prompts.decide(by, wait.id, { decision: 'refine', instruction: text ?? '' })
-        else await desk.prompts.decide(by, wait.id, { decision: action === 'continue' ? 'continue' : 'stop' })
-        return null
-      case 'standby':
-        await desk.prompts.resume(by, wait.id, { instruction: action === 'stop' ? 'stop' : (text ?? null) })
-        return null
-      case 'alert':
-        if (action === 'dismiss') await desk.stalls.dismiss(by, wait.id)
-        else if (action === 'stop') await desk.stalls.stop(by, wait.id)
-        else await desk.stalls.nudge(by, wait.id, text)
-        return null
-    }
+  /** Null: it is not the same press again. */
+  function nudgedTwice(wait: PersonRecord, { action, text }: RecordAnswer): SlackMessage | null {
+    const nudgedAt = 'lastNudgeAt' in wait ? wait.lastNudgeAt : null
+    const isAgain = action === 'nudge' && text === undefined && nudgedAt !== null
+    return isAgain && clock.now() - nudgedAt < NUDGE_AGAIN_MS
+      ? says('The agent was nudged a moment ago. Give it some time.')
+      : null
   }
 
   /** `isTry`: the person wanted to answer, so a refusal goes on record. */
@@ -197,7 +148,7 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
       if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(desk.link(wait.id))
       if (error instanceof ServerError && error.code === 'forbidden') return saysWhy(error.message)
       const now = await desk.find(wait.id)
-      if (now !== null && !isWaiting(now)) return await late(by, now, action)
+      if (now !== null && !isWaiting(now)) return await late(by, now)
       if (!(error instanceof ServerError) || error.code === 'internal_error') return ourFailure()
       return saysWhy(error.message, 'Nothing was decided by this.')
     } catch (second) {
@@ -206,31 +157,30 @@ export function createAnswerRecord({ desk, cards, operators, noteRefused, clock,
     }
   }
 
-  async function late(by: Caller, wait: PersonRecord, action: CardAction): Promise<SlackMessage> {
-    const { session } = await desk.subjectOf(wait)
-    return tooLate(wait, session, action, by.user)
+  async function late(by: Caller, wait: PersonRecord): Promise<SlackMessage> {
+    return tooLate((await desk.viewOf(wait)).outcome, by.user)
   }
 
   return { answer, refusalFor, explain }
 }
 
-export type AnswerRecord = ReturnType<typeof createAnswerRecord>
+export type CardAnswers = ReturnType<typeof createCardAnswers>
 
-function decisionOf(wait: Approval, { action, digest, text, result, edited }: RecordAnswer): Decision {
-  const shown = digest === null ? {} : { digest }
-  if (action === 'reject') {
-    if (text !== undefined) checkText(text, 'reason')
-    return { decision: 'reject', ...shown, ...(text === undefined ? {} : { reason: text }) }
+/** What was answered, in the words of the part that decides. */
+function givenBy(wait: PersonRecord, { action, digest, text, result, edited }: RecordAnswer): GivenAnswer {
+  const meant = actionIn(actionsOf(wait), action)
+  if (meant === undefined) throw new ServerError('invalid_request', 'This cannot be answered like that.')
+  if (meant.name === 'reject' && text !== undefined) checkText(text, 'reason')
+  const decision = {
+    ...(digest === null ? {} : { digest }),
+    ...(edited === undefined ? {} : { arguments: edited.arguments }),
+    ...(meant.name === 'answer' ? { result: action === 'answer' ? result : chosen(meant, action) } : {}),
   }
-  if (action === 'accept') {
-    return { decision: 'approve', ...shown, ...(edited === undefined ? {} : { arguments: edited.arguments }) }
-  }
-  return { decision: 'respond', ...shown, result: isChoice(action) ? chosen(wait, action) : result }
+  return { action: meant.name, text, decision }
 }
 
-function chosen({ question }: Approval, action: `choose:${number}`): unknown {
-  const choices = question === undefined ? [] : choicesOf(question.schema)
-  const choice = choices[Number(action.slice('choose:'.length))]
+function chosen({ choices }: RecordAction, action: CardAction): unknown {
+  const choice = choices[Number(action.slice('answer:'.length))]
   if (choice === undefined) throw new ServerError('invalid_request', 'The question has no such answer any more.')
   return choice.answer
 }
