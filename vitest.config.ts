@@ -3,10 +3,14 @@ import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/longest-first.ts'
 import { findPostgres, NO_POSTGRES } from './test/postgres/find-postgres.ts'
 import { temporaryFolder } from './test/temporary-files.ts'
+import { isQuick } from './test/tier.ts'
 
 const inBrowser = ['test/browser/**/*.test.ts']
 const onPostgres = ['src/**/*.pg.test.ts', 'test/**/*.pg.test.ts']
 const asProcess = ['test/crash/**/*.test.ts', 'test/deploy/proxies.test.ts', 'src/cli/launcher.test.ts']
+
+/** Vitest's own list is lost when another is given. */
+const leftOut = ['**/node_modules/**', ...(isQuick ? ['**/*.slow.test.ts', '**/*.slow.pg.test.ts'] : [])]
 
 const hasPostgres = findPostgres() !== null
 if (!hasPostgres) process.stderr.write(`${NO_POSTGRES}\n`)
@@ -59,8 +63,8 @@ export default defineConfig({
             'bench/**/*.test.ts',
           ],
           exclude: [
+            ...leftOut,
             ...[
-              '**/node_modules/**',
               'test/clients/*.test.ts',
               'test/clients/v1/calls.test.ts',
               'test/hosts/**',
@@ -80,6 +84,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           include: asProcess,
+          exclude: leftOut,
           globalSetup: 'test/crash/support/build-program.ts',
         },
       },
@@ -91,6 +96,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           include: hasPostgres ? onPostgres : [],
+          exclude: leftOut,
           globalSetup: 'test/postgres/start-postgres.ts',
         },
       },
@@ -100,6 +106,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: inBrowser,
+          exclude: leftOut,
           globalSetup: ['test/browser/build-console.ts', 'test/browser/start-browser.ts'],
         },
       },

@@ -4,11 +4,12 @@
 //   node scripts/build.ts --to <folder>      only the program, without types, for tests that start it many times
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Plugin, type RolldownOptions, rolldown } from 'rolldown'
 import { carriedPackages } from './carried-packages.ts'
+import { plainTypes } from './plain-types.ts'
 import { reachableTypes } from './reachable-types.ts'
 import { shippedPackages } from './shipped-packages.ts'
 
@@ -137,9 +138,10 @@ interface Manifest {
 }
 
 /** Writes the declarations that the public API uses, and removes all others. `npm run check` has checked them, which takes three times as long. */
-function writeTypes(): void {
+async function writeTypes(): Promise<void> {
   const flags = ['--emitDeclarationOnly', '--noCheck', '--checkers', '1']
   execFileSync(join(packages, '.bin/tsc'), ['-p', 'tsconfig.build.json', ...flags], { cwd: root, stdio: 'inherit' })
+  writeFileSync(join(dist, 'client/wire.d.ts'), await plainTypes(join(source, 'client/wire.ts')))
   const { files, packages: used } = reachableTypes(['index', 'client/client'].map((name) => join(dist, `${name}.d.ts`)))
   for (const file of globSync('**/*.d.ts', { cwd: dist })) {
     if (!files.has(join(dist, file)) && !file.startsWith('packages')) rmSync(join(dist, file))
@@ -153,4 +155,4 @@ function writeTypes(): void {
 for (const name of globSync('*', { cwd: dist, exclude: ['console'] })) rmSync(join(dist, name), { recursive: true })
 await bundleAll()
 copyFiles()
-if (to === undefined) writeTypes()
+if (to === undefined) await writeTypes()

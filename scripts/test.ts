@@ -1,5 +1,6 @@
-// `npm test`: all tests, and `npm run check` beside them. Tests wait a lot, and the checkers use what they leave of the processor. What
-// follows `npm test --` goes to Vitest. A check that finds something ends the tests; what the checks say comes last.
+// `npm test`: the quick tests, and `npm run check` beside them; with `--all` all tests. Tests wait a lot, and the checkers use what they
+// leave of the processor. What follows `npm test --` goes to Vitest. A check that finds something ends the tests; what the checks say
+// comes last.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +17,12 @@ const said: Buffer[] = []
 for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk))
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-const tests = spawn(process.execPath, [vitest, 'run', ...process.argv.slice(2)], { stdio: 'inherit' })
+const given = process.argv.slice(2)
+const isAll = given[0] === '--all'
+const tests = spawn(process.execPath, [vitest, 'run', ...given.slice(isAll ? 1 : 0)], {
+  stdio: 'inherit',
+  env: { ...process.env, QUARTERDECK_TESTS: isAll ? 'all' : 'quick' },
+})
 process.on('SIGTERM', () => {
   for (const child of [check, tests]) child.kill()
 })

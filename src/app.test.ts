@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { get } from 'node:https'
 import { createServer } from 'node:net'
@@ -14,11 +14,14 @@ import type { AgentDefinition } from './domain/agent.ts'
 import { silentLogger } from './domain/logger.ts'
 import { sameForEveryRisk } from './domain/quorum.ts'
 import { testAgent } from './engine/testing/open-engine.ts'
+import { digestOf } from './http/auth/tokens/token.ts'
+import { createTokenFile } from './http/auth/tokens/token-file.ts'
 import { createLogger } from './http/logging/logger.ts'
 import { freePort } from './http/testing/free-port.ts'
 import { collectLines, type LogLine } from './http/testing/server-fixture.ts'
 import { keychainWith } from './operators/credentials/testing/keychain-with.ts'
 import type { AppOptions } from './start/app-options.ts'
+import { makeFolder } from './store/make-folder.ts'
 import { lockDataDir } from './store/sqlite/disk/data-dir-lock.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
@@ -91,29 +94,26 @@ describe('a start that fails', () => {
   test('gives the data directory back', async () => {
     const dataDir = emptyFolder()
     const configDir = emptyFolder()
-    writeFileSync(join(dataDir, 'tokens.json'), 'no JSON', { mode: 0o600 })
+    writeFileSync(createTokenFile({ configDir, dataDir, makeFolder }).path, 'no JSON', { mode: 0o600 })
     const app = await open(dataDir, {}, [agent], { configDir })
 
     await expect(app.listen()).rejects.toMatchObject({ code: 'config_invalid' })
 
     lockDataDir(dataDir).release()
-    expect(readdirSync(dataDir).sort()).toEqual(['server.lock', 'tokens.json'])
+    expect(readdirSync(dataDir).sort()).toEqual(['server.lock'])
   })
 
   test('gives the data directory back, with its database closed, when the tokens cannot be kept', async () => {
     const dataDir = emptyFolder()
     const blocked = join(emptyFolder(), 'no-folder')
-    const old = JSON.stringify({ token: 'a-token-of-an-older-version' })
-    writeFileSync(join(dataDir, 'tokens.json'), old, { mode: 0o600 })
     writeFileSync(blocked, '')
-    const app = await open(dataDir, {}, [agent], { configDir: join(blocked, 'below') })
+    const app = await open(dataDir, {}, [agent], { configDir: join(blocked, 'below'), makeTokens: true })
 
     await expect(app.listen()).rejects.toMatchObject({ code: 'config_invalid' })
 
     lockDataDir(dataDir).release()
     // SQLite removes the log of a database that is closed in good order.
-    expect(readdirSync(dataDir).sort()).toEqual(['quarterdeck.db', 'server.lock', 'tokens.json'])
-    expect(readFileSync(join(dataDir, 'tokens.json'), 'utf8')).toBe(old)
+    expect(readdirSync(dataDir).sort()).toEqual(['quarterdeck.db', 'server.lock'])
   })
 })
 
@@ -238,10 +238,12 @@ describe('the tokens of an app', () => {
     })
     expect((await start({ ...beyond, insecure: true })).tokens.current()).toEqual([])
     expect((await start(beyond, { makeTokens: true })).madeToken).toMatch(/^qd_[\w-]{43}$/)
-    const dataDir = emptyFolder()
-    const old = JSON.stringify({ token: 'a-token-of-an-older-version' })
-    writeFileSync(join(dataDir, 'tokens.json'), old, { mode: 0o600 })
-    expect((await start(beyond, {}, dataDir)).tokens.current().length).toBe(1)
+    const [dataDir, configDir] = [emptyFolder(), emptyFolder()]
+    const stored = { name: '', user: 'ada', role: 'user', sha256: digestOf('a-token-that-is-stored') } as const
+    createTokenFile({ configDir, dataDir, makeFolder }).write([
+      { ...stored, id: 'one', created_at: new Date(0).toISOString() },
+    ])
+    expect((await start(beyond, { configDir }, dataDir)).tokens.current().length).toBe(1)
   })
 })
 
@@ -266,12 +268,12 @@ describe('a start', () => {
   test('gives port and data directory back when the store cannot be opened', async () => {
     const dataDir = emptyFolder()
     const db = new DatabaseSync(join(dataDir, 'quarterdeck.db'))
-    db.exec('PRAGMA user_version = 9999')
+    db.exec('PRAGMA user_version = 15')
     db.close()
     const port = String(await freePort())
     const app = await open(dataDir, { port })
 
-    await expect(app.listen()).rejects.toMatchObject({ code: 'data_dir_newer' })
+    await expect(app.listen()).rejects.toMatchObject({ code: 'data_dir_older' })
 
     rmSync(join(dataDir, 'quarterdeck.db'))
     expect(await (await open(dataDir, { port })).listen()).toMatchObject({ port: Number(port) })

@@ -40,7 +40,6 @@ import type { OperatorChannel } from './operators/operator.ts'
 import { noteRefusedRequests } from './protocols/shared/request/refused-requests.ts'
 import { createCountTogether } from './replicas/count-together.ts'
 import type { AppOptions } from './start/app-options.ts'
-import { loadConformanceFixtures } from './start/conformance-fixtures.ts'
 import { earlyRoutes } from './start/early-routes.ts'
 import { openLog } from './start/open-log.ts'
 import { openOwnFolders } from './start/open-own-folders.ts'
@@ -246,7 +245,7 @@ async function startApp(
       tidy: () => work.tidy(),
       reach,
       stepUp: proofs,
-      ...(options.conformanceFixtures ? { mcpExtension: await loadConformanceFixtures(settings, clock) } : {}),
+      ...(options.mcpExtension === undefined ? {} : { mcpExtension: options.mcpExtension }),
       clock,
       log,
     },

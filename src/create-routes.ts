@@ -1,4 +1,4 @@
-// The table of all routes. A new protocol is a folder in `protocols/` and one line here.
+// The table of all routes, and the code of each door.
 
 import { createCheckAgentText } from './config/agent/check-agent-text.ts'
 import type { ServerSettings } from './config/settings/server-settings.ts'
@@ -8,22 +8,18 @@ import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Ids } from './domain/ids.ts'
 import type { ProgramWords } from './domain/program-words.ts'
 import type { StepUp } from './domain/step-up.ts'
+import { type Door, doorNames } from './doors.ts'
 import type { TestRuns } from './evaluation/test-runs.ts'
 import type { FileKeys } from './http/auth/file-keys.ts'
 import type { Tokens } from './http/auth/tokens/tokens.ts'
+import type { DescribedErrors } from './http/open-api/error-responses.ts'
 import { createOpenApiRoutes } from './http/open-api/routes.ts'
 import { createConsoleRoutes } from './http/pages/console/routes.ts'
 import { createDocsRoutes } from './http/pages/docs/routes.ts'
 import { createHomeRoutes } from './http/pages/home/routes.ts'
-import { problemShape } from './http/problem.ts'
+import type { ErrorShape } from './http/problem.ts'
 import type { Route } from './http/route.ts'
-import { createAgentCoreRoutes } from './protocols/ag-ui/agent-core/routes.ts'
-import { createCopilotKitRoutes } from './protocols/ag-ui/copilotkit/routes.ts'
-import { agUiErrorShape, createAgUiRoutes } from './protocols/ag-ui/routes.ts'
-import { agentErrorShape, createAgentRoutes } from './protocols/agent/routes.ts'
-import { chatErrorShape } from './protocols/chat/error-shape.ts'
-import { createChatRoutes } from './protocols/chat/routes.ts'
-import { createHookRoutes } from './protocols/hooks/routes.ts'
+import { agUiDoor } from './protocols/ag-ui/door.ts'
 import { createManagedAgentRoutes } from './protocols/manage/agents/routes.ts'
 import { createApprovalRoutes } from './protocols/manage/approvals/routes.ts'
 import { createAuditRoutes } from './protocols/manage/audit/routes.ts'
@@ -41,16 +37,26 @@ import { createSupervisionRoutes } from './protocols/manage/supervision/routes.t
 import { createTokenRoutes } from './protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from './protocols/manage/tools/routes.ts'
 import { createUsageRoutes } from './protocols/manage/usage/routes.ts'
-import { McpErrorSchema } from './protocols/mcp/describe.ts'
-import { mcpErrorShape } from './protocols/mcp/error-shape.ts'
-import { createMcpRoutes } from './protocols/mcp/routes.ts'
-import { ErrorBodySchema } from './protocols/openai/describe.ts'
-import { openAiErrorShape } from './protocols/openai/error-shape.ts'
-import { createOpenAiRoutes } from './protocols/openai/routes.ts'
+import { mcpDoor } from './protocols/mcp/door.ts'
+import { openAiDoor } from './protocols/openai/door.ts'
+import { restDoor } from './protocols/rest/door.ts'
 import { joinChatRoutes } from './protocols/shared/chat-route/join-chat-routes.ts'
-import { threadErrorShape } from './protocols/threads/error-shape.ts'
-import { createThreadRoutes } from './protocols/threads/routes.ts'
+import type { ServedDoor } from './protocols/shared/served-door.ts'
+import { threadsDoor } from './protocols/threads/door.ts'
+import type { HookDesk } from './supervision/hooks/hook-desk.ts'
 import type { Workspaces } from './supervision/workspace/allowed-workspace.ts'
+
+/** What a door may take of the server. */
+type DoorNeeds = Services & { ids: Ids; hooks: HookDesk }
+
+const served: Readonly<Record<Door, ServedDoor<DoorNeeds>>> = {
+  'ag-ui': agUiDoor,
+  rest: restDoor,
+  threads: threadsDoor,
+  openai: openAiDoor,
+  mcp: mcpDoor,
+}
+const servedDoors = doorNames.map((name) => served[name])
 
 interface RouteParts {
   services: Services
@@ -93,8 +99,10 @@ export function createRoutes({
   basePath,
 }: RouteParts): Route[] {
   const documented = [
-    ...createAgUiRoutes(services),
-    ...createCopilotKitRoutes(services),
+    ...joinChatRoutes(
+      servedDoors.flatMap((door) => door.routes({ ...services, ids, hooks: services.elsewhere.hooks })),
+      settings.protocols,
+    ),
     ...createSessionRoutes({ ...services, ids }),
     ...createSearchRoutes(services),
     ...createApprovalRoutes(services),
@@ -118,15 +126,6 @@ export function createRoutes({
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces }),
     ...createStatsRoutes({ ...services, readStats }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
-    ...createAgentRoutes({ ...services, ids }),
-    ...createAgentCoreRoutes(services),
-    ...joinChatRoutes(
-      [...createChatRoutes({ ...services, ids }), ...createThreadRoutes({ ...services, ids })],
-      settings.protocols,
-    ),
-    ...createOpenAiRoutes({ ...services, ids }),
-    ...createMcpRoutes({ door: services.mcp }),
-    ...createHookRoutes({ desk: services.elsewhere.hooks, clock: services.clock }),
     ...early,
     ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
     ...createConsoleRoutes({ isOpen: settings.console, basePath }),
@@ -141,31 +140,19 @@ export function createRoutes({
       routes: documented,
       publicDocs: settings.publicDocs,
       doors: settings.protocols,
-      errors: {
-        OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }],
-        MCP: [{ shape: mcpErrorShape, schema: McpErrorSchema }],
-        'AG-UI': [{ shape: agUiErrorShape }],
-        CopilotKit: [{ shape: agUiErrorShape }],
-        Agent: [{ shape: agentErrorShape }],
-        'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }, { shape: threadErrorShape }],
-        'Chat and threads': [{ shape: problemShape }, { shape: threadErrorShape }],
-      },
+      errors: describedErrors(),
     }),
   ]
 }
 
-/** By the first segment of the path, so that an unknown route of a protocol answers in its shape too. Others answer problems. */
-export const errorShapes = {
-  v1: openAiErrorShape,
-  threads: threadErrorShape,
-  tool_result: threadErrorShape,
-  mcp: mcpErrorShape,
-  sse: mcpErrorShape,
-  messages: mcpErrorShape,
-  // `POST /` belongs to AG-UI.
-  '': agUiErrorShape,
-  awp: agUiErrorShape,
-  agents: agUiErrorShape,
-  capabilities: agUiErrorShape,
-  copilotkit: agUiErrorShape,
+/** By the first segment of the path, so that an unknown route of a door answers in its shape too. Others answer problems. */
+export const errorShapes: Readonly<Record<string, ErrorShape>> = Object.fromEntries(
+  servedDoors.flatMap(({ segments, errorShape }) => segments.map((segment) => [segment, errorShape])),
+)
+
+/** By tag. Two doors may have routes under one tag. */
+function describedErrors(): Record<string, DescribedErrors[]> {
+  const all = servedDoors.flatMap(({ errors }) => Object.entries(errors))
+  const byTag = Object.groupBy(all, ([tag]) => tag)
+  return Object.fromEntries(Object.entries(byTag).map(([tag, found = []]) => [tag, found.flatMap(([, own]) => own)]))
 }

@@ -56,6 +56,7 @@ import { createNoteRefused, type NoteRefused } from './supervision/oversight/not
 import { createOversight, type Oversight } from './supervision/oversight/oversight.ts'
 import { createReadUsage, type ReadUsage } from './supervision/oversight/usage-report.ts'
 import type { Reach } from './supervision/reach.ts'
+import { type AnswerRecord, createAnswerRecord } from './supervision/records/answer-record.ts'
 import { configuredOperators } from './supervision/sessions/configured-operators.ts'
 import type { SupervisedSessions } from './supervision/sessions/supervised-sessions.ts'
 import type { Nudge } from './supervision/stalls/stalls.ts'
@@ -64,6 +65,7 @@ import type { Workspaces } from './supervision/workspace/allowed-workspace.ts'
 export interface Services {
   engine: Engine
   approvals: Approvals
+  answer: AnswerRecord
   feed: Feed
   inbox: Inbox
   readDiff: ReadDiff
@@ -236,6 +238,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   return {
     engine,
     approvals,
+    answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
     feed,
     readDiff: createReadDiff(store),
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),

@@ -27,6 +27,7 @@ import { problemOf, problemShape } from '../src/http/problem.ts'
 import type { Route } from '../src/http/route.ts'
 import { createRouter } from '../src/http/server/router.ts'
 import { readScript } from '../src/models/scripted/script.ts'
+import { credentialNames, credentialVariable } from '../src/operators/credentials/credentials.ts'
 import { webhookHeaders } from '../src/operators/webhook/sign-webhook.ts'
 import { agentErrorShape } from '../src/protocols/agent/routes.ts'
 import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
@@ -461,11 +462,6 @@ describe('names', () => {
       'FILE_ID',
       'QUARTERDECK_OCR_LANGUAGES',
       'QUARTERDECK_CONFIG_DIR',
-      'SLACK_APP_TOKEN',
-      'SLACK_BOT_TOKEN',
-      'SLACK_TEAM_ID',
-      'NTFY_TOKEN',
-      'WEBHOOK_SECRET',
       'QUARTERDECK_BROWSER',
       'QUARTERDECK_REQUIRE_BROWSER',
       'QUARTERDECK_REQUIRE_PROMTOOL',
@@ -482,6 +478,7 @@ describe('names', () => {
     const known = new Set([
       ...Object.values(settings).flatMap(({ env }) => env),
       ...ofProviders,
+      ...credentialNames.map(credentialVariable),
       ...Object.values(EventType),
       ...others,
     ])

@@ -42,7 +42,6 @@ const isSource = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/
 /** Files that people and servers leave behind. None of them may be published. */
 const litter = [
   'examples/assistant/.quarterdeck/quarterdeck.db',
-  'examples/assistant/.quarterdeck/tokens.json',
   'examples/assistant/.quarterdeck/files/ab/abcdef',
   'examples/tools/.env',
   'examples/tools/server.log',
@@ -324,15 +323,7 @@ test('the client is a package of its own that has no dependencies, has types, an
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-client-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
-  const parts = [
-    'src/client',
-    'src/domain',
-    'packages',
-    'package.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'LICENSE',
-  ]
+  const parts = ['src', 'scripts', 'packages', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'LICENSE']
   for (const name of parts) {
     cpSync(join(root, name), join(checkout, name), { recursive: true, filter: (path) => !path.endsWith('dist') })
   }

@@ -8,23 +8,19 @@ import type { RunEvent as ServerEvent } from '../domain/event.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { ApprovalStatus as ServerApprovalStatus } from '../domain/records/record.ts'
 import type { RunStatus as ServerRunStatus } from '../domain/run.ts'
-import type { approvalView, editCheckView, grantView, shownView } from '../protocols/manage/approvals/encode.ts'
-import type { fileView } from '../protocols/manage/files/encode.ts'
+import type { Log } from '../protocols/manage/sessions/schema.ts'
 import {
   type Approval,
   type ApprovalStatus,
   type Client,
   type ClientErrorCode,
   createClient,
-  type EditCheck,
-  type Grant,
+  type LogPage,
   type RunEvent,
   type RunStatus,
-  type ShownCall,
-  type UploadedFile,
 } from './client.ts'
 
-// The client has no code and no types of anybody else. These lines do not compile when it has fallen behind the server.
+// The events are AG-UI's, and the codes are the server's. These lines do not compile when the client has fallen behind.
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
 type Fits<A, B> = [A] extends [B] ? true : never
 const kept: true[] = [
@@ -33,13 +29,8 @@ const kept: true[] = [
   true satisfies Same<ServerRunStatus, RunStatus>,
   true satisfies Same<ServerApprovalStatus, ApprovalStatus>,
   true satisfies Fits<ErrorCode, ClientErrorCode>,
-  true satisfies Same<keyof ReturnType<typeof approvalView>, keyof Omit<Approval, 'view'>>,
-  true satisfies Fits<ReturnType<typeof approvalView>, Omit<Approval, 'view'>>,
-  true satisfies Same<ReturnType<typeof shownView>, ShownCall>,
-  true satisfies Same<ReturnType<typeof editCheckView>, EditCheck>,
-  true satisfies Same<keyof ReturnType<typeof grantView>, keyof Grant>,
-  true satisfies Fits<ReturnType<typeof grantView>, Grant>,
-  true satisfies Same<ReturnType<typeof fileView>, UploadedFile> | Fits<ReturnType<typeof fileView>, UploadedFile>,
+  true satisfies Same<Omit<Log, 'events'>, Omit<LogPage, 'events' | 'next'>>,
+  true satisfies Same<Omit<Log['events'][number], 'event'>, Omit<LogPage['events'][number], 'event'>>,
 ]
 
 const token = 'the-token-of-the-operator'

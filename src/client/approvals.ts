@@ -3,7 +3,9 @@
 import { ClientError } from './client-error.ts'
 import type { Call } from './connection.ts'
 import { proofHeaders, type WithProof } from './sign-in.ts'
-import type { Approval, ApprovalStatus, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire-types.ts'
+import type { Approval, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire.ts'
+
+export type ApprovalStatus = Approval['status']
 
 export interface ListOptions {
   signal?: AbortSignal

@@ -1,5 +1,6 @@
 // The client of `quarterdeck/client`, for browsers and Node 18 or later. It needs only fetch and streams.
 
+import type { RunEvent } from './ag-ui-event.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { type Call, createConnection, sleep } from './connection.ts'
@@ -16,55 +17,57 @@ import {
 } from './sessions.ts'
 import { createSignIn, type SignInClient } from './sign-in.ts'
 import { createSupervision, type SupervisionClient } from './supervision.ts'
-import type {
-  ChatAnswer,
-  FileToSend,
-  LoggedEvent,
-  Run,
-  SentMessage,
-  StreamEvent,
-  StreamEventType,
-  UploadedFile,
-} from './wire-types.ts'
+import type { AnsweredRun, ChatAnswer, Run, SentMessage, StreamEventData, UploadedFile } from './wire.ts'
 
 export type * from './ag-ui-event.ts'
-export type { Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
+export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
-export type { AuditOptions, OversightClient, UsageOptions } from './oversight.ts'
-export type * from './oversight-types.ts'
+export type {
+  AuditOptions,
+  OversightClient,
+  TestCaseEvent,
+  TestsDone,
+  UsageGroup,
+  UsageOptions,
+} from './oversight.ts'
 export type {
   FeedEvent,
   FeedOptions,
   LogOptions,
   LogPage,
   SearchOptions,
-  SearchResult,
-  Session,
-  SessionExport,
   SessionListOptions,
-  SessionMessages,
   SessionReads,
   SessionRow,
 } from './sessions.ts'
 export {
-  type Code,
-  type CreatedToken,
-  type Device,
   encodeProof,
-  type Me,
-  type NewToken,
-  type Passkey,
-  type PasskeyChallenge,
-  type PasskeyList,
-  type ProofPurpose,
-  type SignedIn,
+  type SignedInBy,
   type SignInClient,
   type SignInOptions,
-  type Token,
+  type TokenScope,
   type WithProof,
 } from './sign-in.ts'
-export type { InboxOptions, PromptAnswer, RecordListOptions, SupervisionClient } from './supervision.ts'
-export type * from './wire-types.ts'
+export type { BrowserPushSubscription, InboxOptions, RecordListOptions, SupervisionClient } from './supervision.ts'
+export type * from './wire.ts'
+
+/** Up to 10 MB as base64, or an uploaded file of up to 50 MB. */
+export type FileToSend = { content: string; mime_type: string; filename?: string } | { file_id: string }
+
+export type StreamEventType = keyof StreamEventData
+
+/** Use `id` to continue from here: `events({ run: message_id }, { after: id })`. A failure is not an event: it is thrown. */
+export type StreamEvent = {
+  [T in StreamEventType]: { type: T; id: string | null } & StreamEventData[T]
+}[StreamEventType]
+
+/** An AG-UI event from the log of a session, and its id. An event that was made for this reader (a snapshot) has no id. */
+export interface LoggedEvent {
+  id: string | null
+  event: RunEvent
+}
+
+export type RunStatus = Run['status']
 
 export interface ClientOptions {
   /** For example http://127.0.0.1:8000. */
@@ -111,7 +114,7 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
   stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
   /** Sends a message. Its run executes in the background, whether or not anybody reads it. */
   send(session: string, message: string, options?: StartOptions & { agent?: string }): Promise<SentMessage>
-  run(id: string, options?: CallOptions): Promise<Run>
+  run(id: string, options?: CallOptions): Promise<AnsweredRun>
   /**
    * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live. Dropped connections are
    * resumed. A run that fails ends with the event RUN_ERROR; it is not thrown.

@@ -3,6 +3,7 @@
 import { queryOf } from './approvals.ts'
 import { ClientError, jsonObject } from './client-error.ts'
 import { brokenBy, type Call } from './connection.ts'
+import { readSse } from './read-sse.ts'
 import type {
   Agent,
   AgentTests,
@@ -12,18 +13,21 @@ import type {
   MyLimits,
   PolicyVerdict,
   Stats,
-  TestCaseEvent,
-  TestsDone,
+  TestCase,
+  TestSummary,
   TriedPolicy,
   Usage,
-  UsageGroup,
   ValidatedAgent,
-} from './oversight-types.ts'
-import { readSse } from './read-sse.ts'
+} from './wire.ts'
 
 interface Signalled {
   signal?: AbortSignal
 }
+
+export type UsageGroup = Usage['by']
+
+export type TestCaseEvent = { type: 'case' } & TestCase
+export type TestsDone = { type: 'done' } & TestSummary
 
 export interface AuditOptions extends Signalled {
   kind?: string

@@ -3,41 +3,22 @@
 import type { RunEvent } from './ag-ui-event.ts'
 import { queryOf } from './approvals.ts'
 import type { Call } from './connection.ts'
-import type { Approval, Run, Supervision } from './wire-types.ts'
+import type {
+  FeedItem,
+  Run,
+  Search as SearchPage,
+  SearchResult,
+  Session,
+  SessionExport,
+  SessionMessages,
+} from './wire.ts'
 
 interface Signalled {
   signal?: AbortSignal
 }
 
 /** What every list of sessions shows of one. */
-export interface SessionRow {
-  session_id: string
-  owner: string
-  agent: string
-  /** The first words of the first message, or the title of an agent elsewhere. */
-  title: string
-  /** `supervised`: an agent elsewhere works in it. */
-  kind: 'chat' | 'supervised'
-  /** `waiting`: for a person or a client. `ended`: only of an agent elsewhere. Everything else is `open`. */
-  status: 'open' | 'running' | 'waiting' | 'ended'
-  updated_at: string
-}
-
-export interface Session extends SessionRow {
-  user_id: string
-  created_at: string
-  last_activity: string
-  message_count: number
-  /** How many records wait for an answer. */
-  pending: number
-  tokens: number
-  supervision?: Supervision
-}
-
-export interface SessionMessages extends Session {
-  /** Oldest first. */
-  messages: { role: 'user' | 'assistant' | 'tool'; content: string; timestamp: string; agent_name: string | null }[]
-}
+export type SessionRow = Omit<SearchResult, 'hits'>
 
 export interface SessionListOptions extends Signalled {
   /** For operators: an owner, or `*` for all. Default: your own. */
@@ -54,18 +35,6 @@ export interface SessionListOptions extends Signalled {
 }
 
 export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind'> {}
-
-export interface SearchResult extends SessionRow {
-  hits: {
-    /** Null: the title or the prompt of an agent elsewhere. */
-    message_id: string | null
-    role: 'user' | 'assistant' | 'tool' | 'title'
-    at: string
-    text: string
-    /** Where in `text` it was found: from and to. */
-    marks: [number, number][]
-  }[]
-}
 
 export interface LogOptions extends Signalled {
   /** The id or the number of an event: only later ones, or only earlier ones. */
@@ -84,24 +53,6 @@ export interface LogPage {
   next: string | null
 }
 
-export interface SessionExport {
-  exported_at: string
-  session: Omit<Session, 'user_id' | 'last_activity' | 'supervision'>
-  messages: {
-    message_id: string
-    role: string
-    content: string
-    created_at: string
-    run_id: string
-    agent_name: string | null
-    tool_calls: { id: string; name: string; arguments: string }[]
-    tool_call_id: string | null
-    error: string | null
-  }[]
-  runs: Omit<Run, 'answer'>[]
-  approvals: Approval[]
-}
-
 /** What `feed` yields. `cursor` is where to go on. */
 export type FeedEvent = { cursor: string } & (
   | { type: 'cursor' }
@@ -112,14 +63,7 @@ export type FeedEvent = { cursor: string } & (
       session_id: string
       event: RunEvent
     }
-  | ({ type: 'feed'; id: string; at: string; session_id: string; owner: string; agent: string; status: string } & (
-      | { kind: 'session' }
-      | { kind: 'run'; run_id: string; parent_run_id: string | null }
-      | { kind: 'approval'; approval_id: string; risk: 'low' | 'high' | 'critical' }
-      | { kind: 'prompt'; prompt_id: string; risk: null }
-      | { kind: 'wait'; wait_id: string; risk: null }
-      | { kind: 'alert'; alert_id: string; risk: null }
-    ))
+  | FeedItem
 )
 
 export interface FeedOptions extends Signalled {
@@ -141,7 +85,7 @@ export interface SessionReads {
   runs(
     id: string,
     options?: Signalled & { limit?: number; before?: string },
-  ): Promise<{ runs: Omit<Run, 'answer'>[]; next: string | null }>
+  ): Promise<{ runs: Run[]; next: string | null }>
   /** The events of a session in pages, from any place. */
   log(id: string, options?: LogOptions): Promise<LogPage>
   /** Everything as one document. */
@@ -174,7 +118,7 @@ export function createSessionReads({ json, page, listPage }: SessionReadsDeps): 
     },
     async runs(id, { signal, ...query } = {}) {
       const path = at(id, `/runs${queryOf({ ...query })}`)
-      const { body, link } = await page<{ runs: Omit<Run, 'answer'>[] }>(call(path, signal))
+      const { body, link } = await page<{ runs: Run[] }>(call(path, signal))
       return { ...body, next: nextIn(link) }
     },
     async log(id, { signal, structure, ...query } = {}) {
@@ -187,16 +131,13 @@ export function createSessionReads({ json, page, listPage }: SessionReadsDeps): 
 }
 
 /** `complete` is false while older sessions are still being indexed. A page may be short, even empty, and still have a `next`. */
-export type Search = (
-  text: string,
-  options?: SearchOptions,
-) => Promise<{ results: SearchResult[]; complete: boolean; next: string | null }>
+export type Search = (text: string, options?: SearchOptions) => Promise<SearchPage & { next: string | null }>
 
 export const createSearch =
   (page: ReadPage): Search =>
   async (text, { signal, ...query } = {}) => {
     const path = `/search${queryOf({ q: text, ...query })}`
-    const { body, link } = await page<{ results: SearchResult[]; complete: boolean }>({ method: 'GET', path, signal })
+    const { body, link } = await page<SearchPage>({ method: 'GET', path, signal })
     return { ...body, next: nextIn(link) }
   }
 

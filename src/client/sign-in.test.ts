@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { createSoftwareAuthenticator } from '../http/auth/console/testing/software-authenticator.ts'
 import { operatorToken } from '../http/testing/server-fixture.ts'
 import { openSignIn } from '../protocols/manage/devices/testing/open-sign-in.ts'
-import { createClient } from './client.ts'
-import { encodeProof, type PasskeyChallenge } from './sign-in.ts'
+import { createClient, encodeProof, type PasskeyChallenge } from './client.ts'
 
 test('a client signs in, adds a passkey and proves what needs one', async () => {
   await using door = await openSignIn()

@@ -1,7 +1,20 @@
 // Signing in to the console, devices, passkeys, and proofs with a passkey. For operators.
 
 import type { Call } from './connection.ts'
-import type { Remembered } from './wire-types.ts'
+import type {
+  Code,
+  CreatedToken,
+  Device,
+  Me,
+  NewToken,
+  Passkey,
+  PasskeyChallenge,
+  PasskeyList,
+  ProofPurpose,
+  SignedIn,
+  Token,
+  Who,
+} from './wire.ts'
 
 interface Signalled {
   signal?: AbortSignal
@@ -13,145 +26,10 @@ export interface WithProof {
   passkey?: string
 }
 
-export interface Device {
-  device_id: string
-  user: string
-  label: string
-  created_at: string
-  last_used_at: string
-  /** When it is signed out if nobody uses it. */
-  expires_at: string
-  /** Signed in for 30 days without use, and not for 12 hours. */
-  kept: boolean
-  /** It is the one that asks. */
-  current: boolean
-}
-
-export interface SignedIn {
-  /** A console token. It is not shown again. */
-  token: string
-  user: string
-  device: Device
-}
-
-/** Whether somebody is signed in, and by what. */
-export interface Who {
-  /** Null: nobody is. */
-  user: string | null
-  role: 'public' | 'user' | 'operator'
-  signed_in_by: SignedInBy | null
-}
-
 /** A token or a device of the server, a token of an identity provider, or a proxy in front of the server. */
-export type SignedInBy = 'token' | 'device' | 'oidc' | 'proxy'
+export type SignedInBy = Me['signed_in_by']
 
-export interface Me {
-  user: string
-  /** Whose sessions this person begins. */
-  owner: string
-  role: 'operator'
-  /** May decide for every owner. */
-  admin: boolean
-  signed_in_by: SignedInBy
-  /** Groups that the identity provider or the proxy puts this person into. */
-  groups: string[]
-  email: string | null
-  /** Null: the token is not of a device. */
-  device: Device | null
-  passkeys: {
-    /** Of all people. From one on, some things need a proof. */
-    registered: number
-    mine: number
-    /** Browsers have passkeys for the address that was asked. */
-    possible: boolean
-    why_not: string | null
-  }
-  version: string
-  /** How to type the program where the server was started. The flag leads a command to this server, with a space before it, or is empty. */
-  program: { name: string; data_dir_flag: string }
-  /** The default agent. */
-  agent: string | null
-  operators: string[]
-}
-
-export interface Code {
-  code: string
-  /** Opens the console and signs in. */
-  url: string
-  expires_at: string
-}
-
-export interface Passkey {
-  passkey_id: string
-  user: string
-  label: string
-  created_at: string
-  last_used_at: string | null
-}
-
-export interface PasskeyList {
-  passkeys: Passkey[]
-  possible: boolean
-  why_not: string | null
-}
-
-/** `options` are for `PublicKeyCredential.parseRequestOptionsFromJSON`, or `parseCreationOptionsFromJSON` for a new passkey. */
-export interface PasskeyChallenge {
-  challenge_id: string
-  options: Record<string, unknown>
-}
-
-/** What a proof is for. It counts for nothing else. */
-export type ProofPurpose =
-  | {
-      kind: 'decision'
-      approval_id: string
-      /** Of what was shown. */
-      digest: string
-      decision: 'approve' | 'respond'
-      /** With all that the decision itself brings: the proof counts for nothing else. */
-      arguments?: Record<string, unknown>
-      content?: string
-      force?: boolean
-      result?: unknown
-      remember?: 'session' | 'always'
-      grant?: NonNullable<Remembered['grant']>
-    }
-  | { kind: 'device_code' }
-  | { kind: 'passkey' }
-  | { kind: 'token' }
-
-export interface NewToken {
-  role: 'user' | 'operator' | 'agent'
-  user?: string
-  name?: string
-  workspace?: string
-  channel?: string
-  /** All that it may do of what its role may. */
-  scopes?: TokenScope[]
-  /** The only agent that it may talk to. */
-  agent?: string
-  /** In how many seconds it ends. */
-  expires_in?: number
-}
-
-export type TokenScope = 'read' | 'talk' | 'decide' | 'manage'
-
-/** A token that can be revoked. Its text is never shown. */
-export interface Token extends Required<Pick<NewToken, 'role' | 'user' | 'name'>> {
-  id: string
-  workspace?: string
-  channel?: string
-  scopes?: TokenScope[]
-  agent?: string
-  expires_at?: string
-  created_at: string
-}
-
-export interface CreatedToken extends Token {
-  /** Its text. It is not shown again. */
-  token: string
-}
+export type TokenScope = NonNullable<Token['scopes']>[number]
 
 export interface SignInOptions extends Signalled, WithProof {
   /** Left out: the client's token must be the operator's. */

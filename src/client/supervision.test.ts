@@ -1,48 +1,10 @@
 import { expect, test } from 'vitest'
 import { operatorToken } from '../http/testing/server-fixture.ts'
-import type { channelView } from '../protocols/manage/channels/routes.ts'
-import type { itemView } from '../protocols/manage/inbox/item-view.ts'
-import type { subscriptionView } from '../protocols/manage/push/routes.ts'
-import type {
-  alertView,
-  checkpointView,
-  instructionView,
-  promptView,
-  standbyView,
-} from '../protocols/manage/supervision/encode.ts'
-import type { supervisionView } from '../protocols/shared/supervised/supervision-view.ts'
 import { openSupervisedDoors } from '../protocols/testing/open-supervised-doors.ts'
 import { makeWorkspace } from '../supervision/testing/workspace.ts'
-import {
-  type Alert,
-  type Channel,
-  type Checkpoint,
-  createClient,
-  type InboxItem,
-  type Instruction,
-  type Prompt,
-  type PushSubscription,
-  type Standby,
-  type Supervision,
-} from './client.ts'
-
-// These lines do not compile when the client has fallen behind the server.
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
-type Fits<A, B> = [A] extends [B] ? true : never
-const kept: true[] = [
-  true satisfies Same<ReturnType<typeof promptView>, Omit<Prompt, 'view'>>,
-  true satisfies Same<ReturnType<typeof standbyView>, Omit<Standby, 'view'>>,
-  true satisfies Same<ReturnType<typeof alertView>, Omit<Alert, 'view'>>,
-  true satisfies Same<ReturnType<typeof instructionView>, Instruction>,
-  true satisfies Same<ReturnType<typeof checkpointView>, Checkpoint>,
-  true satisfies Same<ReturnType<typeof supervisionView>, Supervision>,
-  true satisfies Same<ReturnType<typeof channelView>, Channel>,
-  true satisfies Same<ReturnType<typeof subscriptionView>, PushSubscription>,
-  true satisfies Fits<ReturnType<typeof itemView>, InboxItem>,
-]
+import { createClient } from './client.ts'
 
 test('answers what waits and commands sessions', async () => {
-  expect(kept).toHaveLength(9)
   await using doors = await openSupervisedDoors()
   const client = createClient({ url: doors.url, token: operatorToken.token })
   const workspaceRoot = makeWorkspace({ 'a.txt': 'one\n' })

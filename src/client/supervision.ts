@@ -6,22 +6,28 @@ import { nextIn } from './sessions.ts'
 import type {
   Alert,
   Approval,
-  BrowserPushSubscription,
   Channel,
   Checkpoint,
   CheckpointChanges,
   CheckpointFileDiff,
   CommandResult,
+  Inbox,
   InboxItem,
   Instruction,
+  Modes,
+  NewPushSubscription,
   Prompt,
+  PromptAnswer,
+  PushKey,
   PushSubscription,
   RecordView,
+  Replayed,
   Restored,
   ShownCheckpoint,
+  Spawn,
   Standby,
   Supervision,
-} from './wire-types.ts'
+} from './wire.ts'
 
 interface Signalled {
   signal?: AbortSignal
@@ -42,7 +48,7 @@ export interface InboxOptions extends Signalled {
   kind?: InboxItem['kind']
   owner?: string
   session?: string
-  risk?: 'low' | 'high' | 'critical'
+  risk?: NonNullable<InboxItem['risk']>
   /** At least so many seconds old. */
   age?: number
   limit?: number
@@ -50,14 +56,16 @@ export interface InboxOptions extends Signalled {
   before?: string
 }
 
-export type PromptAnswer =
-  | { decision: 'continue' | 'stop'; instruction?: string; reason?: string }
-  | { decision: 'refine'; instruction: string; reason?: string }
+/** What `pushManager.subscribe` gives, as `toJSON` of it. */
+export type BrowserPushSubscription = Pick<NewPushSubscription, 'endpoint' | 'keys'>
+
+/** `refine` needs an instruction. */
+type CompleteAnswer = PromptAnswer & ({ decision: 'continue' | 'stop' } | { decision: 'refine'; instruction: string })
 
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
   /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
-  inbox(options?: InboxOptions): Promise<{ items: InboxItem[]; cursor: string; next: string | null }>
+  inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
   answer(
     action: Pick<RecordView['actions'][number], 'request'>,
@@ -67,7 +75,7 @@ export interface SupervisionClient {
   prompts: {
     list(options?: RecordListOptions): Promise<Prompt[]>
     get(id: string, options?: Signalled): Promise<Prompt>
-    answer(id: string, answer: PromptAnswer, options?: Signalled): Promise<Prompt>
+    answer(id: string, answer: CompleteAnswer, options?: Signalled): Promise<Prompt>
   }
   waits: {
     list(options?: RecordListOptions): Promise<Standby[]>
@@ -88,11 +96,7 @@ export interface SupervisionClient {
     /** The ways to reach operators, and how they are doing. */
     list(options?: Signalled): Promise<Channel[]>
     /** Shows what a channel has shown after this item of the feed once more. If `has_more`, go on later from `cursor`. */
-    replay(
-      name: string,
-      after: string,
-      options?: Signalled,
-    ): Promise<{ replayed: number; cursor: string; has_more: boolean }>
+    replay(name: string, after: string, options?: Signalled): Promise<Replayed>
   }
   push: {
     /** For `pushManager.subscribe`: the `applicationServerKey`. */
@@ -116,20 +120,13 @@ export interface SupervisionClient {
   }
   sessions: {
     /** Starts an agent in a workspace. */
-    start(
-      wanted: { prompt: string; workspace: string; host?: string; title?: string },
-      options?: Signalled,
-    ): Promise<Supervision>
+    start(wanted: Spawn, options?: Signalled): Promise<Supervision>
     pause(id: string, options?: Signalled): Promise<Supervision>
     resume(id: string, options?: Signalled): Promise<Supervision>
     terminate(id: string, options?: Signalled & { reason?: string }): Promise<Supervision>
     steer(id: string, text: string, options?: Signalled): Promise<Instruction>
     task(id: string, text: string, options?: Signalled): Promise<Instruction>
-    mode(
-      id: string,
-      mode: Supervision['mode'],
-      options?: Signalled,
-    ): Promise<{ previous_mode: Supervision['mode']; current_mode: Supervision['mode'] }>
+    mode(id: string, mode: Supervision['mode'], options?: Signalled): Promise<Modes>
     nudge(id: string, message?: string, options?: Signalled): Promise<Supervision>
     /** Switches alerts and nudges of one session off, or on again. */
     stalls(id: string, enabled: boolean, options?: Signalled): Promise<Supervision>
@@ -173,7 +170,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
   return {
     async inbox({ signal, ...query } = {}) {
       const call = { method: 'GET' as const, path: `/inbox${queryOf({ ...query })}`, signal }
-      const { body, link } = await page<{ items: InboxItem[]; cursor: string }>(call)
+      const { body, link } = await page<Inbox>(call)
       return { ...body, next: nextIn(link) }
     },
     answer({ request }, { text, more = {} } = {}, options) {
@@ -204,7 +201,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       replay: (name, after, options) => post(at('channels', name, '/replay'), { after }, options),
     },
     push: {
-      key: async (options) => (await get<{ public_key: string }>('/push/key', options)).public_key,
+      key: async (options) => (await get<PushKey>('/push/key', options)).public_key,
       list: async (options) =>
         (await get<{ subscriptions: PushSubscription[] }>('/push/subscriptions', options)).subscriptions,
       subscribe: ({ endpoint, keys }, { label, signal } = {}) =>

@@ -1,5 +1,6 @@
 // The files that are generated from the schemas. `npm run generate` writes them.
 
+import { channels } from '../operators/channels.ts'
 import { agentYaml } from './agent/agent-yaml.ts'
 import { settingKeys, settings } from './settings/settings.ts'
 import { inline } from './source/explain-issues.ts'
@@ -15,6 +16,8 @@ export const generators: Readonly<Record<string, (current: string) => string>> =
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
   'docs/settings.md': (page) => fillPage(page, settingsTable),
   'docs/agent-yaml.md': agentPage,
+  'docs/channels.md': (page) => fillPage(page, channelTable),
+  'docs/operations.md': (page) => fillPage(page, credentialTable),
 }
 
 function settingsTable(): string {
@@ -30,6 +33,23 @@ function settingsTable(): string {
     ]
   })
   return markdownTable(['key', 'flag', 'environment (aliases)', 'default', 'what it does'], rows)
+}
+
+function channelTable(): string {
+  const rows = channels.map(({ words: { title, docs, help, answers, setUp } }) => [
+    `[${title}](${docs})`,
+    help,
+    answers,
+    setUp,
+  ])
+  return markdownTable(['channel', 'what you get', 'can you answer there?', 'set up with'], rows)
+}
+
+function credentialTable(): string {
+  const rows = channels.flatMap(({ credentials }) =>
+    Object.entries(credentials).map(([name, { needed }]) => [code(name), code(name.toUpperCase()), needed]),
+  )
+  return markdownTable(['name', 'variable', 'needed'], rows)
 }
 
 /**

@@ -4,31 +4,8 @@
 export interface ChannelSettings {
   /** Where people open this server in a browser, without a slash at the end. Null: at the address that it listens on. */
   publicUrl: string | null
-  slack: {
-    detail: SlackDetail
-    /** Address of Slack's API, with a slash at the end. */
-    apiUrl: string
-  }
-  ntfy: {
-    /** Address of the ntfy server, without a slash at the end. */
-    url: string
-  }
-  webPush: {
-    /** Whom a push service asks when something is wrong: a `mailto:` or `https:` address. Null: `publicUrl`, or an address of nobody. */
-    contact: string | null
-  }
-  /** The names are unique. */
-  webhooks: readonly WebhookSettings[]
-}
-
-export const slackDetails = ['minimal', 'standard', 'verbose'] as const
-/** How much a card shows. */
-export type SlackDetail = (typeof slackDetails)[number]
-
-export interface WebhookSettings {
-  name: string
-  url: string
-  kinds: readonly NotifyKind[]
+  /** What each kind of channel has made of its own settings, by its name. Only that kind knows what it is. */
+  own: Readonly<Record<string, unknown>>
 }
 
 export const notifyKinds = ['approval', 'prompt', 'wait', 'stall', 'session'] as const

@@ -1,6 +1,8 @@
 /** How a channel to operators is doing. */
 export interface ChannelState {
   name: string
+  /** What people call channels of its kind. */
+  title: string
   /** `local`: at the terminal of this machine. `remote`: in a chat, on a phone, at a webhook. */
   surface: 'local' | 'remote'
   /** Whether it reaches somebody at all, as it is set up now. */

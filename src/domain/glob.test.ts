@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/tier.ts'
 import { globMatches } from './glob.ts'
 
 describe('a glob', () => {
@@ -84,7 +85,7 @@ describe('a glob', () => {
         fc.pre(!/\*{3}/.test(pattern))
         expect([pattern, text, globMatches(pattern, text)]).toEqual([pattern, text, fits(pattern, text, true)])
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     )
   })
 

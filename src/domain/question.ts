@@ -14,8 +14,8 @@ export interface ToolQuestion {
 export interface AskedQuestion extends ToolQuestion {
   /** The place of the question among those that the call has asked: 0, 1, 2, … */
   index: number
-  /** What a repeated call of the tool does. Left out by older servers. */
-  effect?: Effect
+  /** What a repeated call of the tool does. */
+  effect: Effect
   /** The call waits for the answer while its run executes, because it cannot be suspended. It ends with its process. */
   held?: true
 }

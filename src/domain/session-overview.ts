@@ -1,4 +1,4 @@
-import type { SupervisedStatus, Supervision } from './supervision.ts'
+import { openStatuses, type SupervisedStatus, type Supervision, supervisedStatuses } from './supervision.ts'
 import { visibleProse } from './visible-text.ts'
 
 /**
@@ -35,11 +35,30 @@ export interface SessionWork {
   pending: number
 }
 
+/** The agent elsewhere has gone. */
+export const endedStatuses: readonly SupervisedStatus[] = supervisedStatuses.filter(
+  (status) => !openStatuses.includes(status),
+)
+/** The agent elsewhere works, as far as anybody knows. */
+export const busyStatuses: readonly SupervisedStatus[] = openStatuses.filter((status) => status !== 'paused')
+
+/** The first fact that holds says what the session does. If none holds, it is `open`. The lists of the stores read the same rules. */
+export const activityRules = [
+  ['hasEnded', 'ended'],
+  ['isRunning', 'running'],
+  ['isWaiting', 'waiting'],
+  ['hasMore', 'running'],
+] as const satisfies readonly (readonly [string, SessionActivity])[]
+export type ActivityFact = (typeof activityRules)[number][0]
+
 export function activityOf({ supervised, isRunning, hasQueued, pending }: SessionWork): SessionActivity {
-  if (supervised === 'terminated' || supervised === 'interrupted') return 'ended'
-  if (isRunning) return 'running'
-  if (pending > 0) return 'waiting'
-  return hasQueued || supervised === 'created' || supervised === 'active' ? 'running' : 'open'
+  const facts: Record<ActivityFact, boolean> = {
+    hasEnded: supervised !== null && endedStatuses.includes(supervised),
+    isRunning,
+    isWaiting: pending > 0,
+    hasMore: hasQueued || (supervised !== null && busyStatuses.includes(supervised)),
+  }
+  return activityRules.find(([fact]) => facts[fact])?.[1] ?? 'open'
 }
 
 /** The first words of a text on one line, in which every character is visible. */

@@ -61,8 +61,8 @@ export interface WorkspaceSettings {
 export interface OperatorSettings {
   /** Owns sessions under this name. */
   name: string
-  /** Slack's id of the user. */
-  slack: string | null
+  /** Addresses of this person, by the name of the kind of channel. */
+  contacts: Readonly<Record<string, string>>
   /** The user of the tokens with which this person signs in to the console. */
   console: string | null
   /** Names of this person at identity providers. */
@@ -72,8 +72,6 @@ export interface OperatorSettings {
   /** May decide for every owner and hand sessions over. */
   admin: boolean
   group: string | null
-  /** Topic of ntfy that reaches this person. */
-  ntfy: string | null
   notify: NotifySettings
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/tier.ts'
 import { hidesCharacters, visibleCode, visibleJson, visibleProse, visibleText } from './visible-text.ts'
 
 /** Each stands between two letters: code point, and whether it raises the risk of a call. */
@@ -165,7 +166,7 @@ describe('visible text', () => {
       fc.property(fc.string({ unit }), fc.string({ unit }), (one, other) => {
         expect(visibleText(one) === visibleText(other)).toBe(one === other)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 

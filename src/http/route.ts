@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../domain/logger.ts'
-import type { Scope } from './auth/tokens/scopes.ts'
+import type { Scope } from '../domain/token-role.ts'
+import type { Door } from '../doors.ts'
 import type { LongBodyLimits } from './body/long-json.ts'
 import type { MultipartLimits, MultipartPart } from './body/multipart.ts'
 import type { ErrorShape } from './problem.ts'
 import type { RouteDescription } from './route-description.ts'
 
-/** A door is a family of routes that the setting `protocols` can close. */
-export type Door = 'ag-ui' | 'rest' | 'threads' | 'openai' | 'mcp'
+export type { Door }
 
 /**
  * `public` needs no credential, `user` may talk, `operator` may decide and see everything. `agent` is a supervised agent, which may
@@ -38,6 +38,8 @@ export interface Route {
   role: Role
   body: BodyClass
   summary: string
+  /** Where no token is needed, any key will do: clients that cannot leave it out send one that we do not know. */
+  takesAnyKey?: true
   /**
    * For callers without a credential: the owner named by a signature in the URL, or null if there is no signature. Throws `forbidden`
    * for an invalid signature. Only for routes that read.

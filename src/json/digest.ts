@@ -12,20 +12,12 @@ export function canonicalJson(value: unknown): string {
 
 export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
-/**
- * Marks versions that cover what a tool does. Older versions, without it, cover only how a tool describes itself, so what was allowed under
- * them is no longer allowed.
- */
-const VERSION_MARK = '2-'
-
 /** Stands for the rules and the tool: any difference in them gives another version. */
 export const policyVersionOf = (rules: unknown, tool: unknown): string =>
-  `${VERSION_MARK}${sha256(canonicalJson(['rules', rules]))}-${sha256(canonicalJson(['tool', tool]))}`
+  `${sha256(canonicalJson(['rules', rules]))}-${sha256(canonicalJson(['tool', tool]))}`
 
 /** Whether two versions are of the same tool, whatever the rules. */
 export const isSameTool = (one: string, other: string): boolean => one.split('-').at(-1) === other.split('-').at(-1)
-
-export const isOutdatedVersion = (policyVersion: string): boolean => !policyVersion.startsWith(VERSION_MARK)
 
 /** What an approval of a tool call is bound to. Any change of the tool, its arguments or the rules voids it. */
 export const callDigest = (call: { callId: string; tool: string; arguments: unknown; policyVersion: string }): string =>

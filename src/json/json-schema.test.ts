@@ -1,6 +1,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/tier.ts'
 import { createJsonCheck, jsonCheckOf } from './json-schema.ts'
 import { createSchemaBudget } from './schema/budget.ts'
 
@@ -476,7 +477,7 @@ test('an independent validator comes to the same verdict on random schemas and v
       const copy: Schema = JSON.parse(JSON.stringify(one))
       expect(check(one, json).ok).toBe(new Validator(copy, '2020-12', false).validate(json).valid)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

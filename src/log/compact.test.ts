@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/tier.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { StoredEntry } from '../store/ports/entry.ts'
 import { compactEntries, createCompactedReader, sliceCompacted } from './compact.ts'
@@ -193,7 +194,7 @@ describe('createCompactedReader', () => {
           expect(view(shown)).toEqual(view(log))
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

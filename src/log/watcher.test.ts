@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/tier.ts'
 import { createByteBudget } from '../domain/byte-budget.ts'
 import type { StoredEntry } from '../store/ports/entry.ts'
 import { compactEntries } from './compact.ts'
@@ -332,7 +333,7 @@ describe('a reader', () => {
         reader.close()
         expect(seen).toEqual(log.map(({ seq }) => seq).slice(after))
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 })

@@ -43,7 +43,15 @@ describe('the desk of the channels', () => {
   test('says what waits, what was missed and when something was shown', async () => {
     const { channel, desk, settle, newSessions } = open()
     await settle()
-    const idle = { name: 'recording', surface: 'remote', isSetUp: true, waiting: 0, missed: 0, trouble: null }
+    const idle = {
+      name: 'recording',
+      title: 'recording',
+      surface: 'remote',
+      isSetUp: true,
+      waiting: 0,
+      missed: 0,
+      trouble: null,
+    }
     expect(await desk.list()).toEqual([{ ...idle, lastShownAt: null }])
     await newSessions(1)
     const [shown] = await desk.list()

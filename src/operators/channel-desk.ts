@@ -6,6 +6,7 @@ import type { FeedItem } from '../domain/feed.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { OUTBOX_ITEMS, type OutboxReads } from '../store/ports/outbox.ts'
+import { titleOf } from './channels.ts'
 import type { OperatorChannel } from './operator.ts'
 import type { Outbox } from './outbox.ts'
 import type { ShownFrom } from './shown-from.ts'
@@ -35,6 +36,7 @@ export function createChannelDesk({ channels, outbox, shownFrom, feed, store, lo
     const deliveries = await store.deliveries(name)
     return {
       name,
+      title: titleOf(name),
       surface,
       isSetUp: isSetUp?.() ?? true,
       waiting: deliveries.filter(({ item }) => item !== null).length,

@@ -3,6 +3,7 @@ import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { runs } from '../../test/tier.ts'
 import { type ConnectionPool, createConnections } from './connections.ts'
 import { ask, type Outcome, turn, turns, until } from './testing/ask.ts'
 import { answerOf, listenRaw, openServer, type RawServer } from './testing/raw-server.ts'
@@ -347,7 +348,7 @@ describe('reading', () => {
       places = chosen
       expect(await get()).toBe(body)
     })
-    await fc.assert(property, { numRuns: 50 })
+    await fc.assert(property, { numRuns: runs(50) })
     places = Array.from(bytes, (_, i) => i)
     expect(await get()).toBe(body)
     expect(server.sockets).toHaveLength(1)

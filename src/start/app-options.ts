@@ -5,8 +5,9 @@ import type { Logger } from '../domain/logger.ts'
 import type { ProgramWords } from '../domain/program-words.ts'
 import type { Middleware } from '../engine/middleware/middleware.ts'
 import type { LogTap } from '../http/logging/log-tap.ts'
-import type { Terminal } from '../operators/bell/create-bell.ts'
+import type { Terminal } from '../operators/channel-parts.ts'
 import type { CredentialSources } from '../operators/credentials/credentials.ts'
+import type { McpExtension } from '../protocols/mcp/server-factory.ts'
 import type { StrayErrors } from '../tools/function/stray-errors.ts'
 import type { Tool } from '../tools/tool.ts'
 
@@ -35,8 +36,8 @@ export interface AppOptions {
   middleware?: readonly Middleware[]
   /** In front of every path, like `/agent`. */
   basePath?: string
-  /** Serves what the MCP conformance suite looks for, to callers without a token. Only for tests, and only on loopback. */
-  conformanceFixtures?: boolean
+  /** Added to the MCP door beside our own tools. Only tests give one. */
+  mcpExtension?: McpExtension
   /** The terminal that the server runs in, for the bell. Left out: it runs in none. */
   terminal?: Terminal
   /** How people type this program where the server runs. Left out: `plainProgram`. */

@@ -10,7 +10,7 @@ import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { CountTogether } from '../http/auth/usage-limits.ts'
 import { createTempFolder } from '../http/body/temp-file.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
-import type { Door, Route } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
 import type { ServerState } from '../http/server-state.ts'
@@ -18,7 +18,6 @@ import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { isSamePerson } from '../supervision/sessions/may-command.ts'
 import type { AppOptions } from './app-options.ts'
-import { conformanceAgent } from './conformance-fixtures.ts'
 import type { Prepared } from './prepare-app.ts'
 
 interface ServerParts {
@@ -63,7 +62,7 @@ export async function openServer(
 }
 
 function createServer(
-  { settings, dataDir, log, conformanceFixtures = false }: AppOptions,
+  { settings, dataDir, log }: AppOptions,
   { basePath, guard, tls, clock, ids, connections }: Prepared,
   { routes, tokens, devices, together, state, metrics, telemetry, room }: ServerParts,
 ): HttpServer {
@@ -81,7 +80,6 @@ function createServer(
       isSamePerson: (one, other) => isSamePerson(operators, one, other),
       tokenRequired: settings.auth.required,
       insecure: settings.auth.insecure,
-      ...(conformanceFixtures ? { agentWithoutToken: conformanceAgent(dataDir) } : {}),
       ...(together === undefined ? {} : { ...together, together: together.count }),
       clock,
     }),
@@ -93,7 +91,7 @@ function createServer(
     ids,
     metrics,
     telemetry,
-    doors: settings.protocols satisfies readonly Door[],
+    doors: settings.protocols,
     state,
     tempFolder: createTempFolder(join(dataDir, 'spool')),
     room,

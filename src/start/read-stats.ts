@@ -1,13 +1,13 @@
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
-import type { Alert } from '../domain/records/record.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createLoopDelay } from '../http/metrics/loop-delay.ts'
 import type { HttpStats } from '../http/server/server.ts'
 import { type ServerState, serverStates } from '../http/server-state.ts'
 import type { ReplicaStats, ServerStats } from '../protocols/manage/stats/routes.ts'
 import type { Store } from '../store/store.ts'
+import { countNudges } from '../supervision/stalls/alerts.ts'
 import type { Replica } from './open-replica.ts'
 
 interface StatsParts {
@@ -24,7 +24,6 @@ interface StatsParts {
 }
 
 const TOPIC = 'server'
-const MOST_ALERTS = 1_000
 
 /** What a server says about itself. One of another version may say something else: it is left out. */
 const SaidSchema = z.object({
@@ -69,9 +68,6 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
 
   return async () => {
     const { bytes, walBytes, waitingRuns, inbox } = await store.figures()
-    const alerts = (await store.waits.list({ wait: 'alert', limit: MOST_ALERTS })).filter(
-      (one): one is Alert => one.wait === 'alert',
-    )
     const own = ofThisServer()
     const { uptimeSeconds, runs, streams, connections, rss } = own
     return {
@@ -83,14 +79,8 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
       loopDelayMs: delay.read(),
       store: { bytes, walBytes },
       inbox,
-      nudges: nudgesIn(alerts),
+      nudges: await countNudges(store.waits),
       replicas: ofAll(own),
     }
   }
 }
-
-/** Of several nudges of one silence only the last can have woken the agent. */
-const nudgesIn = (alerts: readonly Alert[]): ServerStats['nudges'] => ({
-  sent: alerts.reduce((sum, { nudgeCount }) => sum + nudgeCount, 0),
-  worked: alerts.filter(({ status, nudgeCount }) => status === 'self_recovered' && nudgeCount > 0).length,
-})

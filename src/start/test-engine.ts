@@ -4,7 +4,9 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { assembleChannels } from '../config/settings/channel-settings.ts'
 import type { ServerSettings } from '../config/settings/server-settings.ts'
+import { settings as defaults } from '../config/settings/settings.ts'
 import type { ApprovalSettings } from '../domain/approval-rule.ts'
 import { createSystemClock } from '../domain/clock.ts'
 import { type FileRecord, fileLimits } from '../domain/file.ts'
@@ -81,10 +83,10 @@ const testSettings = (settings: ServerSettings, dataDir: string): ServerSettings
   loopback: true,
   auth: { ...settings.auth, required: false },
   limits: { ...settings.limits, sessions: null },
-  channels: { ...settings.channels, webhooks: [] },
+  channels: assembleChannels((key) => defaults[key].default),
   supervision: {
     ...settings.supervision,
-    operators: settings.supervision.operators.map((operator) => ({ ...operator, ntfy: null })),
+    operators: settings.supervision.operators.map((operator) => ({ ...operator, contacts: {} })),
     defaultWorkspaceRoot: null,
     workspaces: [],
     slack: { channelId: null, channels: [] },

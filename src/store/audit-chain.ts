@@ -15,8 +15,8 @@ export interface ChainEnd {
 
 /**
  * A chain without entries. The hash before the first entry comes from the chain's id. So every hash covers the id, and an entry
- * cannot be moved to another chain unnoticed. The main chain begins with zeros, because older versions had only this chain. It
- * keeps them when it moves to another store, and then its name comes from its first entry.
+ * cannot be moved to another chain unnoticed. The main chain begins with zeros, because its name changes when it moves to
+ * another store: there it comes from its first entry.
  */
 export const emptyChain = (chain: string): ChainEnd => ({
   chain,

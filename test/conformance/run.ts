@@ -1,4 +1,5 @@
 // Runs the MCP conformance suites against a real server: npm run test:conformance
+// The suites are a package of their own, so that the fixtures find the server's packages and not theirs.
 // First with the fixtures that the suites look for: nothing may fail but what the suite does not score, and the baseline file explains.
 // Then without them, as people run it: only what the baseline file lists may fail. An entry that no longer fails must go.
 
@@ -11,6 +12,7 @@ import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '../..')
 const program = join(root, 'bin/quarterdeck.js')
+const programWithFixtures = join(import.meta.dirname, 'program-with-fixtures.ts')
 const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-conformance-'))
 const env = { ...process.env, QUARTERDECK_CONFIG_DIR: join(folder, 'config') }
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -39,9 +41,13 @@ const withoutFixtures: readonly Leg[] = [
 ]
 
 /** Resolves with the address when the server is ready. */
-async function serve(dataDir: string, flags: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
-  const args = [program, 'serve', '--port', '0', '--log-format', 'json', '--data-dir', dataDir, ...flags]
-  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+async function serve(server: string, dataDir: string, token: string): Promise<{ child: ChildProcess; url: string }> {
+  const args = [server, 'serve', '--port', '0', '--log-format', 'json', '--data-dir', dataDir]
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { ...env, AGENT_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   let shown = ''
   for await (const chunk of child.stdout) {
     shown += chunk
@@ -52,7 +58,7 @@ async function serve(dataDir: string, flags: readonly string[]): Promise<{ child
 }
 
 function run({ suite, args, unscored = [] }: Leg, url: string): boolean {
-  const main = join(import.meta.dirname, 'node_modules', suite, 'dist/index.js')
+  const main = join(import.meta.dirname, 'suites/node_modules', suite, 'dist/index.js')
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'server', '--url', url, ...args], {
     cwd: folder,
     encoding: 'utf8',
@@ -68,10 +74,18 @@ function run({ suite, args, unscored = [] }: Leg, url: string): boolean {
   return isGood
 }
 
-async function runAll(legs: readonly Leg[], dataDir: string, flags: readonly string[], query = ''): Promise<boolean> {
-  const { child, url } = await serve(dataDir, flags)
+async function runAll(legs: readonly Leg[], server: string): Promise<boolean> {
+  const dataDir = mkdtempSync(join(folder, 'data-'))
+  const create = ['tokens', 'create', '--role', 'agent', '--workspace', join(folder, 'shop'), '--data-dir', dataDir]
+  const token = execFileSync(process.execPath, [program, ...create], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+  const { child, url } = await serve(server, dataDir, token)
   try {
-    return legs.map((leg) => run(leg, `${url}/mcp${query}`)).every((isGood) => isGood)
+    return legs.map((leg) => run(leg, `${url}/mcp?token=${token}`)).every((isGood) => isGood)
   } finally {
     child.kill('SIGTERM')
     await new Promise((resolve) => child.once('close', resolve))
@@ -79,18 +93,11 @@ async function runAll(legs: readonly Leg[], dataDir: string, flags: readonly str
 }
 
 try {
-  say('With fixtures:')
-  const first = await runAll(withFixtures, join(folder, 'one'), ['--conformance-fixtures'])
   mkdirSync(join(folder, 'shop'))
-  const create = ['tokens', 'create', '--role', 'agent', '--workspace', join(folder, 'shop')]
-  const token = execFileSync(process.execPath, [program, ...create, '--data-dir', join(folder, 'two')], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  say('With fixtures:')
+  const first = await runAll(withFixtures, programWithFixtures)
   say('Without fixtures, against the baseline:')
-  const second = await runAll(withoutFixtures, join(folder, 'two'), [], `?token=${token.trim()}`)
+  const second = await runAll(withoutFixtures, program)
   process.exitCode = first && second ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true, force: true })

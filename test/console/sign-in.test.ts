@@ -173,7 +173,7 @@ inBrowser('a push message is shown with its words alone, and leads to its questi
   await worker.evaluate('self.shown = []; registration.showNotification = async (...one) => void shown.push(one)')
   const send = async (data: string) =>
     cdp.send('ServiceWorker.deliverPushMessage', { origin: `${house.url}/`, registrationId: await registered, data })
-  const message = { title: 'helper asks for a yes or no', body: 'Tool pay, risk critical.', tag: 'a-1' }
+  const message = { title: 'helper asks to call a tool', body: 'Tool pay, risk critical.', tag: 'a-1' }
   await send(JSON.stringify({ ...message, url: 'https://deck.example.com/x/console/inbox/a-1', silent: true }))
   await send('not JSON')
   const shown = () => worker.evaluate<[string, object][]>('shown')

@@ -1,9 +1,12 @@
 // Who may do what on a running server. Without a credential nothing is allowed, and with one only what belongs to its user.
 
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseUuid } from '../../src/domain/ids.ts'
+import { LOCAL_USER } from '../../src/domain/session.ts'
+import { digestOf, type TokenRecord } from '../../src/http/auth/tokens/token.ts'
+import { createTokenFile } from '../../src/http/auth/tokens/token-file.ts'
+import { makeFolder } from '../../src/store/make-folder.ts'
 import { print } from './support/figures.ts'
 import { openRaw, statusOf } from './support/raw-socket.ts'
 import { type RouteRow, routeTable } from './support/route-table.ts'
@@ -42,13 +45,21 @@ function serverWith(flags: readonly string[]): Promise<TestServer> {
 
 async function startGuarded(flags: readonly string[]): Promise<TestServer> {
   const yard = await openYard((clean) => void cleanups.push(clean), { answers })
-  const users = ['ann', 'bob'] as const
-  const content = {
-    token: tokens.user,
-    operator_token: tokens.operator,
-    tokens: users.map((user) => ({ token: tokens[user], user, role: 'user' })),
-  }
-  await writeFile(join(yard.dataDir, 'tokens.json'), JSON.stringify(content), { mode: 0o600 })
+  const file = createTokenFile({ configDir: join(yard.directory, 'config'), dataDir: yard.dataDir, makeFolder })
+  const stored = (name: keyof typeof tokens, user: string, role: 'user' | 'operator'): TokenRecord => ({
+    id: name,
+    name,
+    user,
+    role,
+    sha256: digestOf(tokens[name]),
+    created_at: new Date(0).toISOString(),
+  })
+  file.write([
+    stored('user', LOCAL_USER, 'user'),
+    stored('operator', LOCAL_USER, 'operator'),
+    stored('ann', 'ann', 'user'),
+    stored('bob', 'bob', 'user'),
+  ])
   return await yard.start({ flags: ['--log-level', 'error', ...flags] })
 }
 

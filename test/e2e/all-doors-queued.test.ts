@@ -4,7 +4,8 @@
 import { expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../src/domain/clock.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
-import { agUiInput, framesOf, streamingDoors, waitingDoors } from './doors.ts'
+import { say } from './door-talk.ts'
+import { agUiInput, allDoors, framesOf } from './doors.ts'
 import { type House, openHouse } from './open-house.ts'
 import { isShared } from './test-store.ts'
 
@@ -31,28 +32,6 @@ function createClock(): Clock & { graceOver(): number } {
   }
 }
 
-type Asking = [name: string, ask: (house: House, session: string) => Promise<string>]
-
-const doors: Asking[] = [
-  ...streamingDoors.map(
-    (door): Asking => [
-      door.name,
-      async (house, session) => {
-        let text = ''
-        for await (const frame of framesOf(await door.open(house, { session, message: 'next' })))
-          text += door.textOf(frame)
-        return text
-      },
-    ],
-  ),
-  ...waitingDoors.map(
-    (door): Asking => [
-      door.name,
-      async (house, session) => door.textOf(await (await door.ask(house, { session, message: 'next' })).json()),
-    ],
-  ),
-]
-
 /** Begins a run that never ends, at AG-UI, and reads its first event. The returned function disconnects. */
 async function hold(house: House, session: string): Promise<() => Promise<void>> {
   const reader = new AbortController()
@@ -77,10 +56,11 @@ test('a queued request, at any door, does not keep the run before it alive', { t
   const sessions = { ...testAgent.sessions, onBusy: 'queue' as const }
   await using house = await openHouse([{ name: 'tester', sessions }], clock, {}, grace)
 
-  for (const [name, ask] of doors) {
+  for (const door of allDoors) {
+    const { name } = door
     const leave = await hold(house, name)
     const { id } = await house.engine.sessions.get('local_user', name)
-    const answer = ask(house, name)
+    const answer = say(door, house, { session: name, message: 'next' })
     await expect
       .poll(async () => (await house.engine.runs.open(id)).map(({ status }) => status), patient)
       .toEqual(['running', 'queued'])
@@ -99,11 +79,12 @@ test('a new message, at any door, stops a run whose reader has left', { timeout:
   // On this clock the grace time never ends.
   await using house = await openHouse([{ name: 'tester' }], createClock())
 
-  for (const [name, ask] of doors) {
+  for (const door of allDoors) {
+    const { name } = door
     const leave = await hold(house, name)
     await leave()
     await expect.poll(() => house.engine.stats().readers, patient).toBe(0)
 
-    expect([name, await ask(house, name)]).toEqual([name, 'tester: next'])
+    expect([name, await say(door, house, { session: name, message: 'next' })]).toEqual([name, 'tester: next'])
   }
 })

@@ -22,7 +22,7 @@ const doors = streamingDoors.map((door): [string, StreamingDoor] => [door.name, 
 
 async function open(house: House, door: StreamingDoor, message: string) {
   await (await house.post('/', agUiInput({ session: SESSION, message: 'hello' }))).text()
-  const frames = framesOf(await door.open(house, { session: SESSION, message }))
+  const frames = framesOf(await door.send(house, { session: SESSION, message }))
   const seen: Frame[] = []
   return {
     /** Reads until the first text of the answer. */

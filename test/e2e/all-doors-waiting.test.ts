@@ -52,7 +52,7 @@ describe.each(streamingDoors)('$name', (door) => {
     await using house = await asking()
     let end: string | null = null
     let last = ''
-    for await (const frame of framesOf(await door.open(house, { session: await begun(house), message: 'look' }))) {
+    for await (const frame of framesOf(await door.send(house, { session: await begun(house), message: 'look' }))) {
       end = door.endOf(frame) ?? end
       last = frame.data
     }
@@ -61,7 +61,7 @@ describe.each(streamingDoors)('$name', (door) => {
     const [expected, words] = ends[door.name] ?? agUiEnd
     expect(end).toBe(expected)
     expect(last.replaceAll(id, 'ID')).toMatch(words)
-    const refused = await door.open(house, { session: 'talk', message: 'And?' })
+    const refused = await door.send(house, { session: 'talk', message: 'And?' })
     const status = door.name.includes('/v1/') ? 400 : 409
     expect([refused.status, await refused.text()]).toEqual([status, expect.stringContaining('approval_pending')])
 
@@ -82,20 +82,20 @@ describe.each(waitingDoors)('$name', (door) => {
   test('answers with what it waits for, and a refused call never runs', async () => {
     await using house = await asking()
 
-    const response = await door.ask(house, { session: await begun(house), message: 'look' })
+    const response = await door.send(house, { session: await begun(house), message: 'look' })
 
     const { id } = await pendingOf(house)
     const [status, words] = waits[door.name] ?? accepted
     expect(response.status).toBe(status)
     expect((await response.text()).replaceAll(id, 'ID')).toMatch(words)
-    const again = await door.ask(house, { session: 'talk', message: 'And?' })
+    const again = await door.send(house, { session: 'talk', message: 'And?' })
     expect(again.status).toBe(door.name.includes('/v1/') ? 400 : 409)
 
     await decide(house, 'reject')
 
     const history = await historyOf(house)
     expect(history?.[4]).toMatchObject({ role: 'tool', content: expect.stringContaining('refused this call') })
-    const next = await ok(await door.ask(house, { session: 'talk', message: 'And?' }))
+    const next = await ok(await door.send(house, { session: 'talk', message: 'And?' }))
     expect(door.textOf(next)).toBe('tester: And?')
   })
 })
@@ -104,7 +104,7 @@ describe.each(waitingDoors)('$name', (door) => {
 async function begun(house: House): Promise<string> {
   const [first] = streamingDoors
   if (first === undefined) throw new Error('there are no doors')
-  for await (const _frame of framesOf(await first.open(house, { session: 'talk', message: 'hello' }))) {
+  for await (const _frame of framesOf(await first.send(house, { session: 'talk', message: 'hello' }))) {
     // Read to the end.
   }
   return 'talk'

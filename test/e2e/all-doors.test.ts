@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseUuid } from '../../src/domain/ids.ts'
-import { agUiInput, type Frame, framesOf, streamingDoors, waitingDoors } from './doors.ts'
+import { begun, say } from './door-talk.ts'
+import { agUiInput, allDoors, type Frame, framesOf } from './doors.ts'
 import {
   connect,
   hydrate,
@@ -24,23 +25,6 @@ const WatchedSchema = z.object({
 })
 
 const same = <T>(length: number, value: T): T[] => Array.from({ length }, () => value)
-
-/** Asks at each door and returns what it shows of the answer. */
-type Turn = (house: House, session: string, message: string) => Promise<string>
-const turns: [string, Turn][] = [
-  ...streamingDoors.map((door): [string, Turn] => [
-    door.name,
-    async (house, session, message) => {
-      let said = ''
-      for await (const frame of framesOf(await door.open(house, { session, message }))) said += door.textOf(frame)
-      return said
-    },
-  ]),
-  ...waitingDoors.map((door): [string, Turn] => [
-    door.name,
-    async (house, session, message) => door.textOf(await ok(await door.ask(house, { session, message }))),
-  ]),
-]
 
 /** What one exchange adds to the history. Every second one uses a tool. */
 function linesOf(message: string): Line[] {
@@ -73,7 +57,8 @@ describe('one conversation', () => {
     const history = linesOf('m0')
     let lastActivity = ''
 
-    for (const [index, [name, say]] of turns.entries()) {
+    for (const [index, door] of allDoors.entries()) {
+      const { name } = door
       const message = index % 2 === 0 ? 'look' : `m${index + 1}`
       const session = spellings[(index + offset) % 3] ?? ''
       const added = linesOf(message)
@@ -82,7 +67,10 @@ describe('one conversation', () => {
 
       const answer = added.filter(({ role }) => role === 'assistant').map(({ content }) => content)
       // AG-UI has separate messages. Doors with one text put a blank line between them.
-      expect([name, (await say(house, session, message)).replaceAll('\n\n', '')]).toEqual([name, answer.join('')])
+      expect([name, (await say(door, house, { session, message })).replaceAll('\n\n', '')]).toEqual([
+        name,
+        answer.join(''),
+      ])
       expect(house.model.told.findLast((told) => told.at(-1)?.content === message)?.map(line)).toEqual([
         ...before,
         added[0],
@@ -116,7 +104,8 @@ describe('one conversation', () => {
   test('is replayed, event by event, to whoever watches it', async () => {
     await using house = await openHouse()
     const [, ulid] = await begin(house, 'watched')
-    for (const [index, [, say]] of turns.entries()) await say(house, 'watched', `m${index + 1}`)
+    for (const [index, door] of allDoors.entries())
+      await say(door, house, { session: 'watched', message: `m${index + 1}` })
     const told: Line[] = []
     let ends = 0
 
@@ -127,10 +116,10 @@ describe('one conversation', () => {
       const last = told.at(-1)
       if (event.type === 'TEXT_MESSAGE_CONTENT' && last !== undefined) last.content += event.delta ?? ''
       if (event.type === 'RUN_FINISHED') ends += 1
-      if (ends > turns.length) break
+      if (ends > allDoors.length) break
     }
 
-    expect(told).toEqual(Array.from({ length: turns.length + 1 }, (_, index) => linesOf(`m${index}`)).flat())
+    expect(told).toEqual(Array.from({ length: allDoors.length + 1 }, (_, index) => linesOf(`m${index}`)).flat())
   })
 
   test.each([
@@ -186,13 +175,8 @@ describe('one conversation', () => {
       await house.remove(`/sessions/${spellings[1]}`)
 
       // The doors that begin a session under a name that the client chose.
-      for (const door of [...streamingDoors, ...waitingDoors].filter(({ name }) =>
-        /^POST \/(v1|$|sessions)/.test(name),
-      )) {
-        const response =
-          'open' in door
-            ? await door.open(house, { session, message: door.name })
-            : await door.ask(house, { session, message: door.name })
+      for (const door of allDoors.filter(({ name }) => /^POST \/(v1|$|sessions)/.test(name))) {
+        const response = await door.send(house, { session, message: door.name })
         if (door.name.startsWith('POST /sessions/') && spelling > 0) {
           // Our ids are never used for a second session. A name may be.
           expect(response.status).toBe(404)
@@ -239,18 +223,9 @@ describe('several agents', () => {
     await using house = await openHouse(crew)
 
     for (const { name: agent } of crew) {
-      for (const door of streamingDoors.filter(({ namesAgent }) => namesAgent)) {
-        const message = `to ${agent}`
-        const session = await begun(house)
-        let said = ''
-        for await (const frame of framesOf(await door.open(house, { session, message, agent })))
-          said += door.textOf(frame)
-        expect([door.name, said]).toEqual([door.name, `${agent}: ${message}`])
-      }
-      for (const door of waitingDoors.filter(({ namesAgent }) => namesAgent)) {
-        const session = await begun(house)
-        const response = await door.ask(house, { session, message: 'hello', agent })
-        expect([door.name, door.textOf(await ok(response))]).toEqual([door.name, `${agent}: hello`])
+      for (const door of allDoors.filter(({ namesAgent }) => namesAgent)) {
+        const ask = { session: await begun(house), message: `to ${agent}`, agent }
+        expect([door.name, await say(door, house, ask)]).toEqual([door.name, `${agent}: to ${agent}`])
       }
     }
   })
@@ -258,11 +233,11 @@ describe('several agents', () => {
   test('go on answering in the sessions that they began, at the doors that cannot name an agent', async () => {
     await using house = await openHouse(crew)
 
-    for (const door of [...streamingDoors, ...waitingDoors].filter(({ namesAgent }) => !namesAgent)) {
+    for (const door of allDoors.filter(({ namesAgent }) => !namesAgent)) {
       const session = `pilot's, then ${door.name}`
       await (await house.post('/agents/pilot', agUiInput({ session, message: 'hello' }))).text()
       const ask = { session, message: 'still there?' }
-      await ('open' in door ? door.open(house, ask) : door.ask(house, ask)).then((response) => response.text())
+      await door.send(house, ask).then((response) => response.text())
       const shown = SessionSchema.extend({ messages: z.array(z.object({ agent_name: z.string().nullable() })) })
       const { messages } = shown.parse(await ok(await house.get(`/sessions/${inPath(session)}`)))
       expect([door.name, ...messages.map((one) => one.agent_name)]).toEqual([door.name, null, 'pilot', null, 'pilot'])
@@ -273,12 +248,12 @@ describe('several agents', () => {
     await using house = await openHouse(crew)
     const detail = 'There is no agent "nobody". Agents: cook, mate, pilot.'
     const session = await begun(house)
-    const doors = [...streamingDoors, ...waitingDoors].filter(({ namesAgent }) => namesAgent)
+    const doors = allDoors.filter(({ namesAgent }) => namesAgent)
     const runsBefore = house.engine.stats().runsStarted
 
     for (const door of doors) {
       const ask = { session, message: 'hello', agent: 'nobody' }
-      const response = 'open' in door ? await door.open(house, ask) : await door.ask(house, ask)
+      const response = await door.send(house, ask)
       const isOpenAi = door.name.includes('/v1/')
       const shape = isOpenAi
         ? { error: { message: detail, type: 'invalid_request_error', param: null, code: 'model_not_found' } }
@@ -298,13 +273,6 @@ describe('several agents', () => {
     expect(house.engine.stats().runsStarted).toBe(runsBefore)
   })
 })
-
-/** The name of a new session that already has a message. */
-async function begun(house: House): Promise<string> {
-  const session = crypto.randomUUID()
-  await (await house.post('/', agUiInput({ session, message: 'hello' }))).text()
-  return session
-}
 
 async function refusal(answered: Promise<Response>): Promise<[status: number, code: string]> {
   const response = await answered

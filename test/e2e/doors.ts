@@ -1,24 +1,39 @@
-// The doors of the server as clients see them: how to ask each in a session, and what its stream contains.
+// The doors of the server as clients see them: how to ask each in a session, and what its answer contains. `door.contract.ts` and
+// the tests of all doors use it.
 
 import { z } from 'zod'
+import type { Door } from '../../src/doors.ts'
 import { type Frame, framesOf as sseFrames } from '../../src/protocols/testing/sse-reader.ts'
 import type { House } from './open-house.ts'
 
 export type { Frame }
 
 export interface Ask {
-  /** An id in either spelling, or a name. */
-  session: string
+  /** An id in either spelling, or a name. Null: a new one. */
+  session: string | null
   message: string
   /** Only for doors that can name one. */
   agent?: string
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  /** What the client calls its run and its message, where it names them. Left out: something new. */
+  id?: string
 }
 
-export interface StreamingDoor {
+interface DoorClient {
   readonly name: string
+  /** Null: it belongs to no door, and is always open. */
+  readonly door: Door | null
   /** If it does not, the session's own agent answers, or the default one. */
   readonly namesAgent: boolean
-  open(house: Pick<House, 'post' | 'get'>, ask: Ask): Promise<Response>
+  /** `Last-Event-ID` must belong to the session that the request names. */
+  readonly resumesHere: boolean
+  /** The statuses of its failures that are not the usual ones. */
+  readonly statuses: Readonly<Record<string, number>>
+  send(house: Pick<House, 'post' | 'get'>, ask: Ask): Promise<Response>
+}
+
+export interface StreamingDoor extends DoorClient {
   /** The text that a frame adds to the answer. */
   textOf(frame: Frame): string
   /** How the stream ended, for its last frame. Null for every other frame. */
@@ -52,13 +67,16 @@ const agUiWords = {
   },
 }
 
+const post = (house: Pick<House, 'post'>, ask: Ask, path: string, body: unknown, headers = {}) =>
+  house.post(path, body, { ...headers, ...ask.headers }, ask.signal)
+
 /** A RunAgentInput of AG-UI 1.0. */
-export const agUiInput = ({ session, message }: Pick<Ask, 'session'> & { message?: string }) => ({
+export const agUiInput = ({ session, message, id }: Pick<Ask, 'session' | 'id'> & { message?: string }) => ({
   protocolVersion: '1.0',
-  threadId: session,
-  runId: crypto.randomUUID(),
+  threadId: session ?? crypto.randomUUID(),
+  runId: id ?? crypto.randomUUID(),
   state: {},
-  messages: message === undefined ? [] : [{ id: crypto.randomUUID(), role: 'user', content: message }],
+  messages: message === undefined ? [] : [{ id: id ?? crypto.randomUUID(), role: 'user', content: message }],
   tools: [],
   context: [],
   forwardedProps: {},
@@ -66,16 +84,21 @@ export const agUiInput = ({ session, message }: Pick<Ask, 'session'> & { message
 
 const agUiDoor = (name: string, path: (agent: string) => string, namesAgent: boolean): StreamingDoor => ({
   name,
+  door: 'ag-ui',
   namesAgent,
-  open: (house, ask) => house.post(path(ask.agent ?? 'tester'), agUiInput(ask)),
+  resumesHere: true,
+  statuses: {},
+  send: (house, ask) => post(house, ask, path(ask.agent ?? 'tester'), agUiInput(ask)),
   ...agUiWords,
 })
 
+const agent = { door: 'rest', namesAgent: true, resumesHere: false, statuses: {} } as const
+
 const agentStream: StreamingDoor = {
+  ...agent,
   name: 'POST /agent/{name}/chat/stream',
-  namesAgent: true,
-  open: (house, { session, message, agent = 'tester' }) =>
-    house.post(`/agent/${agent}/chat/stream`, { message, session_id: session }),
+  send: (house, ask) =>
+    post(house, ask, `/agent/${ask.agent ?? 'tester'}/chat/stream`, { message: ask.message, session_id: ask.session }),
   textOf: ({ event, data }) =>
     event === 'message_delta' ? z.object({ delta: z.string() }).parse(JSON.parse(data)).delta : '',
   endOf({ event, data }) {
@@ -90,10 +113,12 @@ const ThreadEvent = z.looseObject({
   error_type: z.string().optional(),
 })
 
+const thread = { door: 'threads', namesAgent: false, resumesHere: true, statuses: {} } as const
+
 const threads: StreamingDoor = {
+  ...thread,
   name: 'POST /chat in a thread',
-  namesAgent: false,
-  open: (house, { session, message }) => house.post('/chat', { message, thread_id: session }),
+  send: (house, ask) => post(house, ask, '/chat', { message: ask.message, thread_id: ask.session }),
   textOf: ({ data }) => ThreadEvent.parse(JSON.parse(data)).token,
   endOf({ data }) {
     const { event, error_type } = ThreadEvent.parse(JSON.parse(data))
@@ -107,15 +132,25 @@ const Chunk = z.object({
   choices: z.array(z.object({ delta: z.object({ content: z.string().default('') }) })).default([]),
 })
 
+/** Clients of this API send a request again after most statuses, so what another try cannot change is 400. */
+const openAi = {
+  door: 'openai',
+  namesAgent: true,
+  resumesHere: false,
+  statuses: { run_in_progress: 400, events_gone: 400, idempotency_mismatch: 400 },
+} as const
+
 /** The end is `[DONE]`. The chunk before it says how it ended. */
 const completions: StreamingDoor = {
+  ...openAi,
   name: 'POST /v1/chat/completions',
-  namesAgent: true,
-  open: (house, { session, message, agent = 'tester' }) =>
-    house.post(
+  send: (house, ask) =>
+    post(
+      house,
+      ask,
       '/v1/chat/completions',
-      { model: agent, stream: true, messages: [{ role: 'user', content: message }] },
-      { 'X-Session-Id': session },
+      { model: ask.agent ?? 'tester', stream: true, messages: [{ role: 'user', content: ask.message }] },
+      ask.session === null ? {} : { 'X-Session-Id': ask.session },
     ),
   textOf: ({ data }) => (data === '[DONE]' ? '' : (Chunk.parse(JSON.parse(data)).choices[0]?.delta.content ?? '')),
   endOf: ({ data }) => (data === '[DONE]' ? '[DONE]' : null),
@@ -128,10 +163,15 @@ const ResponseEvent = z.looseObject({
 })
 
 const responses: StreamingDoor = {
+  ...openAi,
   name: 'POST /v1/responses',
-  namesAgent: true,
-  open: (house, { session, message, agent = 'tester' }) =>
-    house.post('/v1/responses', { model: agent, stream: true, input: message, conversation: session }),
+  send: (house, ask) =>
+    post(house, ask, '/v1/responses', {
+      model: ask.agent ?? 'tester',
+      stream: true,
+      input: ask.message,
+      ...(ask.session === null ? {} : { conversation: ask.session }),
+    }),
   textOf({ data }) {
     const { type, delta } = ResponseEvent.parse(JSON.parse(data))
     return type === 'response.output_text.delta' ? delta : ''
@@ -146,12 +186,20 @@ const responses: StreamingDoor = {
 /** The run begins in the background, then its events are read. */
 const background: StreamingDoor = {
   name: 'POST /sessions/{id}/messages, GET /runs/{id}/events',
+  door: null,
   namesAgent: true,
-  async open(house, { session, message, agent }) {
-    const body = { message, ...(agent === undefined ? {} : { agent }) }
-    const posted = await house.post(`/sessions/${encodeURIComponent(session)}/messages`, body)
+  resumesHere: false,
+  statuses: {},
+  async send(house, ask) {
+    const body = { message: ask.message, ...(ask.agent === undefined ? {} : { agent: ask.agent }) }
+    const posted = await post(
+      house,
+      ask,
+      `/sessions/${encodeURIComponent(ask.session ?? crypto.randomUUID())}/messages`,
+      body,
+    )
     if (posted.status !== 202) return posted
-    return house.get(`${posted.headers.get('location')}/events`)
+    return house.get(`${posted.headers.get('location')}/events`, ask.headers)
   },
   ...agUiWords,
 }
@@ -163,9 +211,9 @@ export const streamingDoors: readonly StreamingDoor[] = [
   agUiDoor('POST /copilotkit/agent/{name}/run', (agent) => `/copilotkit/agent/${agent}/run`, true),
   {
     ...agUiDoor('POST /invocations', () => '/invocations', false),
-    open: (house, ask) =>
-      house.post('/invocations', agUiInput({ ...ask, session: 'what the client calls it' }), {
-        'X-Amzn-Bedrock-AgentCore-Runtime-Session-Id': ask.session,
+    send: (house, ask) =>
+      post(house, ask, '/invocations', agUiInput({ ...ask, session: 'what the client calls it' }), {
+        'X-Amzn-Bedrock-AgentCore-Runtime-Session-Id': ask.session ?? crypto.randomUUID(),
       }),
   },
   agentStream,
@@ -176,51 +224,56 @@ export const streamingDoors: readonly StreamingDoor[] = [
 ]
 
 /** The doors that answer at the end, with the text of the answer. */
-export interface WaitingDoor {
-  readonly name: string
-  readonly namesAgent: boolean
-  ask(house: Pick<House, 'post'>, ask: Ask): Promise<Response>
+export interface WaitingDoor extends DoorClient {
+  /** `body` is parsed if it is JSON. */
   textOf(body: unknown): string
 }
 
 export const waitingDoors: readonly WaitingDoor[] = [
   {
+    ...agent,
     name: 'POST /agent/{name}/chat',
-    namesAgent: true,
-    ask: (house, { session, message, agent = 'tester' }) =>
-      house.post(`/agent/${agent}/chat`, { message, session_id: session }),
+    send: (house, ask) =>
+      post(house, ask, `/agent/${ask.agent ?? 'tester'}/chat`, { message: ask.message, session_id: ask.session }),
     textOf: (body) => z.object({ content: z.string() }).parse(body).content,
   },
   {
     name: 'POST /chat in a session',
+    door: 'rest',
     namesAgent: false,
-    ask: (house, { session, message }) => house.post('/chat', { message, session_id: session }),
+    resumesHere: false,
+    statuses: { invalid_request: 422 },
+    send: (house, ask) => post(house, ask, '/chat', { message: ask.message, session_id: ask.session }),
     textOf: (body) => z.object({ message: z.string() }).parse(body).message,
   },
   {
+    ...thread,
     name: 'POST /chat in a thread, whole',
-    namesAgent: false,
-    ask: (house, { session, message }) => house.post('/chat', { message, thread_id: session, stream: false }),
+    send: (house, ask) => post(house, ask, '/chat', { message: ask.message, thread_id: ask.session, stream: false }),
     textOf: (body) => z.object({ message: z.object({ content: z.string() }) }).parse(body).message.content,
   },
   {
+    ...openAi,
     name: 'POST /v1/chat/completions, whole',
-    namesAgent: true,
-    ask: (house, { session, message, agent = 'tester' }) =>
-      house.post('/v1/chat/completions', {
-        model: agent,
-        messages: [{ role: 'user', content: message }],
-        metadata: { session_id: session },
+    send: (house, ask) =>
+      post(house, ask, '/v1/chat/completions', {
+        model: ask.agent ?? 'tester',
+        messages: [{ role: 'user', content: ask.message }],
+        ...(ask.session === null ? {} : { metadata: { session_id: ask.session } }),
       }),
     textOf: (body) =>
       z.object({ choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })]) }).parse(body).choices[0]
         .message.content,
   },
   {
+    ...openAi,
     name: 'POST /v1/responses, whole',
-    namesAgent: true,
-    ask: (house, { session, message, agent = 'tester' }) =>
-      house.post('/v1/responses', { model: agent, input: message, conversation: { id: session } }),
+    send: (house, ask) =>
+      post(house, ask, '/v1/responses', {
+        model: ask.agent ?? 'tester',
+        input: ask.message,
+        ...(ask.session === null ? {} : { conversation: { id: ask.session } }),
+      }),
     textOf: (body) =>
       z
         .object({ output: z.array(z.object({ content: z.tuple([z.object({ text: z.string() })]) })) })
@@ -229,3 +282,7 @@ export const waitingDoors: readonly WaitingDoor[] = [
         .join('\n\n'),
   },
 ]
+
+export type AnyDoor = StreamingDoor | WaitingDoor
+
+export const allDoors: readonly AnyDoor[] = [...streamingDoors, ...waitingDoors]

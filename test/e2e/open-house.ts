@@ -63,12 +63,13 @@ export async function openHouse(
     tools: Object.fromEntries(agents.map(({ name }) => [name, [{ ...look, ...rules }]])),
   })
   undo.defer(() => app.close({ drainMs: 0 }))
-  const { url, engine, approvals } = await app.listen()
+  const { url, engine, approvals, tokens } = await app.listen()
   const opened = undo.move()
 
-  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}, signal: AbortSignal | null = null) =>
     fetch(url + path, {
       method: 'POST',
+      signal,
       headers: { 'Content-Type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
@@ -78,9 +79,10 @@ export async function openHouse(
     model,
     engine,
     approvals,
+    tokens,
     close: () => app.close({ drainMs: 0 }),
     post,
-    get: (path: string) => fetch(url + path),
+    get: (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers }),
     remove: (path: string) => fetch(url + path, { method: 'DELETE' }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -110,7 +110,7 @@ test('an answer in Slack counts once after another server has taken the channels
   await until(() => slack.socketCount === 1)
 
   // A person is impatient, and presses twice.
-  const click = { user: ANA, channel: OPS, ts: card.ts, actionId: 'quarterdeck:accept' }
+  const click = { user: ANA, channel: OPS, ts: card.ts, actionId: 'quarterdeck:approve' }
   await Promise.all([slack.click(click), slack.click({ ...click, stale: true })])
   const isUsed = (message: Pick<ShownMessage, 'text' | 'blocks'>) => textOf(message).includes('Used ')
   await until(() => cardsOf(slack).some(isUsed))

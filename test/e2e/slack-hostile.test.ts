@@ -70,7 +70,7 @@ test(
       // The text comes back once more in what only a person sees, and on a card that is over.
       const cards = [...house.cards(ROOM), ...house.cards(OPS)]
       for (const { channel, ts, blocks } of cards) {
-        const first = JSON.stringify(blocks).match(/quarterdeck:(accept|continue|resume|nudge|choose:0)/)?.[1] ?? ''
+        const first = JSON.stringify(blocks).match(/quarterdeck:(approve|continue|resume|nudge|answer:0)/)?.[1] ?? ''
         await house.slack.click({ user: ANN, channel, ts, actionId: `quarterdeck:${first}` })
       }
       await house.slack.slash({ user: ANN, channel: ROOM, text: 'sessions' })

@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
   {
     kind: 'tool_call',
     path: '/approvals',
-    first: 'accept',
+    first: 'approve',
     isDangerous: true,
     taken: { status: 'consumed', decided_by: 'ann' },
     text: 'reject Wrong folder.',
@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
   {
     kind: 'question',
     path: '/approvals',
-    first: 'choose:0',
+    first: 'answer:0',
     taken: { status: 'answered', decided_by: 'ann' },
     text: 'answer l',
     written: { status: 'answered', decided_by: 'ann' },
@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
   {
     kind: 'diff',
     path: '/approvals',
-    first: 'accept',
+    first: 'approve',
     taken: { status: 'approved', ...byAnn },
     heard: { status: 'approved' },
     text: 'no, not today',
@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   {
     kind: 'permission',
     path: '/approvals',
-    first: 'accept',
+    first: 'approve',
     isDangerous: true,
     taken: { status: 'consumed', ...byAnn },
     heard: { behavior: 'allow', updatedInput: { command: 'npm test' } },
@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
   {
     kind: 'policy',
     path: '/approvals',
-    first: 'accept',
+    first: 'approve',
     isDangerous: true,
     taken: { status: 'approved', ...byAnn },
     heard: { auto_approved: true },
@@ -191,19 +191,19 @@ describe('a card in a whole server', { timeout: BUSY_MS }, () => {
     {
       kind: 'diff' as const,
       file: { name: 'a.txt', content: 'one\nfour\n' },
-      press: ['accept'],
+      press: ['approve'],
       heard: { status: 'approved', edited: true, diff: expect.stringContaining('+four') },
     },
     {
       kind: 'permission' as const,
       file: { name: 'input.json', content: '{"command":"npm run lint"}' },
-      press: ['confirm:accept'],
+      press: ['confirm:approve'],
       heard: { behavior: 'allow', updatedInput: { command: 'npm run lint' } },
     },
     {
       kind: 'tool_call' as const,
       file: { name: 'input.json', content: '{"path":"/tmp/b"}' },
-      press: ['confirm:accept'],
+      press: ['confirm:approve'],
       heard: {},
     },
   ])('of the kind $kind takes an edit, shows it again, and then its yes', async ({ kind, file, press, heard }) => {
@@ -239,7 +239,8 @@ describe('a card in a whole server', { timeout: BUSY_MS }, () => {
 
       const acks = await Promise.all([house.press(ANN, card, first), house.press(ANN, card, first)])
       expect(acks.map(({ isAcked }) => isAcked)).toEqual([true, true])
-      if (row.isDangerous) await house.press(ANN, await house.whispered(ANN, room, 'confirm:accept'), 'confirm:accept')
+      if (row.isDangerous)
+        await house.press(ANN, await house.whispered(ANN, room, 'confirm:approve'), 'confirm:approve')
       if (kind === 'policy') await closed(house, card)
       if (kind === 'alert') await until(async () => (await house.read(`${path}/${recordOf(card)}`)).status === 'nudged')
       expect(await heard()).toMatchObject(row.heard ?? {})
@@ -288,7 +289,7 @@ test(
       for (const card of all()) expect(textOf(card)).toMatch(/Expired|Nobody answered in time|Timed out/)
       const [late] = quiet.cards('C0DIFF')
       const { channel = '', ts = '' } = late ?? {}
-      await quiet.slack.click({ user: ANN, channel, ts, actionId: 'quarterdeck:accept', stale: true })
+      await quiet.slack.click({ user: ANN, channel, ts, actionId: 'quarterdeck:approve', stale: true })
       const told = await until(() => quiet.slack.ephemerals(channel, ANN).at(-1))
       expect(textOf(told)).toContain('Expired')
     } finally {

@@ -1,20 +1,18 @@
 import { HttpAgent } from '@ag-ui/client'
 import { describe, expect, test } from 'vitest'
 import { isFinished } from '../../src/domain/run.ts'
+import { isQuick, runs } from '../tier.ts'
 import { entriesOf } from './evidence.ts'
-import { hunt } from './mutants/hunt.ts'
-import { mutants } from './mutants/mutants.ts'
-import regressions from './regressions.json' with { type: 'json' }
 import { describeFailure } from './report.ts'
 import { runTrial, type Trial } from './trial.ts'
 
 // How many seeds the suite plays, and where it begins: a number, so that a busy machine looks as hard as a quiet one.
 // `npm run sim -- --seeds 2000` looks longer.
-const SEEDS = Number(process.env.SIM_SEEDS ?? 20)
+const SEEDS = Number(process.env.SIM_SEEDS ?? runs(20))
 /** Each seed with agents elsewhere takes longer. */
-const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? 8)
+const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? runs(8))
 /** One to three replicas each. */
-const REPLICA_SEEDS = Number(process.env.SIM_REPLICA_SEEDS ?? 12)
+const REPLICA_SEEDS = Number(process.env.SIM_REPLICA_SEEDS ?? runs(12))
 /** Every so many seeds one is played again. */
 const AGAIN_EVERY = 5
 const FROM = Number(process.env.SIM_FROM ?? 1)
@@ -31,7 +29,7 @@ async function playAgain(
 }
 
 /** The first trials, which two tests look at. Nobody changes a trial that is over. */
-const FIRST_SEEDS = [1, 2, 3, 4, 5, 6]
+const FIRST_SEEDS = isQuick ? [1] : [1, 2, 3, 4, 5, 6]
 const first = new Map<number, Promise<Trial>>()
 function playOnce(seed: number): Promise<Trial> {
   const trial = first.get(seed) ?? runTrial({ seed })
@@ -83,16 +81,8 @@ describe('the fault simulator', () => {
     process.stdout.write(`replicas: seeds ${FROM} to ${FROM + REPLICA_SEEDS - 1}, ${JSON.stringify(total)}\n`)
   })
 
-  test.each(regressions)(
-    'seed $seed stays sound: $was',
-    { timeout: PATIENCE_MS },
-    async ({ seed, replicas = false }) => {
-      expectSound(await runTrial({ seed, replicas }))
-    },
-  )
-
   test('writes runs that the real AG-UI client accepts', { timeout: PATIENCE_MS }, async () => {
-    let runs = 0
+    let played = 0
     for (const seed of FIRST_SEEDS) {
       const { evidence } = await playOnce(seed)
       for (const { log, stored, runs: records } of evidence.sessions.values()) {
@@ -102,16 +92,11 @@ describe('the fault simulator', () => {
           if (entries.length > 150) continue
           await accept(entries)
           await accept(entriesOf(stored, run.id))
-          runs += 1
+          played += 1
         }
       }
     }
-    expect(runs).toBeGreaterThan(20)
-  })
-
-  test.each(mutants)('catches the planted bug $name: $bug', { timeout: PATIENCE_MS }, async (mutant) => {
-    const { seed, tried, unexpected } = await hunt(mutant)
-    expect({ seed, tried, unexpected }).toEqual({ seed: expect.any(Number), tried, unexpected })
+    expect(played).toBeGreaterThan(isQuick ? 2 : 20)
   })
 })
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
+import { credentialNames, credentialVariable } from '../../operators/credentials/credentials.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { programName } from '../program-name.ts'
@@ -20,7 +21,7 @@ const SAME_TERMINATE_MS = 1_000
 export const ownVariables = [
   ...['QUARTERDECK_TOKEN', 'QUARTERDECK_OPERATOR_TOKEN', 'QUARTERDECK_CONFIG_DIR'],
   ...['QUARTERDECK_STORE', 'QUARTERDECK_TELEMETRY_HEADERS'],
-  ...['SLACK_APP_TOKEN', 'SLACK_BOT_TOKEN', 'SLACK_TEAM_ID', 'NTFY_TOKEN', 'WEBHOOK_SECRET'],
+  ...credentialNames.map(credentialVariable),
 ]
 
 /** Overwrites variables where the system shows those that the process began with; false if it cannot. The launcher in `bin` has it. */

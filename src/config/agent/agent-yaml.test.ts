@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import type { Environment } from '../source/env-file.ts'
@@ -653,7 +654,7 @@ describe('a file that is not an agent', () => {
         }
         expect(issues.length).toBeGreaterThan(0)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

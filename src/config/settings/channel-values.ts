@@ -1,15 +1,9 @@
 // Schemas for the values of the settings about the ways to reach operators.
 
 import { z } from 'zod'
-import {
-  type NotifyKind,
-  type NotifySettings,
-  notifyKinds,
-  type QuietHours,
-  type WebhookSettings,
-} from '../../domain/channel-settings.ts'
+import { type NotifyKind, type NotifySettings, notifyKinds, type QuietHours } from '../../domain/channel-settings.ts'
 import { duration } from '../source/duration.ts'
-import { key, oneOrMore, reporter } from '../source/schema-key.ts'
+import { key, oneOrMore } from '../source/schema-key.ts'
 
 /** Without a name, a password, a query or a fragment. The server gets it without a slash at the end. */
 export const httpUrl = () =>
@@ -32,42 +26,21 @@ export const contactAddress = () =>
     })
     .transform((value): string | null => value)
 
-const kindList = () => oneOrMore(z.enum(notifyKinds)).transform((list): NotifyKind[] => [...new Set(list)])
+export const kindList = () => oneOrMore(z.enum(notifyKinds)).transform((list): NotifyKind[] => [...new Set(list)])
 
-const KINDS_TEXT = `a list of ${notifyKinds.join(', ')}`
+export const KINDS_TEXT = `a list of ${notifyKinds.join(', ')}`
 
-const webhook = () =>
-  z.strictObject({
-    name: key(
-      z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/),
-      'Names it in lists and in the log.',
-      'pager',
-      'up to 32 lower-case letters, digits, - and _',
-    ),
-    url: key(
-      z.string().refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), { error: '' }),
-      'Gets a POST for each change.',
-      'https://example.com/hook',
-      'an http or https address',
-    ),
-    kinds: key(kindList(), 'What it is told about; everything if left out.', ['approval'], KINDS_TEXT).optional(),
-  })
-
-export const webhookList = () =>
+export const slackUserId = () =>
   z
-    .array(webhook())
-    .max(20)
-    .superRefine((list, context) => {
-      for (const [index, { name }] of list.entries()) {
-        const first = list.findIndex((other) => other.name === name)
-        if (first < index) reporter(context)([index, 'name'], `entry ${first + 1} already has the name ${name}.`)
-      }
-    })
-    .transform((list): WebhookSettings[] =>
-      list.map(({ name, url, kinds }) => ({ name, url, kinds: kinds ?? [...notifyKinds] })),
-    )
+    .string()
+    .regex(/^[UW][A-Z0-9]{1,30}$/)
+    .meta({ expected: 'the id of a Slack user, such as U012AB3CD' })
 
-export const ntfyTopic = () => z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
+export const slackChannelId = () =>
+  z
+    .string()
+    .regex(/^[CGD][A-Z0-9]{1,30}$/)
+    .meta({ expected: 'the id of a Slack channel, such as C012AB3CD' })
 
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d) ?- ?([01]\d|2[0-3]):([0-5]\d)$/
 

@@ -12,23 +12,21 @@ import {
   providerName,
   roleRules,
 } from './identity-values.ts'
-import { setting } from './setting.ts'
+import { fileSetting } from './setting.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 
 const header = (name: string, description: string) =>
-  setting<string>({
+  fileSetting<string>({
     schema: headerName(),
     description,
     expected: 'the name of a header, without _',
     example: name,
     default: name.toLowerCase(),
     defaultText: name,
-    flag: null,
-    env: [],
   })
 
 export const identityTable = {
-  oidc: setting<IssuerSettings[]>({
+  oidc: fileSetting<IssuerSettings[]>({
     schema: issuerList(),
     description:
       'OpenID Connect providers whose tokens count here: a list with `name`, `issuer`, `audience`, and, if they differ from the usual, `jwks_uri`, `algorithms`, `clock_tolerance`, `claims`, `roles` and `required`. [identity.md](identity.md) has examples.',
@@ -36,10 +34,8 @@ export const identityTable = {
     example: [{ name: 'corp', issuer: 'https://sso.example.com/realms/corp', audience: 'quarterdeck' }],
     default: [],
     defaultText: 'none',
-    flag: null,
-    env: [],
   }),
-  'proxy_auth.trusted': setting<string[]>({
+  'proxy_auth.trusted': fileSetting<string[]>({
     schema: networkList(),
     description:
       'Addresses or networks of a proxy that has signed people in. Only from there, the headers below say who a request is from. Everybody who can send from these addresses can be anybody.',
@@ -47,18 +43,14 @@ export const identityTable = {
     example: ['10.0.3.7'],
     default: [],
     defaultText: 'none: these headers are ignored',
-    flag: null,
-    env: [],
   }),
-  'proxy_auth.name': setting<string>({
+  'proxy_auth.name': fileSetting<string>({
     schema: providerName(),
     description:
       'Begins the names of the users that the proxy names. Give it the name of an `oidc` provider if both know the same people by the same names.',
     expected: PROVIDER_NAME_TEXT,
     example: 'corp',
     default: 'proxy',
-    flag: null,
-    env: [],
   }),
   'proxy_auth.user_header': header('X-Forwarded-User', 'Header with the name of the user.'),
   'proxy_auth.groups_header': header(
@@ -66,17 +58,15 @@ export const identityTable = {
     'Header with the groups of the user, with commas between them.',
   ),
   'proxy_auth.email_header': header('X-Forwarded-Email', 'Header with the address of the user, to be shown.'),
-  'proxy_auth.roles': setting<RoleRules>({
+  'proxy_auth.roles': fileSetting<RoleRules>({
     schema: roleRules(),
     description: 'Which groups may do what: `user`, `operator` and `admin`, each with a list of groups.',
     expected: 'user, operator and admin with lists of groups',
     example: { operator: ['on-call'] },
     default: NO_RULES,
     defaultText: 'everybody may talk, `operators` may decide',
-    flag: null,
-    env: [],
   }),
-  'limits.per_day': setting<DayLimitSettings>({
+  'limits.per_day': fileSetting<DayLimitSettings>({
     schema: dayLimits(),
     description:
       'What a user may use in a day (UTC): `runs`, `tokens` and `cost`, by `default`, for `groups` and for `users`. More is refused (429) until the next day. Answers to what an agent asked are never refused.',
@@ -84,8 +74,6 @@ export const identityTable = {
     example: { default: { runs: 200, cost: 5 } },
     default: { default: {}, groups: {}, users: {} },
     defaultText: 'none',
-    flag: null,
-    env: [],
   }),
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { ModelPrice, PriceSettings } from '../../domain/prices.ts'
 import { key } from '../source/schema-key.ts'
-import { setting } from './setting.ts'
+import { fileSetting } from './setting.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 
 const price = () => z.number().min(0).max(1_000_000)
@@ -26,16 +26,14 @@ const modelPrice = () =>
     )
 
 export const priceTable = {
-  'prices.currency': setting<string>({
+  'prices.currency': fileSetting<string>({
     schema: z.string().regex(/^[A-Z]{3}$/),
     description: 'Currency of `prices.models`.',
     expected: 'three capital letters, such as USD',
     example: 'EUR',
     default: 'USD',
-    flag: null,
-    env: [],
   }),
-  'prices.models': setting<Readonly<Record<string, ModelPrice>>>({
+  'prices.models': fileSetting<Readonly<Record<string, ModelPrice>>>({
     schema: z
       .record(z.string().regex(/^[^/]+\/.+$/), modelPrice())
       .transform((value): Readonly<Record<string, ModelPrice>> => value),
@@ -45,8 +43,6 @@ export const priceTable = {
     example: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025 } },
     default: {},
     defaultText: 'none',
-    flag: null,
-    env: [],
   }),
 }
 

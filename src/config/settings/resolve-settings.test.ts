@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { testOperator } from '../../domain/testing/test-operator.ts'
+import { doorNames } from '../../doors.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import { type ResolveInput, resolveSettings } from './resolve-settings.ts'
 import type { ServerSettings } from './server-settings.ts'
@@ -59,10 +60,8 @@ const noSupervision: ServerSettings['supervision'] = {
 
 const noChannels: ServerSettings['channels'] = {
   publicUrl: null,
-  slack: { detail: 'standard', apiUrl: 'https://slack.com/api/' },
-  ntfy: { url: 'https://ntfy.sh' },
-  webPush: { contact: null },
-  webhooks: [],
+  // `channel-settings.test.ts` looks at each of them.
+  own: expect.any(Object),
 }
 
 describe('settings', () => {
@@ -82,7 +81,7 @@ describe('settings', () => {
         hosts: ['127.0.0.1', '::1'],
         port: 8000,
         loopback: true,
-        protocols: ['ag-ui', 'rest', 'threads', 'openai', 'mcp'],
+        protocols: doorNames,
         cors: { origins: ['local'] },
         allowedHosts: [],
         log: { level: 'info', format: 'json', content: false },
@@ -236,7 +235,7 @@ telemetry:
     [{ HOST: '127.0.0.2' }, (s) => s.host, '127.0.0.2'],
     [{ AGUI_PORT: '81' }, (s) => s.port, 81],
     [{ QUARTERDECK_PROTOCOLS: 'openai, AG-UI' }, (s) => s.protocols, ['ag-ui', 'openai']],
-    [{ QUARTERDECK_PROTOCOLS: 'all' }, (s) => s.protocols.length, 5],
+    [{ QUARTERDECK_PROTOCOLS: 'all' }, (s) => s.protocols, doorNames],
     [{ QUARTERDECK_CORS_ORIGINS: 'local,https://a.example' }, (s) => s.cors.origins, ['local', 'https://a.example']],
     [{ LOG_LEVEL: 'WARNING' }, (s) => s.log.level, 'warn'],
     [{ LOG_LEVEL: 'Critical' }, (s) => s.log.level, 'error'],
@@ -319,11 +318,11 @@ describe('a wrong setting', () => {
     ],
     [
       { flags: { protocols: ['rest', 'agui'] } },
-      '--protocol: expected one of ag-ui, rest, threads, openai, mcp, found "agui". Did you mean ag-ui?',
+      `--protocol: expected one of ${doorNames.join(', ')}, found "agui". Did you mean ag-ui?`,
     ],
     [
       { env: { QUARTERDECK_PROTOCOLS: ',' } },
-      'QUARTERDECK_PROTOCOLS: expected all, or a list of ag-ui, rest, threads, openai, mcp, found an empty list. Write e.g. QUARTERDECK_PROTOCOLS=ag-ui,rest',
+      `QUARTERDECK_PROTOCOLS: expected all, or a list of ${doorNames.join(', ')}, found an empty list. Write e.g. QUARTERDECK_PROTOCOLS=ag-ui,rest`,
     ],
     [
       { flags: { 'cors.origins': ['https://a.example/path'] } },

@@ -29,8 +29,8 @@ export interface ResolvedSettings {
   secretVariables: string[]
 }
 
-/** What only the server may know. The address of a store or a webhook may hold a password. */
-export const secretKeys = settingKeys.filter((key) => settings[key].secret || key === 'store' || key === 'webhooks')
+/** What only the server may know. */
+export const secretKeys = settingKeys.filter((key) => settings[key].holdsSecrets)
 
 /** Throws a `ConfigError` with every mistake in all sources. */
 export function resolveSettings({ onTerminal, ...sources }: ResolveInput): ResolvedSettings {

@@ -4,7 +4,8 @@ import type { PriceSettings } from '../../domain/prices.ts'
 import type { StoreSettings } from '../../domain/store-settings.ts'
 import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
 import type { TelemetrySettings } from '../../domain/telemetry-settings.ts'
-import type { LogLevel, Protocol } from './setting-values.ts'
+import type { Door } from '../../doors.ts'
+import type { LogLevel } from './setting-values.ts'
 
 /** The settings in the form that the server uses: complete and checked. A name says its unit. */
 export interface ServerSettings {
@@ -15,7 +16,7 @@ export interface ServerSettings {
   port: number
   /** Only this machine can connect. */
   loopback: boolean
-  protocols: readonly Protocol[]
+  protocols: readonly Door[]
   /** Origins of web pages. `local`: pages on this machine, any port; `*`: all pages (then it is the only entry). */
   cors: { origins: readonly string[] }
   /** Further allowed names in a Host header, `name` or `name:port`. */

@@ -2,17 +2,15 @@
 
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { type Door, doorNames } from '../../doors.ts'
 import { isSpan, secondsOf, spanInput } from '../source/duration.ts'
 import { count, oneOrMore } from '../source/schema-key.ts'
 
-export const protocolNames = ['ag-ui', 'rest', 'threads', 'openai', 'mcp'] as const
-export type Protocol = (typeof protocolNames)[number]
-
 export const protocolList = () =>
   z
-    .union([z.array(z.enum(protocolNames)).min(1), z.enum(['all', ...protocolNames])])
-    .transform((value): Protocol[] =>
-      value === 'all' ? [...protocolNames] : protocolNames.filter((name) => [value].flat().includes(name)),
+    .union([z.array(z.enum(doorNames)).min(1), z.enum(['all', ...doorNames])])
+    .transform((value): Door[] =>
+      value === 'all' ? [...doorNames] : doorNames.filter((name) => [value].flat().includes(name)),
     )
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

@@ -18,6 +18,8 @@ export interface Setting<T = unknown> {
   description: string
   example: unknown
   secret: boolean
+  /** A secret may stand somewhere in it, such as a password in an address. */
+  holdsSecrets: boolean
   /** Whether it is a path, or a list of entries with a `path`. In quarterdeck.yaml, a path is relative to that file. */
   path: boolean
 }
@@ -33,6 +35,7 @@ interface SettingInput<T> {
   defaultText?: string
   repeatable?: boolean
   secret?: boolean
+  holdsSecrets?: boolean
   path?: boolean
 }
 
@@ -44,9 +47,14 @@ export function setting<T>(input: SettingInput<T>): Setting<T> {
     defaultText: input.defaultText ?? String(input.default),
     repeatable: input.repeatable ?? false,
     secret: input.secret ?? false,
+    holdsSecrets: input.holdsSecrets ?? input.secret ?? false,
     path: input.path ?? false,
   }
 }
+
+/** It has no flag and no variable: who decides, what runs and where messages go must not come from a `.env` that an agent can write. */
+export const fileSetting = <T>(input: Omit<SettingInput<T>, 'flag' | 'env'>): Setting<T> =>
+  setting({ ...input, flag: null, env: [] })
 
 /** `--cors-origins <origins>` -> `--cors-origins` */
 export const flagName = (flag: string): string => flag.replace(/ .*$/, '')

@@ -17,8 +17,6 @@ const onlyInFile = [
   'host_cli',
   'host_cli_args',
   'commands',
-  'slack.channel_id',
-  'slack.channels',
   ...Object.keys(channelTable),
   ...Object.keys(priceTable),
   ...Object.keys(identityTable),

@@ -3,6 +3,7 @@
 // generated from it. `resolve-settings.ts` turns the values into what the server uses.
 
 import { z } from 'zod'
+import { doorNames } from '../../doors.ts'
 import { durationExpectation } from '../source/duration.ts'
 import { count } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
@@ -17,7 +18,6 @@ import {
   origins,
   path,
   protocolList,
-  protocolNames,
   span,
   spanOrNever,
   storeKind,
@@ -49,10 +49,10 @@ const table = {
   }),
   protocols: setting({
     schema: protocolList(),
-    description: `Open doors: ${protocolNames.join(', ')}. A closed door answers 404 and says that it is closed.`,
-    expected: `all, or a list of ${protocolNames.join(', ')}`,
+    description: `Open doors: ${doorNames.join(', ')}. A closed door answers 404 and says that it is closed.`,
+    expected: `all, or a list of ${doorNames.join(', ')}`,
     example: ['ag-ui', 'rest'],
-    default: [...protocolNames],
+    default: [...doorNames],
     defaultText: 'all',
     flag: '--protocol <names>',
     repeatable: true,
@@ -134,6 +134,7 @@ const table = {
     expected: 'sqlite, :memory: or postgres://user@host/database',
     example: 'sqlite',
     default: 'sqlite',
+    holdsSecrets: true,
     flag: '--store <kind>',
     env: ['QUARTERDECK_STORE'],
   }),

@@ -65,9 +65,17 @@ ipc_name: desk
         { path: '/srv/blog', id: null, channelId: null, label: null },
       ],
       operators: [
-        { ...nobody, name: 'ada', slack: 'U1', console: 'ada@work', logins: ['corp:ada'], local: true, admin: true },
+        {
+          ...nobody,
+          name: 'ada',
+          contacts: { slack: 'U1' },
+          console: 'ada@work',
+          logins: ['corp:ada'],
+          local: true,
+          admin: true,
+        },
         { ...nobody, name: 'ben', group: 'night' },
-        { ...nobody, name: 'U9', slack: 'U9' },
+        { ...nobody, name: 'U9', contacts: { slack: 'U9' } },
       ],
       operatorGroups: [{ group: 'sre', admin: true }],
       escalation: [
@@ -129,7 +137,7 @@ ipc_name: desk
 
   test.each([
     ['operators: [{ name: ada }]', [{ ...nobody, name: 'ada', local: true }]],
-    ['authorized_user_ids: [U1, U1]', [{ ...nobody, name: 'U1', slack: 'U1', local: true }]],
+    ['authorized_user_ids: [U1, U1]', [{ ...nobody, name: 'U1', contacts: { slack: 'U1' }, local: true }]],
   ])('a sole operator is also local: %s', (yaml, operators) => {
     expect(resolve(yaml).operators).toEqual(operators)
   })
@@ -245,13 +253,13 @@ describe('every setting about agents elsewhere', () => {
     'workspaces.channelId': 'supervision/sessions/attach-agent.ts',
     'workspaces.label': 'supervision/sessions/attach-agent.ts',
     'operators.name': people,
-    'operators.slack': 'operators/slack/create-slack.ts',
+    'operators.contacts.slack': 'operators/slack/channel.ts',
+    'operators.contacts.ntfy': 'operators/ntfy/create-ntfy.ts',
     'operators.console': people,
     'operators.logins': people,
     'operators.local': people,
     'operators.admin': people,
     'operators.group': people,
-    'operators.ntfy': 'create-notices.ts',
     'operators.notify.kinds': told,
     'operators.notify.quietHours': told,
     'operators.notify.digestMs': told,
@@ -284,7 +292,7 @@ describe('every setting about agents elsewhere', () => {
   test('is read by a part of the server', () => {
     const yaml = `
 workspaces: [{ path: /srv/shop }]
-operators: { people: [{ name: ada }, { group: sre }], escalation: [{ after: 1m, to: ada }] }
+operators: { people: [{ name: ada, slack: U1, ntfy: t }, { group: sre }], escalation: [{ after: 1m, to: ada }] }
 commands: { ls: [ls] }`
     expect(leaves(resolve(yaml)).sort()).toEqual(Object.keys(readers).sort())
     const unread = Object.entries(readers).filter(([key, file]) => {

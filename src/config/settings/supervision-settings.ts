@@ -4,10 +4,11 @@
 import { z } from 'zod'
 import { mostNeeded, ONE_PERSON } from '../../domain/quorum.ts'
 import type { SupervisionSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import { contactKinds } from '../../operators/channels.ts'
 import { durationExpectation } from '../source/duration.ts'
 import { count, text } from '../source/schema-key.ts'
-import { notifySettings } from './channel-values.ts'
-import { setting } from './setting.ts'
+import { notifySettings, slackUserId } from './channel-values.ts'
+import { fileSetting, setting } from './setting.ts'
 import { span } from './setting-values.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 import {
@@ -17,11 +18,11 @@ import {
   folder,
   type OperatorsValue,
   operators,
-  slackChannelId,
-  slackUserId,
   socketName,
   workspaceList,
 } from './supervision-values.ts'
+
+const CONTACTS = contactKinds.map(({ name }) => `\`${name}\``).join(', ')
 
 const NUDGE =
   'Are you still working? Call heartbeat with your progress. If you need a person, call forward_prompt. If you are done, say so.'
@@ -50,7 +51,7 @@ export const supervisionTable = {
     flag: null,
     env: ['QUARTERDECK_DEFAULT_WORKSPACE_ROOT'],
   }),
-  workspaces: setting<WorkspaceSettings[]>({
+  workspaces: fileSetting<WorkspaceSettings[]>({
     schema: workspaceList(),
     description:
       'Folders in which supervised agents may work, with `path`, `id`, `channel_id` and `label`. Refused: `/`, the home folder, and every folder that is, contains or lies within the config, data or runtime folder of the server.',
@@ -59,29 +60,22 @@ export const supervisionTable = {
     default: [],
     defaultText: 'none',
     path: true,
-    flag: null,
-    env: [],
   }),
-  operators: setting<OperatorsValue>({
+  operators: fileSetting<OperatorsValue>({
     schema: operators(),
-    description:
-      'People who decide: a list with `name`, `slack`, `ntfy`, `notify`, `console`, `logins`, `local`, `admin` and `group`, or only `group` and `admin` for all members of a group of an identity provider; or `people` with that list, `escalation` (who else may decide after a while) and `quorum` (how many must say yes). A sole operator is also `local`.',
+    description: `People who decide: a list with \`name\`, ${CONTACTS}, \`notify\`, \`console\`, \`logins\`, \`local\`, \`admin\` and \`group\`, or only \`group\` and \`admin\` for all members of a group of an identity provider; or \`people\` with that list, \`escalation\` (who else may decide after a while) and \`quorum\` (how many must say yes). A sole operator is also \`local\`.`,
     expected: 'a list of operators, each with a name or a group, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
     default: { people: [], groups: [], escalation: [], quorum: ONE_PERSON },
     defaultText: 'one, called `local_user`',
-    flag: null,
-    env: [],
   }),
-  authorized_user_ids: setting<string[]>({
+  authorized_user_ids: fileSetting<string[]>({
     schema: z.array(slackUserId()),
     description: 'Short for operators who are only in Slack: the ids of these users. Each id is also the name.',
     expected: 'a list of ids of Slack users, such as U012AB3CD',
     example: ['U012AB3CD'],
     default: [],
     defaultText: 'none',
-    flag: null,
-    env: [],
   }),
   max_concurrent_sessions: setting({
     schema: count().max(1000),
@@ -104,7 +98,7 @@ export const supervisionTable = {
     flag: null,
     env: ['QUARTERDECK_MAX_CONCURRENT_SESSIONS_TOTAL'],
   }),
-  host_cli: setting({
+  host_cli: fileSetting({
     schema: text().transform((value): string | null => value),
     description:
       'Program that `quarterdeck ctl start` runs, by name or path: a coding agent that `quarterdeck connect` knows, or another one that takes a file with MCP servers. For another one, write `{mcp_config}` in `host_cli_args` where that file is named, and `{prompt_file}` if it does not read its prompt from its input.',
@@ -112,18 +106,14 @@ export const supervisionTable = {
     example: 'claude',
     default: null,
     defaultText: 'none: agents cannot be started from here',
-    flag: null,
-    env: [],
   }),
-  host_cli_args: setting<string[]>({
+  host_cli_args: fileSetting<string[]>({
     schema: argumentList(),
     description: 'Further arguments of `host_cli`.',
     expected: 'a list of arguments',
     example: ['--model', 'opus'],
     default: [],
     defaultText: 'none',
-    flag: null,
-    env: [],
   }),
   'timeouts.approval_seconds': seconds(
     'timeouts.approval_seconds',
@@ -176,7 +166,7 @@ export const supervisionTable = {
     flag: null,
     env: ['QUARTERDECK_STALL_DEFAULT_NUDGE_MESSAGE'],
   }),
-  commands: setting<Readonly<Record<string, string | readonly string[]>>>({
+  commands: fileSetting<Readonly<Record<string, string | readonly string[]>>>({
     schema: commandLines(),
     description:
       'Commands that operators may run in a workspace, by alias. A command line is a list of arguments, or text that is split without a shell. The program is looked up at the start and must lie outside all workspaces. A command that runs files of the workspace, such as npm test, runs what the agent wrote.',
@@ -184,28 +174,6 @@ export const supervisionTable = {
     example: { status: 'git status --short', test: ['npm', 'test'] },
     default: {},
     defaultText: 'none',
-    flag: null,
-    env: [],
-  }),
-  'slack.channel_id': setting({
-    schema: slackChannelId().transform((value): string | null => value),
-    description: 'Slack channel of sessions that name none.',
-    expected: 'the id of a Slack channel, such as C012AB3CD',
-    example: 'C012AB3CD',
-    default: null,
-    defaultText: 'none',
-    flag: null,
-    env: [],
-  }),
-  'slack.channels': setting<string[]>({
-    schema: z.array(slackChannelId()),
-    description: 'Further Slack channels that a session may use.',
-    expected: 'a list of ids of Slack channels, such as C012AB3CD',
-    example: ['C012AB3CD'],
-    default: [],
-    defaultText: 'none',
-    flag: null,
-    env: [],
   }),
   'modes.agent_may_set': setting({
     schema: z.boolean(),
@@ -268,13 +236,12 @@ export function assembleSupervision(read: Read, localUser: string): SupervisionS
 }
 
 const nobody = {
-  slack: null,
+  contacts: {},
   console: null,
   logins: [],
   local: false,
   admin: false,
   group: null,
-  ntfy: null,
   notify: notifySettings(undefined),
 }
 
@@ -285,8 +252,8 @@ function allOperators(
   localUser: string,
 ): OperatorsValue['people'] {
   const inSlack = [...new Set(slackIds)]
-    .filter((id) => !people.some(({ slack }) => slack === id))
-    .map((id) => ({ ...nobody, name: id, slack: id }))
+    .filter((id) => !people.some(({ contacts }) => contacts.slack === id))
+    .map((id) => ({ ...nobody, name: id, contacts: { slack: id } }))
   const all = [...people, ...inSlack]
   const [only] = all
   if (only === undefined) {

@@ -10,10 +10,11 @@ import type {
   WorkspaceSettings,
 } from '../../domain/supervision-settings.ts'
 import { USER_NAME } from '../../domain/user-name.ts'
+import { contactKinds } from '../../operators/channels.ts'
 import { duration } from '../source/duration.ts'
 import { quorum } from '../source/quorum.ts'
 import { key, oneOrMore, reporter, text } from '../source/schema-key.ts'
-import { notify, notifySettings, ntfyTopic } from './channel-values.ts'
+import { notify, notifySettings, slackChannelId } from './channel-values.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const ALIAS = /^[a-z0-9][a-z0-9_-]{0,31}$/
@@ -27,18 +28,6 @@ const groupName = () => text().max(200)
 /** A folder. `~` is not expanded anywhere in our files, and a folder called `~` is never what is meant. */
 export const folder = () => z.string().refine((value) => value.trim() !== '' && !value.startsWith('~'), { error: '' })
 export const FOLDER_TEXT = 'a folder, without ~'
-
-export const slackUserId = () =>
-  z
-    .string()
-    .regex(/^[UW][A-Z0-9]{1,30}$/)
-    .meta({ expected: 'the id of a Slack user, such as U012AB3CD' })
-
-export const slackChannelId = () =>
-  z
-    .string()
-    .regex(/^[CGD][A-Z0-9]{1,30}$/)
-    .meta({ expected: 'the id of a Slack channel, such as C012AB3CD' })
 
 const workspace = () =>
   z.strictObject({
@@ -66,6 +55,10 @@ export const workspaceList = () =>
       })),
     )
 
+/** A person's address in each channel that has one, under the name of the channel. */
+const contactKeys: object = Object.fromEntries(contactKinds.map(({ name, contact }) => [name, contact.optional()]))
+const contactNames = contactKinds.map((kind) => kind.name)
+
 /** A person, or with `group` and without `name` everybody whom an identity provider or a proxy puts into this group. */
 const operator = () =>
   z.strictObject({
@@ -81,7 +74,13 @@ const operator = () =>
       ['corp:ada@example.com'],
       'a name such as corp:ada@example.com, or a list of them',
     ).optional(),
-    slack: key(slackUserId(), 'Slack user who answers as this operator.', 'U012AB3CD').optional(),
+    contacts: key(
+      z.strictObject(contactKeys),
+      'Where channels reach this person, by channel. Each can also stand beside `name`.',
+      { slack: 'U012AB3CD' },
+      'channels and addresses',
+    ).optional(),
+    ...contactKeys,
     console: key(
       name(),
       'User of the operator tokens with which this person signs in to the console and the API; `name` if left out.',
@@ -96,13 +95,9 @@ const operator = () =>
       'night',
       'the name of a group',
     ).optional(),
-    ntfy: key(
-      ntfyTopic(),
-      'Topic of ntfy that reaches this person. Whoever knows its name can read it, so make it long.',
-      'ada-7f3kq9',
-      'up to 64 letters, digits, - and _',
-    ).optional(),
-    notify: key(notify(), 'How this person is told by ntfy and Web Push.', { quiet_hours: '22:00-07:00' }).optional(),
+    notify: key(notify(), 'How this person is told by channels of their own, such as Web Push.', {
+      quiet_hours: '22:00-07:00',
+    }).optional(),
   })
 
 const escalationStep = () =>
@@ -124,7 +119,8 @@ const people = () =>
     .min(1)
     .superRefine((list, context) => {
       const report = reporter(context)
-      for (const one of ['name', 'slack', 'console', 'ntfy'] as const) reportTwins(list, one, report)
+      for (const one of ['name', 'console'] as const) reportTwins(list, one, report)
+      for (const one of contactNames) reportTwins(list.map(contactsOf), one, report)
       const ofGroups = list.map((one) => (one.name === undefined ? { group: one.group } : {}))
       reportTwins(ofGroups, 'group', report)
       const logins = list.flatMap((one, index) => (one.logins ?? []).map((login) => ({ index, login })))
@@ -174,13 +170,12 @@ export const operators = () =>
             ? []
             : {
                 name: one.name,
-                slack: one.slack ?? null,
+                contacts: contactsOf(one),
                 console: one.console ?? null,
                 logins: one.logins ?? [],
                 local: one.local ?? false,
                 admin: one.admin ?? false,
                 group: one.group ?? null,
-                ntfy: one.ntfy ?? null,
                 notify: notifySettings(one.notify),
               },
         ),
@@ -193,6 +188,11 @@ export const operators = () =>
         quorum: needed,
       }
     })
+
+const contactsOf = ({ contacts = {}, ...operator }: { contacts?: object | undefined }): Record<string, string> => {
+  const all: object = { ...operator, ...contacts }
+  return Object.fromEntries(Object.entries(all).filter(([name]) => contactNames.includes(name)))
+}
 
 /** Two entries with the same value under a key where each must have its own. */
 function reportTwins<K extends string>(

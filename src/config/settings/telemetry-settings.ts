@@ -12,7 +12,7 @@ import {
 import { type Environment, variable } from '../source/env-file.ts'
 import { count } from '../source/schema-key.ts'
 import { httpUrl } from './channel-values.ts'
-import { setting } from './setting.ts'
+import { fileSetting, setting } from './setting.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 
 type Pairs = Readonly<Record<string, string>>
@@ -128,22 +128,18 @@ export const telemetryTable = {
     flag: null,
     env: ['QUARTERDECK_TELEMETRY_DISABLED', 'OTEL_SDK_DISABLED'],
   }),
-  'telemetry.content': setting<boolean>({
+  'telemetry.content': fileSetting<boolean>({
     schema: z.boolean(),
     description:
       'Put messages, answers, arguments and results into the spans, with secrets masked. Whoever reads the traces then reads the conversations.',
     example: true,
     default: false,
-    flag: null,
-    env: [],
   }),
-  'telemetry.content_chars': setting<number>({
+  'telemetry.content_chars': fileSetting<number>({
     schema: count(100).max(1_000_000),
     description: 'Most characters of content in one attribute of a span. The rest is cut.',
     example: 4_000,
     default: 8_000,
-    flag: null,
-    env: [],
   }),
 }
 

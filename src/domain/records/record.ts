@@ -6,11 +6,24 @@ import type { AskedQuestion } from '../question.ts'
 import type { Yes } from '../quorum.ts'
 import type { ProgressItem } from '../supervision.ts'
 import type { Risk } from '../tool-settings.ts'
+import {
+  type ActionName,
+  type ApprovalKind,
+  type AskedKind,
+  openRecordStatuses,
+  type PersonKind,
+  type RecordKind,
+  recordKinds,
+  type StatusOf,
+  statusesOf,
+} from './record-kinds.ts'
 
 export type AnyRecord = Approval | ClientCall | Prompt | Standby | Alert
+type ByKind = { [One in AnyRecord as One['wait']]: One }
+export type RecordOf<Kind extends RecordKind> = ByKind[Kind]
 
 /** Records that a person answers. A client call is answered by the client. */
-export type PersonRecord = Exclude<AnyRecord, ClientCall>
+export type PersonRecord = RecordOf<PersonKind>
 
 /** What every record has that waits for an answer, whether or not a run of ours waits for it. */
 interface OpenRecord {
@@ -30,8 +43,8 @@ interface DecidedRecord {
   messageRefs: Record<string, string>
   decidedAt: number | null
   decidedBy: string | null
-  /** The channel of the decision: `http`, `ctl`, `slack`, … Older records have none. */
-  decidedVia?: string
+  /** The channel of the decision: `http`, `ctl`, `slack`, …; null: no person and no policy has decided. */
+  decidedVia: string | null
   reason: string | null
   /** Operators and groups who are asked too because nobody answered. Left out: none. */
   escalatedTo?: string[]
@@ -50,22 +63,9 @@ interface WaitBase extends OpenRecord {
   continuationRunId: string | null
 }
 
-export const approvalStatuses = [
-  'pending',
-  'approved',
-  'rejected',
-  'answered',
-  'expired',
-  'interrupted',
-  'consumed',
-] as const
-export type ApprovalStatus = (typeof approvalStatuses)[number]
+export type ApprovalStatus = StatusOf<'approval'>
+export const approvalStatuses = statusesOf('approval')
 
-/**
- * pending → approved → consumed; pending → rejected | answered | expired | interrupted; approved → interrupted, if the run that
- * received the approval ended without making the call. `answered`: a person gave the result in the tool's place, or the answer to
- * a question. A question is never approved. The store checks every change.
- */
 export interface Approval extends WaitBase, DecidedRecord {
   wait: 'approval'
   status: ApprovalStatus
@@ -73,11 +73,11 @@ export interface Approval extends WaitBase, DecidedRecord {
    * `question`: the call has begun, and its tool asks a person something. `diff`, `permission` and `policy` come from agents
    * elsewhere: a change of a file, a call of the host's own tools, a policy file.
    */
-  kind: 'tool_call' | 'question' | 'diff' | 'permission' | 'policy'
+  kind: ApprovalKind
   title: string
   description: string
-  /** What the call will really do, in one line. Left out if an older version asked. */
-  action?: string
+  /** What the call will really do, in one line; null: its tool cannot say. */
+  action: string | null
   /** What the tool shows the reviewer: a text or a diff. Left out if it shows nothing. */
   preview?: string
   /** Set if the kind is `question`. */
@@ -150,7 +150,7 @@ export type PromptDecision = 'continue' | 'refine' | 'stop'
 /** A question that an agent elsewhere forwards to its operator. */
 export interface Prompt extends WaitBase, DecidedRecord {
   wait: 'prompt'
-  status: 'pending' | 'decided' | 'interrupted'
+  status: StatusOf<'prompt'>
   supervised: AskedElsewhere
   promptText: string
   promptType: PromptType
@@ -164,19 +164,17 @@ export interface Prompt extends WaitBase, DecidedRecord {
 /** An agent elsewhere stands by until an operator tells it what to do next. */
 export interface Standby extends WaitBase, DecidedRecord {
   wait: 'standby'
-  status: 'pending' | 'resumed' | 'timeout' | 'interrupted'
+  status: StatusOf<'standby'>
   supervised: AskedElsewhere
   message: string
   timeoutSeconds: number
   instruction: string | null
 }
 
-export type AlertStatus = 'pending' | 'nudged' | 'self_recovered' | 'escalated' | 'dismissed'
-
 /** An agent elsewhere has been silent for too long. */
 export interface Alert extends WaitBase, DecidedRecord {
   wait: 'alert'
-  status: AlertStatus
+  status: StatusOf<'alert'>
   supervised: Pick<AskedElsewhere, 'host'>
   lastTool: string | null
   lastActivityAt: number
@@ -193,6 +191,8 @@ export interface Alert extends WaitBase, DecidedRecord {
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
 export type SupervisedRecord = Prompt | Standby | Alert | SupervisedApproval
 export type SupervisedApproval = Approval & { supervised: object }
+/** Those that the agent asked for itself. */
+export type AskedRecord = Extract<SupervisedRecord, { wait: AskedKind }>
 
 export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
   wait.wait !== 'client_call' && wait.supervised !== undefined
@@ -213,12 +213,29 @@ export const NOBODY_WAITS =
   'Nobody waits for this answer now: the call was cancelled, or the agent’s program has ended. Your answer is kept in case it asks again.'
 
 /** Whether the record still wants something of a person. */
-export const isWaiting = (wait: AnyRecord): boolean =>
-  wait.status === 'pending' || (wait.wait === 'alert' && (wait.status === 'nudged' || wait.status === 'escalated'))
+export const isWaiting = ({ status }: AnyRecord): boolean => openRecordStatuses.includes(status)
+
+/** Whether the record may get this status. Nobody can answer in the place of a tool that an agent elsewhere calls. */
+export const recordMayBecome = (record: AnyRecord, status: AnyRecord['status']): boolean =>
+  arrowsOf(record).includes(status) && !(status === 'answered' && isSupervised(record))
+
+const arrowsOf = ({ wait, status }: AnyRecord): readonly string[] =>
+  (recordKinds[wait].next as Readonly<Partial<Record<string, readonly string[]>>>)[status] ?? []
+
+/** An agent asked, and waits for the answer. */
+export const isAsked = (record: SupervisedRecord): record is AskedRecord => recordKinds[record.wait].askedBy === 'agent'
+
+/** What a person can do about a record while it waits, in the order in which it is offered. */
+export function actionNamesOf(record: PersonRecord): readonly ActionName[] {
+  if (record.wait !== 'approval') return recordKinds[record.wait].actions
+  const names: readonly ActionName[] = recordKinds.approval.actions[record.kind]
+  // A file that goes has no text to edit.
+  return record.supervised?.change?.kind === 'delete' ? names.filter((one) => one !== 'edit') : names
+}
 
 export interface ClientCall extends WaitBase {
   wait: 'client_call'
-  status: 'pending' | 'answered' | 'expired' | 'interrupted'
+  status: StatusOf<'client_call'>
   /** `continue`: the model is told that the client did not answer in time. `complete`: the wait ends, and no run continues. */
   onExpiry: 'continue' | 'complete'
   answeredAt: number | null

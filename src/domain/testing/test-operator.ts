@@ -2,13 +2,12 @@ import type { OperatorSettings } from '../supervision-settings.ts'
 
 /** An operator of whom the settings say nothing but the name. */
 export const testOperator = (values: Partial<OperatorSettings> & { name: string }): OperatorSettings => ({
-  slack: null,
+  contacts: {},
   console: null,
   logins: [],
   local: false,
   admin: false,
   group: null,
-  ntfy: null,
   notify: { kinds: ['approval', 'prompt', 'wait', 'stall'], quietHours: null, digestMs: null },
   ...values,
 })

@@ -125,6 +125,7 @@ describe('a sub-agent that is called like a tool', () => {
         expiresAt: now + 60_000,
         title: 'Call send',
         description: '',
+        action: null,
       }),
       preview: async () => null,
     }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import type { AgentDefinition } from '../../domain/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { StoredMessage } from '../../domain/message.ts'
@@ -182,7 +183,7 @@ describe('a request', () => {
         const asked = request.messages.filter(({ role }) => role === 'user')
         expect(asked.at(-1)?.content).toContain(String(last?.content).trim())
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 

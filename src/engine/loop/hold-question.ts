@@ -24,7 +24,8 @@ export async function holdQuestion(
 ): Promise<QuestionAnswer> {
   signal.throwIfAborted()
   const { gate, store, clock, log } = scope
-  const wait = gate.question(gatedCall(scope, lane, agent, prepared), { ...question, index: 0, held: true })
+  const held = { ...question, index: 0, effect: prepared.tool.effect, held: true } as const
+  const wait = gate.question(gatedCall(scope, lane, agent, prepared), held)
   show(lane, wait, 'pending')
   await lane.pen.commit({ waits: [wait], audit: [askedRecord(wait)] })
   logWaits(log, agent.definition.name, [{ wait, isNew: true, subagentRunId: lane.subagentRunId }])

@@ -48,6 +48,7 @@ const askAboutHighRisk: CallRules = {
     expiresAt: now + 60_000,
     title: 'Call send',
     description: '',
+    action: null,
   }),
   preview: async () => null,
 }

@@ -152,7 +152,7 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
         risk: wait.risk,
         answerableBy: wait.answerableBy,
         digest: wait.digest,
-        ...(wait.action === undefined ? {} : { action: wait.action }),
+        ...(wait.action === null ? {} : { action: wait.action }),
         ...(wait.preview === undefined ? {} : { preview: wait.preview }),
         ...quorumOf(wait),
       },

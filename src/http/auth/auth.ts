@@ -51,8 +51,6 @@ export interface AuthOptions {
   tokenRequired: boolean
   /** Everybody may talk without a token, from any machine. */
   insecure?: boolean
-  /** Who an agent without a token is. Only for conformance tests, which send none. */
-  agentWithoutToken?: AgentPrincipal
   clock: Clock
   failuresPerMinute?: number
   /** Looks for tokens that were made elsewhere just now. Called before a token counts as unknown. Left out: nobody else makes any. */
@@ -73,7 +71,6 @@ export function createAuth({
   isSamePerson = (one, other) => one === other,
   tokenRequired,
   insecure = false,
-  agentWithoutToken,
   clock,
   failuresPerMinute = 10,
   lookAgain,
@@ -199,9 +196,6 @@ export function createAuth({
       const authorization = given !== undefined && /^bearer +none$/i.test(given) ? undefined : given
       if (authorization === undefined) {
         if (proxied !== null) return identified(proxied, role)
-        if (role === 'agent' && isLocal && !tokenRequired && agentWithoutToken !== undefined) {
-          return { principal: agentWithoutToken, isValid: () => true }
-        }
         if (role !== 'operator' && role !== 'agent' && !asksForToken) return LOCAL
         if (role === 'public') return NOBODY
         throw missingToken(role)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { LongStringCutter } from './long-string-cutter.ts'
 
@@ -102,7 +103,7 @@ test('cutting out and putting back gives what JSON.parse reads, however the body
         expect(found.cut.toSorted()).toEqual(long)
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Chunks } from './body-chunks.ts'
 import { splitMultipart } from './multipart-split.ts'
@@ -71,7 +72,7 @@ test('any input ends, and with the same result however it is split', async () =>
         expect(await outcomeOf(body, sizes)).toEqual(await outcomeOf(body, [body.length]))
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -87,7 +88,7 @@ test('the content of parts is read as it was written', async () => {
         expect(await outcomeOf(Buffer.from(body, 'latin1'), sizes)).toEqual(parts)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

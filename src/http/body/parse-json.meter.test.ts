@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { JsonMeter, MAX_VALUES } from './parse-json.ts'
 
@@ -47,7 +48,7 @@ describe('the JSON meter', () => {
         expect(refusal(text(room), size * 100_000 + 1)).toBe('taken')
         expect(refusal(text(room + 1), size * 100_000 + 1)).toBe(TOO_MANY)
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 

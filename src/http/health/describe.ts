@@ -1,43 +1,16 @@
 // Describes the answers of the health routes for OpenAPI.
 
 import { z } from 'zod'
+import { exampleOf } from '../describe-answer.ts'
 import type { RouteDescription } from '../route-description.ts'
+import { HealthSchema } from './schema.ts'
 
 const tag = 'Operations'
-
-const CheckSchema = z.strictObject({
-  status: z.enum(['up', 'down']),
-  latency_ms: z.number().optional(),
-  error: z.string().optional(),
-})
-
-const HealthSchema = z
-  .strictObject({
-    status: z.enum(['healthy', 'degraded', 'unhealthy']),
-    version: z.string().optional(),
-    uptime_seconds: z.int().optional(),
-    agent_name: z.string().optional(),
-    agent_ready: z.boolean().optional(),
-    active_sessions: z.int().optional(),
-    thread_count: z.int().optional(),
-    checks: z.record(z.string(), CheckSchema).optional(),
-    insecure: z.literal(true).optional(),
-  })
-  .meta({ id: 'Health' })
 
 const healthContent = {
   'application/json': {
     schema: HealthSchema,
-    example: {
-      status: 'healthy',
-      version: '0.1.0',
-      uptime_seconds: 12,
-      agent_name: 'assistant',
-      agent_ready: true,
-      active_sessions: 3,
-      thread_count: 3,
-      checks: { storage: { status: 'up', latency_ms: 1 }, model: { status: 'up', latency_ms: 84 } },
-    },
+    example: exampleOf(HealthSchema),
   },
   'text/plain; charset=utf-8': { schema: z.string(), example: 'ok' },
 }

@@ -2,6 +2,7 @@
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { allKinds } from '../../domain/records/record-kinds.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What a store counts. */
@@ -17,7 +18,6 @@ interface Figures {
 
 /** A store that needs longer is in trouble, and the scrape must not be. */
 const READ_MS = 2_000
-const WAIT_KINDS = ['approval', 'client_call', 'prompt', 'standby', 'alert']
 
 /** `read` may throw. Then the last numbers are left out, and `quarterdeck_store_up` is 0. */
 export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figures>, clock: Clock): void {
@@ -62,7 +62,7 @@ export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figur
     'quarterdeck_waits_pending',
     'What waits for a person or a client, by kind.',
     each(
-      () => WAIT_KINDS,
+      () => allKinds,
       'kind',
       (kind) => [kind, figures?.waits[kind]?.count ?? 0],
     ),
@@ -71,7 +71,7 @@ export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figur
     'quarterdeck_waits_oldest_seconds',
     'How long the oldest of them has waited.',
     each(
-      () => WAIT_KINDS,
+      () => allKinds,
       'kind',
       (kind) => [kind, ageOf(figures?.waits[kind]?.oldestAt)],
     ),

@@ -41,8 +41,12 @@ export function createComponentSchemas(): ComponentSchemas {
       } = z.toJSONSchema(schema, {
         io: side,
         unrepresentable: 'any',
-        // AG-UI uses it for its own tools. It is not a JSON Schema keyword.
-        override: ({ jsonSchema }) => delete jsonSchema.specOpen,
+        override({ jsonSchema }) {
+          // AG-UI uses it for its own tools. It is not a JSON Schema keyword.
+          delete jsonSchema.specOpen
+          // The example stands beside the schema, in the answers that have it.
+          delete jsonSchema.example
+        },
       })
       const names = new Map<string, string>()
       for (const [id, definition] of Object.entries($defs)) {

@@ -262,7 +262,7 @@ export class Exchange {
       this.#options.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
         isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
         needsToken: this.#via === 'ctl',
-        takesAnyKey: match.route.door === 'openai',
+        takesAnyKey: match.route.takesAnyKey === true,
         proxied: this.#proxied(match.route),
       })
     )

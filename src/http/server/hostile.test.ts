@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import {
   echo,
   exchange,
@@ -413,7 +414,7 @@ describe('anything at all', () => {
         expect(status).toBeLessThan(500)
         if (status >= 400 && method !== 'HEAD') expect(problemOfText(answer)).toMatchObject({ status })
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
 
     expect(await isAlive(server)).toBe(true)
@@ -440,7 +441,7 @@ describe('anything at all', () => {
         if (answer.status === 200) expect(content).toEqual({ body: JSON.parse(bytes.toString()) })
         else expect(content).toMatchObject({ status: 400, code: 'malformed_json' })
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
 
     expect(server.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])

@@ -8,11 +8,12 @@ import { join } from 'node:path'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
+import { type Door, doorNames } from '../../doors.ts'
 import { type AuthOptions, createAuth } from '../auth/auth.ts'
 import { digestOf, type Token } from '../auth/tokens/token.ts'
 import { createTempFolder, type TempFolder } from '../body/temp-file.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
-import type { Door, Reply, Request, Route } from '../route.ts'
+import type { Reply, Request, Route } from '../route.ts'
 import { createGuard, type GuardOptions } from '../server/guard.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server/server.ts'
 import { createServerState, type ServerState } from '../server-state.ts'
@@ -80,8 +81,6 @@ export interface TestServerOptions
   tempFolder?: TempFolder
 }
 
-const ALL_DOORS: Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
-
 /** Ends with `await using`. */
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
   const clock = options.clock ?? createSystemClock()
@@ -107,7 +106,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     clock,
     ids: createIds(() => Date.now()),
     metrics,
-    doors: options.doors ?? ALL_DOORS,
+    doors: options.doors ?? doorNames,
     state,
     tempFolder: counted.folder,
     proxyAuth: options.proxyAuth,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { createSchemaBudget } from './budget.ts'
 import { createLinearPattern } from './linear-pattern.ts'
 
@@ -84,7 +85,7 @@ describe('a pattern of a schema', () => {
       fc.property(pattern, fc.stringMatching(/^[ab ]{0,8}$/), (source, text) => {
         expect(found(source, text)).toBe(new RegExp(source, 'u').test(text))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -198,7 +199,7 @@ describe('a pattern of a schema', () => {
         followed += 1
         expect([source, chars.join(''), verdict]).toEqual([source, chars.join(''), builtIn.test(chars.join(''))])
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
     expect(followed).toBeGreaterThan(1_000)
   })

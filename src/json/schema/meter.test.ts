@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { createJsonCheck } from '../json-schema.ts'
 import { createSchemaBudget } from './budget.ts'
 import { evaluate } from './evaluate.ts'
@@ -157,7 +158,7 @@ describe('a check counts what it looks at', () => {
         withDefaults([root], watched(given, reads), '', 0, meter)
         expect(reads.count).toBeLessThanOrEqual(3 * meter.work)
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

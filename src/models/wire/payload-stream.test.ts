@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import type { ModelSettings } from '../../domain/agent.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { ExchangeHandlers } from '../../outgoing/exchange.ts'
@@ -88,7 +89,7 @@ describe('the payloads of an answer', () => {
         }
         expect(got).toEqual(payloads.filter((payload) => payload !== ''))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

@@ -4,15 +4,10 @@ import type { FeedItem } from '../../domain/feed.ts'
 import { plainProgram } from '../../domain/program-words.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
 import type { OperatorDesk } from '../operator.ts'
+import { samplePrompt } from '../testing/sample-waits.ts'
 import { createBell } from './create-bell.ts'
 
-const prompt = {
-  wait: 'prompt',
-  id: 'p1',
-  status: 'pending',
-  agent: 'claude-code',
-  promptText: 'Go on?\n\u001b[2K\u202eevil',
-} as PersonRecord
+const prompt = samplePrompt({ id: 'p1', promptText: 'Go on?\n\u001b[2K\u202eevil' })
 
 const item = { kind: 'wait', type: 'prompt', n: 1, id: 'p1', status: 'pending', risk: null } as FeedItem
 const delivery = (values: Partial<Delivery> = {}): Delivery => ({
@@ -35,12 +30,12 @@ test('rings once for what begins to wait, with one line in which every character
   await bell.deliver(delivery(), signal)
 
   expect(written).toEqual([
-    '\u0007claude-code asks what to do: Go on? <U+001B>[2K<U+202E>evil (quarterdeck ctl show p1)\n',
+    '\u0007claude-code: May it go on? Go on? <U+001B>[2K<U+202E>evil (quarterdeck ctl show p1)\n',
   ])
 })
 
 test('is silent about what somebody has answered meanwhile, and about what is gone', async () => {
-  for (const found of [{ ...prompt, status: 'decided' } as PersonRecord, null]) {
+  for (const found of [{ ...prompt, status: 'decided' as const }, null]) {
     const { bell, written } = open(found)
     await bell.deliver(delivery(), signal)
 

@@ -1,16 +1,12 @@
 // The bell of the terminal that the server runs in: it rings and writes one line when something waits. Nobody can answer here.
 
-import type { FeedItem } from '../../domain/feed.ts'
 import type { ProgramWords } from '../../domain/program-words.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
-import { unreachable } from '../../domain/unreachable.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
-import { verbOf } from '../notice/notice.ts'
+import { describeInShort } from '../../supervision/records/describe-record.ts'
+import type { Terminal } from '../channel-parts.ts'
+import { isNews } from '../notice/notice.ts'
 import type { CreateChannel } from '../operator.ts'
-
-export interface Terminal {
-  write(text: string): void
-}
 
 const RING = '\u0007'
 const MOST_CHARS = 160
@@ -26,15 +22,14 @@ export const createBell =
     return {
       name: 'bell',
       surface: 'local',
-      concerns: isNews,
+      concerns: (item) => item.kind === 'wait' && isNews(item),
       async deliver({ n, item, count }) {
         if (n <= last) return null
         const wait = item === null ? null : await find(item)
         last = n
         if (item === null) ring(`${count} more items wait for a person: ${ctl('list')}`)
         // Somebody may have answered by now.
-        else if (wait !== null && isNews({ ...item, ...statusOf(wait) }))
-          ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`)
+        else if (wait !== null && isNews(wait)) ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`)
         return null
       },
       announce: ring,
@@ -42,31 +37,10 @@ export const createBell =
     }
   }
 
-const statusOf = ({ status }: PersonRecord) => ({ status })
-
-function isNews(item: Pick<FeedItem, 'kind' | 'status'>): boolean {
-  return item.kind === 'wait' && (item.status === 'pending' || item.status === 'escalated')
-}
-
 function lineOf(wait: PersonRecord): string {
-  const text = shortOf(textOf(wait))
-  const risk = wait.wait === 'approval' ? `, risk ${wait.risk}` : ''
-  return `${oneLine(wait.agent)} ${verbOf(wait)}${risk}: ${text}`
-}
-
-function textOf(wait: PersonRecord): string {
-  switch (wait.wait) {
-    case 'approval':
-      return wait.title
-    case 'prompt':
-      return wait.promptText
-    case 'standby':
-      return wait.message
-    case 'alert':
-      return `for ${wait.idleSeconds} s, last tool ${wait.lastTool ?? 'none'}`
-    default:
-      return unreachable(wait)
-  }
+  const { agent, title, gist, risk } = describeInShort(wait)
+  const about = [title, gist].filter((words) => words !== '').join(' ')
+  return `${oneLine(agent)}${risk === null ? '' : ` (risk ${risk.level})`}: ${shortOf(about)}`
 }
 
 /** An agent's text must not move the cursor or hide a part of itself. */

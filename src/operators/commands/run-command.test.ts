@@ -90,7 +90,9 @@ describe('sessions', () => {
     expect([inC0.length, unnamed.id.endsWith(short(inC0[1]))]).toEqual([2, true])
     expect(words(await type('inbox'))).toEqual([
       '1 waiting',
-      expect.stringMatching(/^\S+ · diff, low · a\.ts: Better<U\+202E> · session \S+ · asked 5 min ago$/),
+      expect.stringMatching(
+        /^\S+ · Change of a file, risk low · Change a\.ts \+1 −1 Better<U\+202E> · session \S+ · asked 5 min ago$/,
+      ),
     ])
     expect(words(await type('inbox', admin, { channelId: 'C2' }))).toEqual(['Nothing waits in this channel.'])
     expect(await type('inbox now')).toMatchObject(

@@ -6,10 +6,10 @@ import { shortIds } from '../../domain/id-prefix.ts'
 import { isSupervised, type PersonRecord } from '../../domain/records/record.ts'
 import type { SupervisedStatus } from '../../domain/supervision.ts'
 import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
-import { unreachable } from '../../domain/unreachable.ts'
 import { visibleCode, visibleText } from '../../domain/visible-text.ts'
 import type { CommandResult } from '../../supervision/commands/run-command.ts'
 import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
+import { describeInShort } from '../../supervision/records/describe-record.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
 import type { SupervisedSessions } from '../../supervision/sessions/supervised-sessions.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
@@ -88,17 +88,16 @@ export async function listInbox(desk: CommandDesk, asked: Asked): Promise<Answer
   await noteLook(desk, by, items)
   const short = shortIds(items.map(({ id }) => id))
   const now = desk.clock.now()
-  const shown = items
-    .slice(0, MOST_SHOWN)
-    .map((item) =>
-      facts(
-        short.get(item.id) ?? item.id,
-        kindOf(item),
-        oneLine(titleOf(item), 120),
-        isPolicy(item) ? null : `session ${here.shortId({ id: item.sessionId })}`,
-        `asked ${ago(now - item.createdAt)}`,
-      ),
+  const shown = items.slice(0, MOST_SHOWN).map((item) => {
+    const { label, risk, title, gist } = describeInShort(item)
+    return facts(
+      short.get(item.id) ?? item.id,
+      risk === null ? label : `${label}, risk ${risk.level}`,
+      oneLine(`${title} ${gist}`, 120),
+      isPolicy(item) ? null : `session ${here.shortId({ id: item.sessionId })}`,
+      `asked ${ago(now - item.createdAt)}`,
     )
+  })
   const more = items.length - shown.length
   const rest = isWhole ? (more > 0 ? `${more} more wait.` : null) : 'Many more wait.'
   return { parts: [heading(`${items.length} waiting`), lines(shown), ...(rest === null ? [] : [text(rest)])] }
@@ -136,26 +135,6 @@ async function roomOfPolicy(
 ): Promise<string | null> {
   const { supervision } = await sessions.get(sessionId)
   return supervision.channelId ?? defaultChannelId
-}
-
-const kindOf = (item: PersonRecord): string =>
-  item.wait === 'approval'
-    ? `${item.kind.replace('_', ' ')}, ${item.risk}`
-    : { prompt: 'prompt', standby: 'wait', alert: 'stall' }[item.wait]
-
-function titleOf(item: PersonRecord): string {
-  switch (item.wait) {
-    case 'approval':
-      return item.supervised?.change ? `${item.supervised.change.path}: ${item.title}` : item.title
-    case 'prompt':
-      return item.promptText
-    case 'standby':
-      return item.message || 'waits for an instruction'
-    case 'alert':
-      return `silent for ${Math.round(item.idleSeconds / 60)} min after ${item.lastTool ?? 'no call'}`
-    default:
-      return unreachable(item)
-  }
 }
 
 export async function startSession(desk: CommandDesk, { by, context, command }: Asked): Promise<Answer> {

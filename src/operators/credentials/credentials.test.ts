@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
-import { credentialNames, credentialProblem, findCredential, isConflicting, requireCredential } from './credentials.ts'
-import { createKeychain, type OpenEntry } from './keychain.ts'
+import { credentialNames, credentialProblem, findCredential } from './credentials.ts'
+import { createKeychain, type Keychain, type OpenEntry } from './keychain.ts'
 
 /** A keychain with these values. */
 function keychainWith(values: Record<string, string>) {
@@ -18,32 +18,42 @@ const broken = createKeychain(createManualClock(), async () => {
   throw new Error("Couldn't access platform storage: AccessDenied.\n    at native code")
 })
 
+const required = { isRequired: true }
+
 describe('credentials', () => {
   test('come from the keychain, then from the environment', async () => {
     const env = { SLACK_BOT_TOKEN: ' xoxb-env ', SLACK_APP_TOKEN: 'xapp-env', SLACK_TEAM_ID: '' }
     const sources = { keychain: keychainWith({ 'quarterdeck/slack_app_token': 'xapp-kept' }), env }
     expect([
-      await findCredential('slack_app_token', sources),
-      await findCredential('slack_bot_token', sources),
-      await findCredential('slack_team_id', sources),
-    ]).toEqual([{ value: 'xapp-kept', from: 'keychain' }, { value: 'xoxb-env', from: 'environment' }, null])
+      await findCredential('slack_app_token', required, sources),
+      await findCredential('slack_bot_token', required, sources),
+      await findCredential('slack_team_id', { isRequired: false }, sources),
+    ]).toEqual([
+      { value: 'xapp-kept', from: 'keychain', problem: null, isConflicting: true },
+      { value: 'xoxb-env', from: 'environment', problem: null, isConflicting: false },
+      { value: null, from: null, problem: null, isConflicting: false },
+    ])
   })
 
   test('that are missing are asked for with both ways', async () => {
     const both =
       'The credential slack_bot_token is missing. Put it into the keychain with `quarterdeck ctl credential set slack_bot_token`, or set SLACK_BOT_TOKEN in the environment.'
-    await expect(requireCredential('slack_bot_token', { keychain: keychainWith({}), env: {} })).rejects.toThrow(
-      new RegExp(`^${both}$`),
-    )
-    await expect(requireCredential('slack_bot_token', { keychain: broken, env: {} })).rejects.toThrow(
+    const problemWith = async (keychain: Keychain) =>
+      (await findCredential('slack_bot_token', required, { keychain, env: {} })).problem
+
+    expect(await problemWith(keychainWith({}))).toBe(both)
+    expect(await problemWith(broken)).toBe(
       `${both} The keychain cannot be used here: Couldn't access platform storage: AccessDenied.`,
     )
   })
 
   test('work without a keychain', async () => {
-    expect(await findCredential('slack_bot_token', { keychain: broken, env: { SLACK_BOT_TOKEN: 'xoxb-1' } })).toEqual({
+    const sources = { keychain: broken, env: { SLACK_BOT_TOKEN: 'xoxb-1' } }
+    expect(await findCredential('slack_bot_token', required, sources)).toEqual({
       value: 'xoxb-1',
       from: 'environment',
+      problem: null,
+      isConflicting: false,
     })
     expect(await broken.set('slack_bot_token', 'x')).toBe("Couldn't access platform storage: AccessDenied")
   })
@@ -61,9 +71,9 @@ describe('credentials', () => {
     const clock = createManualClock()
     const never = () => new Promise<never>(() => {})
     const keychain = createKeychain(clock, async () => () => ({ getPassword: never, setPassword: never }))
-    const missing = requireCredential('slack_bot_token', { keychain, env: {} }).catch((error: Error) => error.message)
+    const missing = findCredential('slack_bot_token', required, { keychain, env: {} })
     await clock.advance(10_000)
-    expect([clock.pending, await missing]).toEqual([
+    expect([clock.pending, (await missing).problem]).toEqual([
       0,
       expect.stringContaining('cannot be used here: it does not answer'),
     ])
@@ -76,8 +86,8 @@ describe('credentials', () => {
       'quarterdeck/slack_team_id': 'T1',
     })
     const env = { SLACK_APP_TOKEN: 'xapp-2', SLACK_BOT_TOKEN: 'xoxb-1' }
-    const conflicting = await Promise.all(credentialNames.map((name) => isConflicting(name, { keychain, env })))
-    expect(credentialNames.filter((_, i) => conflicting[i])).toEqual(['slack_app_token'])
+    const found = await Promise.all(credentialNames.map((name) => findCredential(name, required, { keychain, env })))
+    expect(credentialNames.filter((_, i) => found[i]?.isConflicting)).toEqual(['slack_app_token'])
   })
 
   test('have the shape that their services give them', () => {

@@ -1,25 +1,16 @@
 // Secrets of operator channels: in the keychain of the operating system, else in the environment. Never in a file of ours, where an agent
 // could read them.
 
-import { ServerError } from '../../domain/errors.ts'
+import type { CredentialKind } from '../channel-kind.ts'
+import { channels } from '../channels.ts'
 import type { Keychain } from './keychain.ts'
 
-export const credentialNames = [
-  'slack_app_token',
-  'slack_bot_token',
-  'slack_team_id',
-  'ntfy_token',
-  'webhook_secret',
-] as const
-export type CredentialName = (typeof credentialNames)[number]
+const kinds = new Map(channels.flatMap(({ credentials }) => Object.entries(credentials)))
+
+export const credentialNames: readonly string[] = [...kinds.keys()]
 
 /** The variable that is read when the keychain has nothing. */
-export const credentialVariable = (name: CredentialName): string => name.toUpperCase()
-
-export interface Credential {
-  value: string
-  from: 'keychain' | 'environment'
-}
+export const credentialVariable = (name: string): string => name.toUpperCase()
 
 export interface CredentialSources {
   keychain: Keychain
@@ -27,64 +18,46 @@ export interface CredentialSources {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** The keychain wins. Null: neither has it. A keychain that cannot be opened counts as empty; `requireCredential` says why. */
-export const findCredential = async (name: CredentialName, sources: CredentialSources): Promise<Credential | null> =>
-  (await lookFor(name, sources)).found
+export interface FoundCredential {
+  /** Null: it is nowhere, or cannot be right. */
+  value: string | null
+  /** Null: nowhere. */
+  from: 'keychain' | 'environment' | null
+  /** Why the channel cannot start, with how to mend it; null: it can. */
+  problem: string | null
+  /** The environment has another value than the keychain. It is ignored, and people may not expect that. */
+  isConflicting: boolean
+}
 
-/** `problem`: why the keychain could not be asked. */
-async function lookFor(
-  name: CredentialName,
+/** The keychain wins. One that cannot be opened counts as empty. */
+export async function findCredential(
+  name: string,
+  { isRequired }: Pick<CredentialKind, 'isRequired'>,
   { keychain, env }: CredentialSources,
-): Promise<{ found: Credential | null; problem: string | null }> {
-  const { value: kept, problem } = await keychain.get(name)
-  if (kept !== null) return { found: { value: kept, from: 'keychain' }, problem }
-  const value = env[credentialVariable(name)]?.trim() ?? ''
-  return { found: value === '' ? null : { value, from: 'environment' }, problem }
-}
-
-/** Like `findCredential`, but throws `config_invalid` with both ways to set it. */
-export async function requireCredential(name: CredentialName, sources: CredentialSources): Promise<Credential> {
+): Promise<FoundCredential> {
   // Asked once: a keychain that is locked takes ten seconds.
-  const { found, problem } = await lookFor(name, sources)
-  if (found !== null) return found
-  throw new ServerError(
-    'config_invalid',
-    `The credential ${name} is missing. Put it into the keychain with \`quarterdeck ctl credential set ${name}\`, or set ${credentialVariable(name)} in the environment.${problem === null ? '' : ` The keychain cannot be used here: ${problem}.`}`,
-    { details: { credential: name } },
-  )
-}
-
-/** Whether both places have a value and the values differ: the one in the environment is ignored, and people may not expect that. */
-export async function isConflicting(name: CredentialName, { keychain, env }: CredentialSources): Promise<boolean> {
-  const value = env[credentialVariable(name)]?.trim() ?? ''
-  const kept = value === '' ? null : (await keychain.get(name)).value
-  return kept !== null && kept !== value
-}
-
-const shapes: Record<CredentialName, { isRight(value: string): boolean; expected: string }> = {
-  slack_app_token: { isRight: (value) => /^xapp-[\w-]+$/.test(value), expected: 'a token that begins with xapp-' },
-  slack_bot_token: { isRight: (value) => /^xoxb-[\w-]+$/.test(value), expected: 'a token that begins with xoxb-' },
-  slack_team_id: { isRight: (value) => /^T[A-Z0-9]+$/.test(value), expected: 'an id that begins with T' },
-  ntfy_token: {
-    isRight: (value) => /^tk_[A-Za-z0-9]+$/.test(value),
-    expected: 'an access token that begins with tk_',
-  },
-  webhook_secret: {
-    isRight: isWebhookSecret,
-    expected: 'whsec_ and 24 to 64 random bytes as base64: echo "whsec_$(openssl rand -base64 32)" makes one',
-  },
-}
-
-/** As the standard of our webhooks wants it. */
-function isWebhookSecret(value: string): boolean {
-  const [, text = ''] = /^whsec_(.+)$/.exec(value) ?? []
-  const bytes = Buffer.from(text, 'base64')
-  // Node skips what is not base64, and so would find another key than the receiver.
-  return bytes.toString('base64') === text && bytes.length >= 24 && bytes.length <= 64
+  const { value: kept, problem: broken } = await keychain.get(name)
+  const variable = credentialVariable(name)
+  const given = env[variable]?.trim() || null
+  const value = kept ?? given
+  if (value === null) {
+    const why = broken === null ? '' : ` The keychain cannot be used here: ${broken}.`
+    const missing = `The credential ${name} is missing. Put it into the keychain with \`quarterdeck ctl credential set ${name}\`, or set ${variable} in the environment.${why}`
+    return { value, from: null, problem: isRequired ? missing : null, isConflicting: false }
+  }
+  const wrong = credentialProblem(name, value)
+  const place = kept === null ? `in ${variable}` : 'in the keychain'
+  return {
+    value: wrong === null ? value : null,
+    from: kept === null ? 'environment' : 'keychain',
+    problem: wrong === null ? null : `The credential ${place} cannot be right: ${wrong}`,
+    isConflicting: kept !== null && given !== null && kept !== given,
+  }
 }
 
 /** What is wrong with a value, or null. Slack's two tokens are easily mixed up. */
-export function credentialProblem(name: CredentialName, value: string): string | null {
-  const { isRight, expected } = shapes[name]
-  return value.length <= 1_000 && isRight(value) ? null : `${name} must be ${expected}.`
+export function credentialProblem(name: string, value: string): string | null {
+  const kind = kinds.get(name)
+  if (kind === undefined || (value.length <= 1_000 && kind.isRight(value))) return null
+  return `${name} must be ${kind.expected}.`
 }

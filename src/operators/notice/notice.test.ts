@@ -23,83 +23,87 @@ const wordsOf = (wait: PersonRecord, reader = 'ada'): string => {
 
 describe('what a phone shows', () => {
   test.each<[string, PersonRecord, string]>([
-    ['a call', sampleApproval(), 'claude-code asks for a yes or no. Tool send_mail, risk high.'],
+    ['a call', sampleApproval(), 'claude-code asks to call a tool. Tool send_mail, risk high.'],
     [
       'a question',
       sampleApproval({ kind: 'question', risk: 'low' }),
-      'claude-code asks a question. Tool send_mail, risk low.',
+      'claude-code has a question from one of its tools. Tool send_mail, risk low.',
     ],
     [
       'a permission',
-      sampleApproval({ kind: 'permission', supervised }),
-      'claude-code asks for a yes or no. Tool send_mail, risk high.',
+      sampleApproval({ kind: 'permission', supervised: { ...supervised, change: null } }),
+      'claude-code asks to use a tool of its host. Tool send_mail, risk high.',
     ],
     [
       'a change',
       sampleApproval({ kind: 'diff', supervised }),
-      'claude-code asks for a yes or no. Change of a file: +12 −3 lines, risk high.',
+      'claude-code asks to change a file. Change of a file: +12 −3 lines, risk high.',
     ],
     [
       'a policy',
       sampleApproval({ kind: 'policy', supervised: { ...supervised, change: null } }),
-      'claude-code asks for a yes or no. New policy of a workspace, risk high.',
+      'claude-code has a policy that nobody has accepted. New policy of a workspace, risk high.',
     ],
-    ['a prompt', samplePrompt(), 'claude-code asks what to do. It asks whether to go on.'],
-    ['an error', samplePrompt({ promptType: 'error_recovery' }), 'claude-code asks what to do. It met an error.'],
+    ['a prompt', samplePrompt(), 'claude-code asks whether to go on. May it go on?'],
+    [
+      'an error',
+      samplePrompt({ promptType: 'error_recovery' }),
+      'claude-code has run into an error and asks what to do. It has run into an error.',
+    ],
     ['a wait', sampleInstruction(), 'claude-code waits for an instruction. It stands by until you tell it what to do.'],
-    ['silence', sampleAlert(), 'claude-code is silent. No sign of life for 5 min.'],
+    ['silence', sampleAlert(), 'claude-code is silent for 5 min. No sign of life for 5 min.'],
     [
       'a nudge',
       sampleAlert({ status: 'nudged', nudgeCount: 1 }),
-      'claude-code is silent. No sign of life for 5 min. Nudged once. (silent)',
+      'claude-code is silent for 5 min. No sign of life for 5 min. Nudged once. (silent)',
     ],
     [
       'an escalation',
       sampleAlert({ status: 'escalated', nudgeCount: 3 }),
-      'claude-code is still silent. No sign of life for 5 min. Nudged 3 times.',
+      'claude-code is still silent after all nudges. No sign of life for 5 min. Nudged 3 times.',
     ],
     [
       'an approval',
       sampleApproval({ status: 'consumed', decidedBy: 'ben' }),
-      'claude-code asks for a yes or no. ben approved it. (silent)',
+      'claude-code asks to call a tool. Approved by ben. (silent)',
     ],
     [
       'a rejection',
       sampleApproval({ status: 'rejected', decidedBy: 'ben' }),
-      'claude-code asks for a yes or no. ben rejected it. (silent)',
+      'claude-code asks to call a tool. Rejected by ben. (silent)',
     ],
     [
       'a timeout',
       sampleApproval({ status: 'expired', decidedBy: 'timeout' }),
-      'claude-code asks for a yes or no. Nobody answered in time. (silent)',
+      'claude-code asks to call a tool. Expired. Nobody answered in time, so it counts as refused. It was not a person’s no. (silent)',
     ],
     [
       'an answer by time',
-      samplePrompt({ status: 'decided', decidedBy: 'timeout' }),
-      'claude-code asks what to do. Nobody answered in time. (silent)',
+      samplePrompt({ status: 'decided', decision: 'continue', decidedBy: 'timeout' }),
+      'claude-code asks whether to go on. Continue. Nobody answered in time, so it goes on by itself. (silent)',
     ],
     [
       'an answer',
       sampleInstruction({ status: 'resumed', decidedBy: 'ben' }),
-      'claude-code waits for an instruction. ben answered it. (silent)',
+      'claude-code waits for an instruction. Resumed by ben. (silent)',
     ],
     [
       'the end of a question',
       samplePrompt({ status: 'interrupted' }),
-      'claude-code asks what to do. Nobody has to answer any more. (silent)',
+      'claude-code asks whether to go on. Interrupted. It ended before anybody answered. Nothing was decided. (silent)',
     ],
     [
       'the end of silence',
       sampleAlert({ status: 'self_recovered' }),
-      'claude-code is silent. The agent works again. (silent)',
+      'claude-code is silent for 5 min. Recovered by itself. The agent reports again. (silent)',
     ],
   ])('%s', (_what, wait, words) => {
     expect(wordsOf(wait)).toBe(words)
   })
 
   test('whose agent it is, for somebody else', () => {
-    expect(wordsOf(samplePrompt(), 'ben')).toBe('claude-code of ada asks what to do. It asks whether to go on.')
-    expect(wordsOf(sampleApproval(), 'ben')).toBe('claude-code asks for a yes or no. Tool send_mail, risk high.')
+    expect(wordsOf(samplePrompt(), 'ben')).toBe('claude-code of ada asks whether to go on. May it go on?')
+    expect(wordsOf(sampleApproval(), 'ben')).toBe('claude-code asks to call a tool. Tool send_mail, risk high.')
   })
 
   test('hidden characters, and no more of a long name than a line', () => {
@@ -125,7 +129,7 @@ test('a digest lists what came, and says how much more there is', () => {
     ...{ key: 'digest-5', title: '12 messages', body: null, risk: 'critical', isNews: true, link: testLink(null) },
   })
   expect([lines[0], lines.length, lines.at(-1)]).toEqual([
-    ...['agent0 asks for a yes or no: Tool send_mail, risk low.', 11, 'and 2 more'],
+    ...['agent0 asks to call a tool: Tool send_mail, risk low.', 11, 'and 2 more'],
   ])
   const long = digestOf(
     notices.map((one) => ({ ...one, title: '字'.repeat(90) })),

@@ -2,18 +2,11 @@
 // nothing that an agent wrote: a notification goes through the servers of others and lies on a locked screen. The link leads to the rest.
 
 import type { FeedItem } from '../../domain/feed.ts'
-import {
-  type Alert,
-  type Approval,
-  isSupervised,
-  isWaiting,
-  nobodyWaitsSince,
-  type PersonRecord,
-  type Prompt,
-} from '../../domain/records/record.ts'
+import { isSupervised, NOBODY_WAITS, nobodyWaitsSince, type PersonRecord } from '../../domain/records/record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
-import { unreachable } from '../../domain/unreachable.ts'
 import { visibleText } from '../../domain/visible-text.ts'
+import { describeInShort } from '../../supervision/records/describe-record.ts'
+import type { RecordOutcome, RecordView } from '../../supervision/records/record-view.ts'
 import type { ConsoleLink } from '../console-link.ts'
 
 export interface Notice {
@@ -37,18 +30,27 @@ const MOST_BODY_BYTES = 1_500
 
 /** `reader` is told whose agent it is if it is not theirs. */
 export function noticeOf(wait: PersonRecord, { reader, link }: { reader: string; link: ConsoleLink }): Notice {
-  const isOpen = isWaiting(wait)
+  const view = describeInShort(wait)
   const isLeft = nobodyWaitsSince(wait) !== null
   const owner = isSupervised(wait) && wait.owner !== reader ? ` of ${nameOf(wait.owner)}` : ''
   return {
     key: wait.id,
-    title: `${nameOf(wait.agent)}${owner} ${verbOf(wait)}`,
-    body: isOpen ? `${openText(wait)}${isLeft ? ' Nobody waits for the answer now.' : ''}` : outcomeText(wait),
-    risk: wait.wait === 'approval' ? wait.risk : null,
+    title: `${nameOf(view.agent)}${owner} ${view.asks}`,
+    body: view.outcome === null ? openText(view, isLeft) : outcomeText(view.outcome),
+    risk: view.risk?.level ?? null,
     isNews: isNews(wait) && !isLeft,
     link: link(wait.id),
   }
 }
+
+function openText({ brief, risk }: RecordView, isLeft: boolean): string {
+  const asked = risk === null ? nameOf(brief) : `${nameOf(brief)}, risk ${risk.level}.`
+  return isLeft ? `${asked} ${NOBODY_WAITS}` : asked
+}
+
+/** What it means only where nobody decided: then the words are ours. */
+const outcomeText = ({ word, by, more }: RecordOutcome): string =>
+  by === null ? `${word}. ${more}`.trim() : `${word} by ${nameOf(by)}.`
 
 type SessionItem = Extract<FeedItem, { kind: 'session' }>
 
@@ -97,101 +99,6 @@ export const summaryOf = (count: number, { n, link }: { n: number; link: Console
 
 /** Whether a record in this state is worth a sound: it is new, or nobody reacted. */
 export const isNews = ({ status }: { status: string }): boolean => status === 'pending' || status === 'escalated'
-
-/** What the agent does, after its name. */
-export function verbOf(wait: PersonRecord): string {
-  switch (wait.wait) {
-    case 'approval':
-      return wait.kind === 'question' ? 'asks a question' : 'asks for a yes or no'
-    case 'prompt':
-      return 'asks what to do'
-    case 'standby':
-      return 'waits for an instruction'
-    case 'alert':
-      return wait.status === 'escalated' ? 'is still silent' : 'is silent'
-    default:
-      return unreachable(wait)
-  }
-}
-
-function openText(wait: PersonRecord): string {
-  switch (wait.wait) {
-    case 'approval':
-      return `${subjectOf(wait)}, risk ${wait.risk}.`
-    case 'prompt':
-      return promptText(wait)
-    case 'standby':
-      return 'It stands by until you tell it what to do.'
-    case 'alert':
-      return alertText(wait)
-    default:
-      return unreachable(wait)
-  }
-}
-
-function subjectOf({ kind, tool, supervised }: Approval): string {
-  switch (kind) {
-    case 'tool_call':
-    case 'permission':
-    case 'question':
-      return `Tool ${nameOf(tool)}`
-    case 'diff': {
-      const change = supervised?.change ?? null
-      return change === null
-        ? 'Change of a file'
-        : `Change of a file: +${change.addedLines} −${change.removedLines} lines`
-    }
-    case 'policy':
-      return 'New policy of a workspace'
-    default:
-      return unreachable(kind)
-  }
-}
-
-function promptText({ promptType }: Prompt): string {
-  switch (promptType) {
-    case 'continuation':
-      return 'It asks whether to go on.'
-    case 'clarification':
-      return 'It needs to know more.'
-    case 'error_recovery':
-      return 'It met an error.'
-    case 'resource_warning':
-      return 'It is running out of something.'
-    default:
-      return unreachable(promptType)
-  }
-}
-
-function alertText({ idleSeconds, nudgeCount }: Alert): string {
-  const silence = `No sign of life for ${Math.max(Math.round(idleSeconds / 60), 1)} min.`
-  return nudgeCount === 0 ? silence : `${silence} Nudged ${nudgeCount === 1 ? 'once' : `${nudgeCount} times`}.`
-}
-
-function outcomeText(wait: PersonRecord): string {
-  const by = wait.decidedBy === null ? 'Somebody' : nameOf(wait.decidedBy)
-  if (wait.decidedBy === 'timeout') return 'Nobody answered in time.'
-  switch (wait.status) {
-    case 'approved':
-    case 'consumed':
-      return `${by} approved it.`
-    case 'rejected':
-      return `${by} rejected it.`
-    case 'answered':
-    case 'decided':
-    case 'resumed':
-      return `${by} answered it.`
-    case 'expired':
-    case 'timeout':
-      return 'Nobody answered in time.'
-    case 'dismissed':
-      return `${by} dismissed it.`
-    case 'self_recovered':
-      return 'The agent works again.'
-    default:
-      return 'Nobody has to answer any more.'
-  }
-}
 
 /** Names come from agents and settings. A long or invisible one must not push the rest out of sight. */
 function nameOf(text: string): string {

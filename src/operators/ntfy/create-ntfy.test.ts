@@ -60,7 +60,7 @@ describe('ntfy', () => {
     expect(phone()).toEqual([
       {
         topic,
-        title: 'claude-code asks for a yes or no',
+        title: 'claude-code asks to call a tool',
         message: 'Tool send_mail, risk high.',
         priority: 4,
         tags: ['warning'],
@@ -78,7 +78,7 @@ describe('ntfy', () => {
     await deliver({ ...approval, status: 'approved', decidedBy: 'ben' }, 2)
     await deliver({ ...approval, status: 'consumed', decidedBy: 'ben' }, 3)
 
-    expect(phone()).toMatchObject([{ message: 'ben approved it.', priority: 1 }])
+    expect(phone()).toMatchObject([{ message: 'Approved by ben.', priority: 1 }])
     expect(taken.map(({ priority }) => priority)).toEqual([5, 1])
   })
 
@@ -98,7 +98,10 @@ describe('ntfy', () => {
     await deliver({ ...alert, status: 'escalated', nudgeCount: 3 }, 3)
     await deliver({ ...alert, status: 'dismissed', decidedBy: 'ada' }, 4)
 
-    expect(phone().map(({ title }) => title)).toEqual(['claude-code is silent', 'claude-code is still silent'])
+    expect(phone().map(({ title }) => title)).toEqual([
+      'claude-code is silent for 5 min',
+      'claude-code is still silent after all nudges',
+    ])
   })
 
   test('has no button where nobody knows the address of the server', async () => {

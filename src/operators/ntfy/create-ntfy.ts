@@ -3,24 +3,26 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
-import type { ConsoleLink } from '../console-link.ts'
+import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { Notice } from '../notice/notice.ts'
-import type { Post } from '../notice/post.ts'
 import type { CreateChannel } from '../operator.ts'
-import type { PersonRules } from '../people/person-rules.ts'
-import { createPersonalChannel } from '../people/personal-channel.ts'
+import { createPersonalChannel, type PersonToTell, peopleToTell } from '../people/personal-channel.ts'
+import type { NtfySettings } from './channel.ts'
 
-export interface NtfyOptions {
-  /** Name of the operator. */
-  person: string
+export interface NtfyOptions extends PersonToTell {
   /** Address of the server. */
   server: string
   topic: string
   token: string | null
-  rules: PersonRules
-  isDigest: boolean
-  post: Post
-  link: ConsoleLink
+}
+
+/** One for each operator who has a topic. */
+export async function openNtfyChannels(parts: ChannelParts<NtfySettings, 'ntfy_token'>): Promise<OpenedChannels> {
+  const { settings, credentials } = parts
+  const channels = peopleToTell(parts).flatMap(({ contacts: { ntfy: topic }, ...person }) =>
+    topic === undefined ? [] : createNtfy({ ...person, server: settings.url, topic, token: credentials.ntfy_token }),
+  )
+  return { channels, chat: null }
 }
 
 /** What is noted about a message: whether the server can replace it. Servers before 2.16 cannot, and would show a second one. */

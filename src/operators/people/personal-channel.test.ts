@@ -91,7 +91,7 @@ function open(notify: Partial<NotifySettings> = {}) {
 
 describe('an operator', () => {
   const quietHours = { from: 0, to: 7 * 60, timeZone: 'UTC' }
-  const line = (tool: string, risk: string) => `assistant asks for a yes or no: Tool ${tool}, risk ${risk}.`
+  const line = (tool: string, risk: string) => `assistant asks to call a tool: Tool ${tool}, risk ${risk}.`
 
   test('sleeps in the quiet hours, hears what is critical at once, and later what still waits', async () => {
     const { shown, start, settle, pass, ask, expire } = open({ quietHours })

@@ -1,10 +1,36 @@
 // A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notice.
 
-import type { ConsoleLink } from '../console-link.ts'
+import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { ChannelParts } from '../channel-parts.ts'
 import { currentNotice } from '../notice/current-notice.ts'
 import { digestOf, type Notice } from '../notice/notice.ts'
 import { type CreateChannel, DeliveryFailed, type OperatorChannel } from '../operator.ts'
-import type { PersonRules } from './person-rules.ts'
+import { createPersonRules, type PersonRules } from './person-rules.ts'
+
+/** What a channel to one operator is made from. */
+export interface PersonToTell extends Pick<ChannelParts, 'post' | 'link'> {
+  /** Name of the operator. */
+  person: string
+  rules: PersonRules
+  /** What comes together is shown as one notice. */
+  isDigest: boolean
+}
+
+export function peopleToTell({
+  supervision,
+  post,
+  link,
+}: Pick<ChannelParts, 'supervision' | 'post' | 'link'>): (PersonToTell & Pick<OperatorSettings, 'contacts'>)[] {
+  const { operators, escalation } = supervision
+  return operators.map((person) => ({
+    person: person.name,
+    contacts: person.contacts,
+    rules: createPersonRules({ person, operators, escalation }),
+    isDigest: person.notify.digestMs !== null,
+    post,
+    link,
+  }))
+}
 
 /** A notice that is to be shown, and what is known about its earlier tries. */
 export interface NoticeToShow {
@@ -19,14 +45,8 @@ export interface NoticeToShow {
   mark: string
 }
 
-interface PersonalChannelOptions {
+interface PersonalChannelOptions extends Omit<PersonToTell, 'post'> {
   name: string
-  /** Name of the operator. */
-  person: string
-  rules: PersonRules
-  /** What comes together is shown as one notice. */
-  isDigest: boolean
-  link: ConsoleLink
   /** Resolves when the service has taken it. Gives what is noted about the record, or null if nobody was shown anything. */
   show(shown: NoticeToShow, signal: AbortSignal): Promise<string | null>
   isSetUp?(): boolean

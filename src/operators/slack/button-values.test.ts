@@ -7,7 +7,7 @@ const full = {
   room: 'C012AB3CD',
   recordId: 'approval-1',
   digest: 'd'.repeat(64),
-  action: 'confirm:accept',
+  action: 'confirm:approve',
   user: 'U0ADA',
   expiresAt: 1_700_000_300_000,
 }

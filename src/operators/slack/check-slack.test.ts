@@ -31,7 +31,7 @@ test('says what is right', async () => {
       'Channel C0OPS: #ops, and the bot is in it',
       'Scopes: all are there',
       'Operator ann: U0ANA is ana in Slack',
-    ].map((what) => ({ isOk: true, what, mend: null })),
+    ].map((detail) => ({ status: 'ok', detail })),
   )
 })
 
@@ -49,7 +49,7 @@ test.each([
 ])('says how to mend %s', async (_, breaks, mend) => {
   const { slack, check } = await open()
   breaks(slack)
-  const wrong = (await check()).filter(({ isOk }) => !isOk)
+  const wrong = (await check()).filter(({ status }) => status === 'fail')
   expect(wrong.length).toBe(1)
   expect(wrong[0]?.mend).toContain(mend)
 })
@@ -62,9 +62,9 @@ test('finds settings that do not fit', async () => {
     rooms: ['C0NONE'],
     operators: [{ name: 'bob', slack: 'U0NOBODY' }],
   })
-  expect(found.map(({ isOk }) => isOk)).toEqual([false, false, false, false])
+  expect(found.map(({ status }) => status)).toEqual(['fail', 'fail'])
   const others = await check({ teamId: 'T0OTHER', rooms: ['C0NONE'], operators: [{ name: 'bob', slack: 'U0NOBODY' }] })
-  expect(others.filter(({ isOk }) => !isOk).map(({ what }) => what)).toEqual([
+  expect(others.filter(({ status }) => status === 'fail').map(({ detail }) => detail)).toEqual([
     'Workspace',
     'Channel C0NONE',
     'Operator bob',

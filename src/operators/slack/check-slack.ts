@@ -3,7 +3,8 @@
 import { WebClient } from '@slack/web-api'
 import { isRecord } from '../../domain/is-record.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { ChannelCheck, CheckParts } from '../channel-kind.ts'
+import { type SlackPerson, type SlackSecret, type SlackSettings, slackPeople } from './channel.ts'
 import { neededScopes } from './scopes.ts'
 import { clientOptions, createLibraryLogger } from './slack-caller.ts'
 import {
@@ -17,30 +18,36 @@ import {
   tokenTrouble,
 } from './slack-failure.ts'
 
-export interface SlackCheck {
-  isOk: boolean
-  /** What was looked at, and what was found. */
-  what: string
-  /** What is wrong and how to mend it; null: nothing. */
-  mend: string | null
-}
-
 interface SlackCheckDeps {
   apiUrl: string
   tokens: { app: string; bot: string }
   teamId: string | null
   rooms: readonly string[]
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   fetch: typeof fetch
 }
 
 type Answer = Record<string, unknown>
 
+export async function checkSlackApp(parts: CheckParts<SlackSettings, SlackSecret>): Promise<ChannelCheck[]> {
+  const { settings, supervision, credentials, outgoing } = parts
+  const { slack_app_token: app = null, slack_bot_token: bot = null, slack_team_id: teamId = null } = credentials ?? {}
+  if (app === null || bot === null) return []
+  return checkSlack({
+    apiUrl: settings.apiUrl,
+    tokens: { app, bot },
+    teamId,
+    rooms: supervision.slack.channels,
+    operators: slackPeople(supervision.operators),
+    fetch: outgoing.fetch,
+  })
+}
+
 /** Checks one after the other. What depends on something that failed is left out. Never throws. */
-export async function checkSlack(deps: SlackCheckDeps): Promise<SlackCheck[]> {
-  const { tokens, rooms, operators } = deps
+export async function checkSlack(deps: SlackCheckDeps): Promise<ChannelCheck[]> {
+  const { rooms, operators } = deps
   const ask = createAsk(deps)
-  const checks = [...shapeChecks(tokens), await checkAppToken(ask)]
+  const checks = [await checkAppToken(ask)]
   const self = await ask('auth.test', {})
   if ('failure' in self) {
     const { error } = self.failure
@@ -80,31 +87,18 @@ function createAsk({ apiUrl, tokens, fetch: fetchOver }: SlackCheckDeps): Ask {
   }
 }
 
-const good = (what: string): SlackCheck => ({ isOk: true, what, mend: null })
-const bad = (what: string, mend: string): SlackCheck => ({ isOk: false, what, mend })
+const good = (detail: string): ChannelCheck => ({ status: 'ok', detail })
+const bad = (detail: string, mend: string): ChannelCheck => ({ status: 'fail', detail, mend })
 const noAnswer = ({ message }: SlackFailure): string => `${message} Check the network and slack.api_url.`
 
-/** The two tokens are easily mixed up. */
-function shapeChecks({ app, bot }: SlackCheckDeps['tokens']): SlackCheck[] {
-  const wrong = (name: string, begins: string) =>
-    bad(
-      name,
-      `It does not begin with ${begins}, so it is another kind of token. Set the right one with “quarterdeck ctl credential set ${name}”.`,
-    )
-  return [
-    ...(app.startsWith('xapp-') ? [] : [wrong('slack_app_token', 'xapp-')]),
-    ...(bot.startsWith('xoxb-') ? [] : [wrong('slack_bot_token', 'xoxb-')]),
-  ]
-}
-
-async function checkAppToken(ask: Ask): Promise<SlackCheck> {
+async function checkAppToken(ask: Ask): Promise<ChannelCheck> {
   const opened = await ask('apps.connections.open', {})
   if ('answer' in opened) return good('App token: connections can be opened')
   const { error } = opened.failure
   return bad('App token', error === null ? noAnswer(opened.failure) : appTokenTrouble(error))
 }
 
-function checkScopes({ response_metadata: more }: Answer, needed: readonly string[]): SlackCheck {
+function checkScopes({ response_metadata: more }: Answer, needed: readonly string[]): ChannelCheck {
   const scopes: unknown = isRecord(more) ? more.scopes : null
   if (!Array.isArray(scopes)) return good('Scopes: Slack does not tell them')
   const missing = [...new Set(needed)].filter((scope) => !scopes.includes(scope))
@@ -115,7 +109,7 @@ async function checkRoom(
   ask: Ask,
   room: string,
   botName: string | null,
-): Promise<{ check: SlackCheck; isPrivate: boolean }> {
+): Promise<{ check: ChannelCheck; isPrivate: boolean }> {
   const what = `Channel ${room}`
   const info = await ask('conversations.info', { channel: room })
   if ('failure' in info) {
@@ -137,7 +131,7 @@ async function checkRoom(
   return { check: good(`${what}: #${facts.name}, and the bot is in it`), isPrivate }
 }
 
-async function checkPerson(ask: Ask, { name, slack }: Pick<OperatorSettings, 'name' | 'slack'>): Promise<SlackCheck> {
+async function checkPerson(ask: Ask, { name, slack }: Pick<SlackPerson, 'name' | 'slack'>): Promise<ChannelCheck> {
   const what = `Operator ${name}`
   const info = await ask('users.info', { user: slack })
   if ('failure' in info) {

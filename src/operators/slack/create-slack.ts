@@ -1,23 +1,23 @@
 // Slack as a chat: one channel for each room, all over one client and one socket. Loading this file loads Slack's libraries.
 
 import type { SocketModeDispatcher } from '@slack/socket-mode'
-import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { EscalationSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
+import type { RecordView } from '../../supervision/records/record-view.ts'
 import type { Together } from '../../supervision/together.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/plain-text.ts'
 import type { ButtonValues } from './button-values.ts'
-import type { CardSubject } from './cards/card.ts'
 import { notice } from './cards/messages.ts'
+import type { SlackPerson, SlackSettings } from './channel.ts'
 import { createSlackApi } from './create-slack-api.ts'
 import { createPostPace } from './post-pace.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from './slack-api.ts'
@@ -34,12 +34,12 @@ export interface AnswerParts {
   cards: SlackCards
   /** Our workspace, as Slack tells it. Rejects as long as Slack does not, and when the token is for another one. */
   teamId: () => Promise<string>
-  /** What the card of a record is made from. Throws `session_not_found`. */
-  subjectOf: (wait: PersonRecord) => Promise<CardSubject>
+  /** What the card of a record shows. Throws `session_not_found`. */
+  viewOf: (wait: PersonRecord) => Promise<RecordView>
 }
 
 export interface SlackDeps {
-  settings: ChannelSettings['slack']
+  settings: SlackSettings
   /** The room of sessions that name none. */
   channelId: string | null
   /** All rooms. */
@@ -47,7 +47,7 @@ export interface SlackDeps {
   tokens: { app: string; bot: string }
   /** The workspace that the tokens have to be for. Null: whichever they are for. */
   teamId: string | null
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
+  operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
   /** The name under which a person is listed, whichever of their names they come with. Left out: each has one name. */
   personOf?: (name: string) => string
@@ -106,10 +106,10 @@ export function openSlack(deps: SlackDeps): Chat {
     api,
     cards: createCards(deps, rooms),
     teamId,
-    async subjectOf(wait) {
+    async viewOf(wait) {
       const session = await deps.desk.session(wait.sessionId)
       if (session === null) throw sessionNotFound(wait.sessionId)
-      return await looks.subject(wait, session)
+      return await looks.view(wait, session)
     },
   })
   const openSocket = (): SlackSocket =>

@@ -56,7 +56,7 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
       if ((await outbox.note(channel, key)) !== null) return null
       try {
         if ((await earlier.inThread(delivery, session, key)) === null) {
-          const message = callMessage(await looks.subject(wait, session), users, afterMs / 1_000, desk.link(wait.id))
+          const message = callMessage(await looks.view(wait, session), users, afterMs / 1_000, desk.link(wait.id))
           await reply(session, message, key, { urgency: 'delivery', signal })
         }
         const called = { channel, key, value: 'there', session: session.id, at: clock.now() }

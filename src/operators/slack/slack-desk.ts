@@ -1,23 +1,22 @@
 // What the rooms need to know of the records that they show, and how they show them.
 
-import type { SlackDetail } from '../../domain/channel-settings.ts'
-import type { Approval, PersonRecord } from '../../domain/records/record.ts'
+import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { describe } from '../../supervision/records/describe-record.ts'
+import type { RecordView } from '../../supervision/records/record-view.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { OperatorDesk } from '../operator.ts'
 import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
-import type { CardLook, CardSession, CardState, CardSubject } from './cards/card.ts'
+import type { CardLook, CardSession, CardState } from './cards/card.ts'
 import { newsOf, renderCard } from './cards/render-card.ts'
+import type { SlackDetail, SlackPerson } from './channel.ts'
 
 export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
   /** Null: it is gone. */
   session(id: string): Promise<SessionRecord | null>
   readDiff: ReadDiff
-  /** Null: one yes is enough. */
-  quorum(approval: Approval): CardSubject['quorum']
   /** What waits for a person in all sessions, newest first. */
   waiting(limit: number): Promise<readonly PersonRecord[]>
   /** What people call the workspace at this path. */
@@ -30,16 +29,16 @@ export interface SlackDesk extends Pick<OperatorDesk, 'find'> {
 export interface CardLooks {
   root: Pick<CardLook, 'detail' | 'link'>
   session(session: SessionRecord): CardSession
-  subject<W extends PersonRecord>(wait: W, session: SessionRecord): Promise<CardSubject<W>>
+  view(wait: PersonRecord, session: SessionRecord): Promise<RecordView>
   card(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): Promise<SlackMessage>
   /** See `newsOf`. */
-  news(room: string, wait: PersonRecord, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
+  news(wait: PersonRecord, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
 }
 
 interface LookDeps {
   desk: SlackDesk
   detail: SlackDetail
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   personOf?: (name: string) => string
   buttons: ButtonValues
 }
@@ -67,7 +66,7 @@ export function createCardLooks({ desk, detail, operators, personOf = (name) => 
       return {
         id: session.id,
         agent: supervision?.host ?? session.agent,
-        workspace: supervision === undefined ? null : desk.workspaceName(supervision.workspaceRoot),
+        folder: supervision === undefined ? null : desk.workspaceName(supervision.workspaceRoot),
         title: supervision?.title ?? null,
         isWorkspace: isWorkspaceSession(session),
         owner: session.owner,
@@ -77,18 +76,16 @@ export function createCardLooks({ desk, detail, operators, personOf = (name) => 
       }
     },
 
-    subject: async (wait, session) => ({
-      wait,
-      session: looks.session(session),
-      diff: wait.wait === 'approval' ? await desk.readDiff(wait) : null,
-      quorum: wait.wait === 'approval' ? desk.quorum(wait) : null,
-    }),
+    async view(wait, session) {
+      const proposed = wait.wait === 'approval' ? await desk.readDiff(wait) : null
+      const status = session.supervision?.status ?? null
+      return describe(wait, { ...looks.session(session), status, diff: proposed?.shown ?? null })
+    },
 
     card: async (room, wait, session, state) =>
-      renderCard(await looks.subject(wait, session), lookAt(room, wait, session, state)),
+      renderCard(await looks.view(wait, session), lookAt(room, wait, session, state)),
 
-    news: async (room, wait, session) =>
-      newsOf(await looks.subject(wait, session), lookAt(room, wait, session, { type: 'open' })),
+    news: async (wait, session) => newsOf(wait, await looks.view(wait, session), desk.link(wait.id)),
   }
   return looks
 }

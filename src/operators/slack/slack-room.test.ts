@@ -31,7 +31,7 @@ const pressing =
       const [action] = isRecord(payload) && Array.isArray(payload.actions) ? payload.actions : []
       const pressed = buttons.read(action.value)
       if (pressed === null) throw new Error('the value is not ours')
-      const decision = pressed.action === 'accept' ? 'approve' : 'reject'
+      const decision = pressed.action === 'approve' ? 'approve' : 'reject'
       const said = await approvals
         .decide({ user: 'eve', role: 'operator' }, pressed.recordId, { decision })
         .then(({ approval }) => `It is ${approval.status}.`)
@@ -61,7 +61,6 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
       find: ({ id }) => find(id),
       session: async (id) => newSession({ id }),
       readDiff: async () => null,
-      quorum: () => null,
       waiting: async () => [],
       workspaceName: (path) => path,
       link: () => null,
@@ -144,7 +143,7 @@ describeOperator('slack', ({ approvals, find }) => {
       await channel.deliver(deliveryOf(wait), new AbortController().signal)
       const ts = shown()[0]?.ts ?? ''
       const before = slack.ephemerals(room).length
-      const actionId = `quarterdeck:${decision === 'approve' ? 'accept' : 'reject'}`
+      const actionId = `quarterdeck:${decision}`
       await slack.click({ user: ANA, channel: room, ts, actionId, stale: true })
       await until(() => slack.ephemerals(room).length > before)
       return textOf(slack.ephemerals(room).at(-1) ?? none())

@@ -5,13 +5,14 @@ import type { Delivery } from '../../domain/delivery.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session.ts'
-import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { EscalationSettings } from '../../domain/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { Together } from '../../supervision/together.ts'
 import type { OperatorChannel } from '../operator.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, notice, summaryMessage } from './cards/messages.ts'
+import type { SlackPerson } from './channel.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
@@ -37,7 +38,7 @@ export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> 
 
 export interface RoomDeps {
   room: string
-  operators: readonly Pick<OperatorSettings, 'name' | 'slack' | 'group'>[]
+  operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
   /** The name under which `operators` lists the person behind a name. Left out: each name is a person. */
   personOf?: (name: string) => string
@@ -147,10 +148,10 @@ function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
 
 /** Says in the thread what happened without a person, once. */
 async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
-  const { room, desk, looks, earlier, reply, told } = deps
+  const { desk, looks, earlier, reply, told } = deps
   const wait = await desk.find(item)
   const session = wait === null ? null : await desk.session(wait.sessionId)
-  const news = wait === null || session === null ? null : await looks.news(room, wait, session)
+  const news = wait === null || session === null ? null : await looks.news(wait, session)
   if (session === null || news === null || told.has(news.key)) return
   if ((await earlier.inThread(delivery, session, news.key)) === null) {
     await reply(session, news.message, news.key, { urgency: 'delivery', signal })
@@ -162,12 +163,12 @@ async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, s
 async function escalate(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
   const { room, api, desk, looks, threads, earlier, clock } = deps
   const wait = await desk.find(item)
-  if (wait?.wait !== 'alert' || wait.status !== 'escalated') return
+  if (wait?.status !== 'escalated') return
   const session = await desk.session(wait.sessionId)
   const key = `escalated/${wait.id}`
   if (session === null || (await earlier.atTop(delivery, key)) !== null) return
   const idleSeconds = Math.max(clock.now() - wait.lastActivityAt, 0) / 1_000
-  const message = escalationMessage(await looks.subject(wait, session), idleSeconds, desk.link(wait.id))
+  const message = escalationMessage(await looks.view(wait, session), idleSeconds, desk.link(wait.id))
   // Not in the thread: Slack notifies nobody of a mention of the whole room there.
   const ts = await api.post(room, message, { thread: null, key, urgency: 'delivery', signal })
   await threads.add(ts, session.id)

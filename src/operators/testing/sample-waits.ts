@@ -21,6 +21,7 @@ const shared = {
   messageRefs: {},
   decidedAt: null,
   decidedBy: null,
+  decidedVia: null,
   reason: null,
   status: 'pending',
 } as const
@@ -33,6 +34,7 @@ export const sampleApproval = (values: Partial<Approval> = {}): Approval => ({
   kind: 'tool_call',
   title: 'Mail secret@example.com',
   description: 'secret words',
+  action: null,
   risk: 'high',
   digest: 'digest',
   policyVersion: '1',

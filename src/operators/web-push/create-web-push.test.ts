@@ -67,7 +67,7 @@ describe('web push', () => {
         ttl: '86400',
         topic: approval.id.replaceAll('-', ''),
         payload: {
-          title: 'claude-code asks for a yes or no',
+          title: 'claude-code asks to call a tool',
           body: 'Tool send_mail, risk high.',
           tag: approval.id,
           url: testLink(approval.id),
@@ -85,7 +85,7 @@ describe('web push', () => {
     await deliver({ ...approval, status: 'approved', decidedBy: 'ben' }, 2)
     await deliver({ ...approval, status: 'consumed', decidedBy: 'ben' }, 3)
 
-    expect(browsers[0]?.shown()).toMatchObject([{ body: 'ben approved it.', silent: true }])
+    expect(browsers[0]?.shown()).toMatchObject([{ body: 'Approved by ben.', silent: true }])
     expect(browsers[0]?.messages.map(({ urgency }) => urgency)).toEqual(['high', 'normal'])
   })
 
@@ -157,7 +157,7 @@ describe('web push', () => {
     const approval = sampleApproval()
     const records = [
       approval,
-      samplePrompt({ id: 'p', agent: 'codex' }),
+      samplePrompt({ id: 'p', supervised: { host: 'codex', contentKey: 'key', returnedAt: null } }),
       sampleAlert({ id: 'a', status: 'dismissed', decidedBy: 'ben' }),
     ]
     const find: OperatorDesk['find'] = async ({ id }) => records.find((one) => one.id === id) ?? null
@@ -173,10 +173,10 @@ describe('web push', () => {
       {
         tag: 'digest-4',
         title: '2 messages',
-        body: 'claude-code asks for a yes or no: Tool send_mail, risk high.\ncodex asks what to do: It asks whether to go on.',
+        body: 'claude-code asks to call a tool: Tool send_mail, risk high.\ncodex asks whether to go on: May it go on?',
         url: testLink(null),
       },
-      { tag: 'p', title: 'codex asks what to do' },
+      { tag: 'p', title: 'codex asks whether to go on' },
     ])
   })
 })

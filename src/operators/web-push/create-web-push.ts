@@ -3,25 +3,24 @@
 
 import type { Logger } from '../../domain/logger.ts'
 import type { PushSubscription } from '../../domain/push-subscription.ts'
-import type { ConsoleLink } from '../console-link.ts'
+import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { Notice } from '../notice/notice.ts'
-import type { Post } from '../notice/post.ts'
 import { type CreateChannel, DeliveryFailed } from '../operator.ts'
-import type { PersonRules } from '../people/person-rules.ts'
-import { createPersonalChannel, type NoticeToShow } from '../people/personal-channel.ts'
+import {
+  createPersonalChannel,
+  type NoticeToShow,
+  type PersonToTell,
+  peopleToTell,
+} from '../people/personal-channel.ts'
+import type { WebPushSettings } from './channel.ts'
 import { encryptPayload } from './encrypt-payload.ts'
 import { type PushSubscriptions, pushChannel } from './subscriptions.ts'
+import { createVapid } from './vapid.ts'
 
-interface WebPushOptions {
-  /** Name of the operator. */
-  person: string
+interface WebPushOptions extends PersonToTell {
   subscriptions: Pick<PushSubscriptions, 'of' | 'forget' | 'isLocal'>
   /** The `authorization` header for an endpoint: see `vapid.ts`. */
   vapid: (endpoint: URL) => string
-  rules: PersonRules
-  isDigest: boolean
-  post: Post
-  link: ConsoleLink
   logger: Logger
 }
 
@@ -31,6 +30,20 @@ const TTL_SECONDS = 24 * 60 * 60
 const MOST_TRIES = 5
 /** Deliveries whose tries are remembered. */
 const MOST_REMEMBERED = 1_000
+
+/** One for each operator: a browser may subscribe at any time. */
+export async function openWebPushChannels(parts: ChannelParts<WebPushSettings, never>): Promise<OpenedChannels> {
+  const { settings, publicUrl, push, clock, logger } = parts
+  const contact = settings.contact ?? (publicUrl?.startsWith('https:') === true ? publicUrl : null)
+  let sign: ReturnType<typeof createVapid> | null = null
+  const vapid = (endpoint: URL): string => {
+    sign ??= createVapid(push.keys(), { contact, clock })
+    return sign(endpoint)
+  }
+  const { subscriptions } = push
+  const channels = peopleToTell(parts).map((shared) => createWebPush({ ...shared, subscriptions, vapid, logger }))
+  return { channels, chat: null }
+}
 
 export function createWebPush(options: WebPushOptions): CreateChannel {
   const { person, subscriptions, vapid, post, logger } = options

@@ -22,10 +22,10 @@ const never = new AbortController().signal
 
 async function open(values: Partial<WebhookOptions['settings']> = {}, key = secret) {
   const receiver = await openReceiver(key)
-  const settings = { name: 'pager', url: receiver.url, kinds: notifyKinds, ...values }
+  const settings = { name: 'pager', url: receiver.url, kinds: [...notifyKinds], ...values }
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   const channel = createWebhook({
-    ...{ settings, secret, view: feedView, post: testPost(), clock: createSystemClock() },
+    ...{ settings, secret, feedView, post: testPost(), clock: createSystemClock() },
     traceOf: async ({ kind }) => (kind === 'session' ? undefined : { traceparent }),
   })
   return { ...receiver, channel, traceparent }

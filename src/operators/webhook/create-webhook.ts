@@ -1,32 +1,34 @@
 // Posts what changes to an address of the settings, signed. The receiver is a program: it gets every change, not the present state.
 
-import type { WebhookSettings } from '../../domain/channel-settings.ts'
-import { type Clock, isoTime } from '../../domain/clock.ts'
+import { isoTime } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/delivery.ts'
-import type { FeedItem } from '../../domain/feed.ts'
-import { type TraceContext, traceHeaders } from '../../domain/telemetry.ts'
-import type { Post } from '../notice/post.ts'
+import { traceHeaders } from '../../domain/telemetry.ts'
+import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { kindOf } from '../people/person-rules.ts'
+import type { WebhookSettings } from './channel.ts'
 import { webhookHeaders } from './sign-webhook.ts'
 
-export interface WebhookOptions {
+export interface WebhookOptions extends Pick<ChannelParts, 'feedView' | 'post' | 'traceOf' | 'clock'> {
   settings: WebhookSettings
   /** `whsec_` and base64. */
   secret: string
-  /** An item of the feed as `GET /inbox/events` sends it. */
-  view: (item: FeedItem) => { kind: string; status: string }
-  post: Post
-  /** The trace of the run that an item is about. Left out: the receiver is told of none. */
-  traceOf?: (item: FeedItem) => Promise<TraceContext | undefined>
-  clock: Pick<Clock, 'now'>
 }
 
 const GONE = 410
 /** A receiver may fail once in a while. After so many failures in a row something is wrong. */
 const TROUBLE_AFTER = 3
 
-export function createWebhook({ settings, secret, view, post, traceOf, clock }: WebhookOptions): OperatorChannel {
+export async function openWebhooks(
+  parts: ChannelParts<readonly WebhookSettings[], 'webhook_secret'>,
+): Promise<OpenedChannels> {
+  const { webhook_secret: secret } = parts.credentials
+  if (secret === null) return { channels: [], chat: null }
+  const channels = parts.settings.map((settings) => () => createWebhook({ ...parts, settings, secret }))
+  return { channels, chat: null }
+}
+
+export function createWebhook({ settings, secret, feedView, post, traceOf, clock }: WebhookOptions): OperatorChannel {
   const name = `webhook:${settings.name}`
   const url = new URL(settings.url)
   /** The receiver has said that it wants nothing more. It is asked again after a restart. */
@@ -36,7 +38,7 @@ export function createWebhook({ settings, secret, view, post, traceOf, clock }: 
 
   function bodyOf({ item, count }: Delivery): object {
     if (item === null) return { type: 'feed.missed', timestamp: isoTime(clock.now()), data: { count } }
-    const data = view(item)
+    const data = feedView(item)
     return { type: `${data.kind}.${data.status}`, timestamp: isoTime(item.at), data }
   }
 
@@ -51,7 +53,7 @@ export function createWebhook({ settings, secret, view, post, traceOf, clock }: 
       const gone = new DeliveryFailed(`${url.host} answered ${GONE} and wants no more messages.`, { giveUp: true })
       if (isGone) throw gone
       const body = JSON.stringify(bodyOf(delivery))
-      const trace = delivery.item === null ? undefined : await traceOf?.(delivery.item)
+      const trace = delivery.item === null ? undefined : await traceOf(delivery.item)
       const signed = webhookHeaders(secret, { id: idOf(name, delivery), at: clock.now(), body })
       const headers = { ...traceHeaders(trace), ...signed }
       try {

@@ -365,150 +365,34 @@ describe('a second reader', () => {
   })
 })
 
-describe('Last-Event-ID', () => {
-  test('resumes the run after the last event seen, continues live, and starts no run', async () => {
-    const model = createGatedModel()
-    await using doors = await openDoors({ model })
-    const first = readSse(await doors.post('/', input()))
-    model.say(text('A'))
-    const seen = await first.until('"A"')
-    model.say(text('B'))
-    const missed = await first.until('"B"')
-    await first.close()
+test('a Last-Event-ID of an event that is gone is refused with the place where the thread can be read again', async () => {
+  await using doors = await openDoors()
+  const [ulid = '', seq = ''] = ((await doors.run('/', input())).at(-1)?.id ?? '').split('.')
 
-    const again = readSse(await doors.post('/', input({ runId: 'other' }), { 'Last-Event-ID': seen.at(-1)?.id ?? '' }))
-    const resumed = await again.until('"B"')
-    model.say(text('C'), stop)
-
-    expect(resumed).toEqual(missed)
-    expect(outline(eventsOf(await again.rest()))).toEqual([
-      'TEXT_MESSAGE_CONTENT C',
-      'TEXT_MESSAGE_END',
-      'STEP_FINISHED step_1',
-      'RUN_FINISHED success',
+  for (const gone of [0, Number(seq) + 1, Number.MAX_SAFE_INTEGER]) {
+    const response = await doors.post('/', input(), { 'Last-Event-ID': `${ulid}.${gone}` })
+    expect([response.status, await response.json()]).toMatchObject([
+      410,
+      { code: 'events_gone', snapshot: `/sessions/${parseUuid(ulid)}/events?after=0` },
     ])
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
-
-  test('gives every suffix of a finished run, byte by byte', async () => {
-    await using doors = await openDoors()
-    const frames = await doors.run('/', input())
-
-    for (const [i, { id }] of frames.slice(0, -1).entries()) {
-      expect(await doors.run('/', input(), { 'Last-Event-ID': id ?? '' })).toEqual(frames.slice(i + 1))
-    }
-  })
-
-  test('behind the last event of a run is answered with 204: there is nothing more', async () => {
-    await using doors = await openDoors()
-    const frames = await doors.run('/', input())
-
-    const response = await doors.post('/', input(), { 'Last-Event-ID': frames.at(-1)?.id ?? '' })
-
-    expect(response.status).toBe(204)
-  })
-
-  test('is refused when it is malformed, of another, or gone', async () => {
-    await using doors = await openDoors()
-    const mine = await doors.run('/', input())
-    const theirs = await doors.run('/', input(), asAda)
-    const elsewhere = await doors.run('/', input({ threadId: 'another', messages: [user('n1')] }))
-    const [ulid = '', seq = ''] = (mine.at(-1)?.id ?? '').split('.')
-    const resume = async (id: string) => refusalOf(await doors.post('/', input(), { 'Last-Event-ID': id }))
-
-    for (const id of ['0', 'abc', `${ulid}.`, `${ulid}.-1`, `${ulid}.1.1`, `${ulid}.01`, 'thread.1']) {
-      expect(await resume(id)).toEqual({ status: 400, code: 'malformed_id' })
-    }
-    for (const id of [theirs[0]?.id ?? '', elsewhere[0]?.id ?? '', `${'0'.repeat(26)}.1`]) {
-      expect(await resume(id)).toEqual({ status: 404, code: 'session_not_found' })
-    }
-    for (const id of [`${ulid}.0`, `${ulid}.${Number(seq) + 1}`, `${ulid}.9007199254740991`]) {
-      expect(await resume(id)).toEqual({ status: 410, code: 'events_gone' })
-    }
-    const gone = await doors.post('/', input(), { 'Last-Event-ID': `${ulid}.999` })
-    expect(await gone.json()).toMatchObject({ snapshot: `/sessions/${parseUuid(ulid)}/events?after=0` })
-    expect(doors.engine.stats().runsStarted).toBe(3)
-  })
+  }
+  expect(doors.engine.stats().runsStarted).toBe(1)
 })
 
-describe('Idempotency-Key', () => {
-  test('never makes a second run; another body under it is refused', async () => {
-    await using doors = await openDoors()
-    const headers = { 'Idempotency-Key': 'once' }
-    const frames = await doors.run('/', input(), headers)
+test('a run that was stopped in the queue is shown as a start and an end, live and later', async () => {
+  const model = createGatedModel()
+  await using doors = await openDoors({ model })
+  const first = readSse(await doors.post('/', input()))
+  await first.until('RUN_STARTED')
+  const queued = input({ runId: 'run-2', messages: [user('m2')] })
+  const second = readSse(await doors.post('/', queued))
 
-    expect(await doors.run('/', input(), headers)).toEqual(frames)
-    const changed = input({ messages: [user('m1', 'something else')] })
-    expect(await refusalOf(await doors.post('/', changed, headers))).toEqual({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-    const other = input({ runId: 'run-2', messages: [user('m2')] })
-    expect(await refusalOf(await doors.post('/', other, headers))).toEqual({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
-})
+  await doors.post('/runs/run-2/cancel', undefined)
 
-describe('a busy session', () => {
-  test('opens the stream of a queued run at once and runs it next', async () => {
-    const model = createGatedModel()
-    await using doors = await openDoors({ model })
-    const first = readSse(await doors.post('/', input()))
-    await first.until('RUN_STARTED')
-
-    const second = readSse(await doors.post('/', input({ runId: 'run-2', messages: [user('m1'), user('m2')] })))
-    model.say(text('One'), stop)
-    await first.rest()
-    model.say(text('Two'), stop)
-
-    expect(outline(eventsOf(await second.rest()))).toEqual(wholeRun.map((line) => line.replace('Hello.', 'Two')))
-  })
-
-  test('shows a run that was stopped in the queue as a start and an end, live and later', async () => {
-    const model = createGatedModel()
-    await using doors = await openDoors({ model })
-    const first = readSse(await doors.post('/', input()))
-    await first.until('RUN_STARTED')
-    const queued = input({ runId: 'run-2', messages: [user('m2')] })
-    const second = readSse(await doors.post('/', queued))
-
-    await doors.post('/runs/run-2/cancel', undefined)
-
-    const frames = await second.rest()
-    expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'RUN_FINISHED cancelled'])
-    expect(await doors.run('/', queued)).toEqual(frames)
-    await first.close()
-  })
-
-  test('refuses a second run when it is told to', async () => {
-    const model = createGatedModel()
-    await using doors = await openDoors({ model })
-    const first = readSse(await doors.post('/', input()))
-    await first.until('RUN_STARTED')
-
-    const response = await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] }), { 'X-On-Busy': 'reject' })
-
-    expect(await refusalOf(response)).toEqual({ status: 409, code: 'run_in_progress' })
-    await first.close()
-  })
-
-  test('stops the first run for the second when it is told to', async () => {
-    const model = createGatedModel()
-    await using doors = await openDoors({ model })
-    const first = readSse(await doors.post('/', input()))
-    await first.until('RUN_STARTED')
-
-    const second = readSse(
-      await doors.post('/', input({ runId: 'run-2', messages: [user('m2')] }), { 'X-On-Busy': 'interrupt' }),
-    )
-
-    expect(outline(eventsOf(await first.rest())).at(-1)).toBe('RUN_FINISHED cancelled')
-    model.say(text('Two'), stop)
-    expect(outline(eventsOf(await second.rest())).at(-1)).toBe('RUN_FINISHED success')
-  })
+  const frames = await second.rest()
+  expect(outline(eventsOf(frames))).toEqual(['RUN_STARTED', 'RUN_FINISHED cancelled'])
+  expect(await doors.run('/', queued)).toEqual(frames)
+  await first.close()
 })
 
 describe('a stopping server', () => {

@@ -4,7 +4,7 @@ import { type ErrorShape, problemShape } from '../../http/problem.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { capabilitiesOf } from '../shared/capabilities.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
-import { idempotencyOf } from '../shared/request/start-headers.ts'
+import { askedBy } from '../shared/request/start-headers.ts'
 import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
 import { decodeRunAgentInput } from './wire/decode-input.ts'
 import { type RunInputDeps, runInput } from './wire/run-input.ts'
@@ -20,9 +20,9 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
   async function run(request: Request, reply: Reply, agent: string | null): Promise<void> {
     engine.agents.get(agent)
     const body = await jsonWithFiles(request)
-    const idempotency = idempotencyOf(request, body)
+    const asked = askedBy(request, body)
     const input = decodeRunAgentInput(body)
-    return runInput(deps, { request, reply, agent, input, sessionName: input.threadId, idempotency, body })
+    return runInput(deps, { request, reply, agent, input, sessionName: input.threadId, asked, body })
   }
 
   async function capabilities(name: string | null, request: Request, reply: Reply): Promise<void> {

@@ -5,7 +5,7 @@ import { type TestEngineOptions, testAgent } from '../../engine/testing/open-eng
 import { until } from '../../http/testing/server-fixture.ts'
 import { serverTool } from '../../tools/testing/server-tool.ts'
 import { openRoutes } from '../shared/answer/testing/open-routes.ts'
-import { createGatedModel, stop, text } from '../testing/gated-model.ts'
+import { createGatedModel } from '../testing/gated-model.ts'
 import { asAda, refusalOf } from '../testing/open-doors.ts'
 import { createAgentRoutes } from './routes.ts'
 import { ChatResponseSchema } from './schema.ts'
@@ -207,54 +207,6 @@ describe('POST /agent/{name}/chat', () => {
     await using doors = await open({ model: createGatedModel(), agent: { limits } })
 
     expect(await refusalOf(await doors.post(chat, { message: 'a' }))).toEqual({ status: 422, code: 'budget_exceeded' })
-  })
-
-  test('answers the same to the same Idempotency-Key, and refuses another body under it', async () => {
-    await using doors = await open()
-    const key = { 'Idempotency-Key': 'k1' }
-
-    const first = await answerOf(await doors.post(chat, { message: 'a' }, key))
-    const second = await answerOf(await doors.post(chat, { message: 'a' }, key))
-
-    expect(second).toEqual(first)
-    expect(doors.engine.stats().runsStarted).toBe(1)
-    expect(await refusalOf(await doors.post(chat, { message: 'b' }, key))).toEqual({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-  })
-
-  test('waits in the queue, or is refused, while the session is busy', async () => {
-    const model = createGatedModel()
-    await using doors = await open({ model })
-    const { session } = await doors.start('first')
-    await until(() => model.requests.length === 1)
-    const next = { message: 'second', session_id: session.id }
-
-    expect(await refusalOf(await doors.post(chat, next, { 'X-On-Busy': 'reject' }))).toEqual({
-      status: 409,
-      code: 'run_in_progress',
-    })
-    const queued = doors.post(chat, next)
-    await until(() => doors.engine.stats().queuedRuns === 1)
-    model.say(text('One.'), stop)
-    await until(() => model.requests.length === 2)
-    model.say(text('Two.'), stop)
-
-    expect(await answerOf(await queued)).toMatchObject({ content: 'Two.' })
-  })
-
-  test('a run whose client has gone is stopped after the grace time', async () => {
-    const model = createGatedModel()
-    await using doors = await open({ model, limits: { disconnectGraceMs: 0 } })
-    const client = new AbortController()
-    const waiting = doors.post(chat, { message: 'a' }, {}, client.signal).catch(() => 'gone')
-    await until(() => doors.engine.stats().readers === 1)
-
-    client.abort()
-
-    expect(await waiting).toBe('gone')
-    await until(() => doors.engine.stats().runsFinished.cancelled === 1)
   })
 
   test('says that the server stops before the answer is complete', async () => {

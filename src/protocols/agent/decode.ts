@@ -2,7 +2,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
 import { type SentFile, sentFiles } from '../shared/request/sent-file.ts'
 import { inputProblems, jsonPointer, validate } from '../shared/request/validate.ts'
-import { ChatRequestSchema } from './schema.ts'
+import { ChatRequestSchema } from './request-schema.ts'
 
 export interface ChatMessage {
   message: string

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { answer } from '../../http/describe-answer.ts'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
-import { ChatFormSchema, ChatRequestSchema, ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
+import { ChatFormSchema, ChatRequestSchema } from './request-schema.ts'
+import { ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 
 const params = { name: z.string().meta({ description: 'Name of the agent.' }) }
 
@@ -20,8 +22,6 @@ const body = {
 
 const form = { schema: ChatFormSchema }
 
-const tokens = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 }
-
 export const describeChat: RouteDescription = {
   tag: 'Agent',
   description:
@@ -31,35 +31,8 @@ export const describeChat: RouteDescription = {
   body,
   form,
   responses: {
-    200: {
-      description: 'The answer.',
-      content: {
-        'application/json': {
-          schema: ChatResponseSchema,
-          example: {
-            message_id: '01J9ZQ4A7M2N8P5R1T6V3W9X0Y',
-            content: 'It is sunny, 21 °C.',
-            session_id: '01J9ZQ3V6K8R2T4Y7B5N0M1C3D',
-            tool_calls: [{ name: 'weather', arguments: { city: 'Berlin' }, status: 'success' }],
-            tokens_used: tokens,
-            execution_time_ms: 1240,
-          },
-        },
-      },
-    },
-    202: {
-      description: 'The run waits for a person.',
-      content: {
-        'application/json': {
-          schema: WaitingSchema,
-          example: {
-            status: 'waiting',
-            run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-            approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
-          },
-        },
-      },
-    },
+    200: answer('The answer.', ChatResponseSchema),
+    202: answer('The run waits for a person.', WaitingSchema),
   },
   errors: [...startErrors, ...fileErrors, ...runErrors],
 }

@@ -3,9 +3,9 @@
 import type { TokenUsage } from '../../domain/event.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { RunAnswer } from '../../domain/run-answer.ts'
-import type { ChatResponse, TokensUsed, Waiting } from './schema.ts'
+import type { ChatAnswer, TokensUsed, Waiting } from './schema.ts'
 
-export function chatResponse(answer: RunAnswer, messageId: string, sessionId: string): ChatResponse {
+export function chatResponse(answer: RunAnswer, messageId: string, sessionId: string): ChatAnswer {
   return {
     message_id: messageId,
     content: answer.text,
@@ -27,7 +27,7 @@ export const waitingView = (run: RunRecord, approvalIds: string[]): Waiting => (
 })
 
 /** The sum over all models; null if none reported its tokens. */
-export function tokensUsed(usage: readonly TokenUsage[]): TokensUsed {
+export function tokensUsed(usage: readonly TokenUsage[]): TokensUsed | null {
   if (usage.length === 0) return null
   const sum = (count: (one: TokenUsage) => number | undefined) =>
     usage.reduce((total, one) => total + (count(one) ?? 0), 0)

@@ -17,7 +17,9 @@ const statuses: StatusOverrides = {
   model_unreachable: 502,
 } satisfies Partial<Record<ErrorCode, number>>
 
-export function createAgentRoutes(deps: ChatDeps): Route[] {
+export type AgentRoutesDeps = ChatDeps
+
+export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
   const { engine } = deps
 
   async function chat(request: Request, reply: Reply): Promise<void> {

@@ -1,63 +1,64 @@
-// The schemas of the agent routes. They check requests and describe answers.
+// What the agent routes answer.
 
 import { z } from 'zod'
-import { fileLimits } from '../../domain/file.ts'
-import { MessageSchema } from '../shared/request/message-limits.ts'
-import { SentFilesSchema } from '../shared/request/sent-file.ts'
-
-export const ChatRequestSchema = z.strictObject({
-  message: MessageSchema,
-  session_id: z.string().nullish().meta({
-    description:
-      'The session to continue: a ULID, a UUID, or the name that a client gave it. Without it, or with an unknown id, a new session begins.',
-  }),
-  files: SentFilesSchema,
-})
-
-/** The same request as a form. */
-export const ChatFormSchema = z.strictObject({
-  message: ChatRequestSchema.shape.message,
-  session_id: z.string().optional(),
-  files: z
-    .array(z.file())
-    .max(fileLimits.files)
-    .optional()
-    .meta({
-      description: `Up to ${fileLimits.multipartBytes / 1e6} MB each and ${fileLimits.totalBytes / 1e6} MB in all.`,
-    }),
-})
 
 const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name from the request.' })
 const AnswerIdSchema = z
   .string()
   .meta({ description: 'A ULID. It identifies the answer in all events, and the run at /runs/{id}.' })
 
-const TokensUsedSchema = z
-  .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
-  .nullable()
-  .meta({ description: 'Null if the model did not report its tokens.' })
+export const TokensUsedSchema = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+})
+export type TokensUsed = z.output<typeof TokensUsedSchema>
+
+const reportedTokens = TokensUsedSchema.nullable().meta({
+  description: 'Null if the model did not report its tokens.',
+})
 
 const CallStatusSchema = z.enum(['success', 'error'])
 
-export const ChatResponseSchema = z.object({
-  message_id: AnswerIdSchema,
-  content: z.string().meta({ description: 'Everything the agent said. May be empty.' }),
-  session_id: SessionIdSchema,
-  tool_calls: z.array(
-    z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()), status: CallStatusSchema }),
-  ),
-  tokens_used: TokensUsedSchema,
-  execution_time_ms: z.int(),
-})
+export const ChatResponseSchema = z
+  .object({
+    message_id: AnswerIdSchema,
+    content: z.string().meta({ description: 'Everything the agent said. May be empty.' }),
+    session_id: SessionIdSchema,
+    tool_calls: z.array(
+      z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()), status: CallStatusSchema }),
+    ),
+    tokens_used: reportedTokens,
+    execution_time_ms: z.int(),
+  })
+  .meta({
+    example: {
+      message_id: '01J9ZQ4A7M2N8P5R1T6V3W9X0Y',
+      content: 'It is sunny, 21 °C.',
+      session_id: '01J9ZQ3V6K8R2T4Y7B5N0M1C3D',
+      tool_calls: [{ name: 'weather', arguments: { city: 'Berlin' }, status: 'success' }],
+      tokens_used: { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 },
+      execution_time_ms: 1240,
+    },
+  })
+export type ChatAnswer = z.output<typeof ChatResponseSchema>
 
-export const WaitingSchema = z.object({
-  status: z.literal('waiting'),
-  run_id: z.string(),
-  approval_ids: z.array(z.string()),
-})
+export const WaitingSchema = z
+  .object({
+    status: z.literal('waiting'),
+    run_id: z.string(),
+    approval_ids: z.array(z.string()),
+  })
+  .meta({
+    example: {
+      status: 'waiting',
+      run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+      approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
+    },
+  })
+export type Waiting = z.output<typeof WaitingSchema>
 
-/** The `event:` lines of the stream, each with its data. */
-export const streamEventSchemas = {
+export const StreamEventDataSchema = z.object({
   stream_start: z.object({ session_id: SessionIdSchema, message_id: AnswerIdSchema }),
   message_delta: z.object({ delta: z.string(), message_id: AnswerIdSchema }),
   tool_call_start: z.object({ tool_call_id: z.string(), name: z.string(), message_id: AnswerIdSchema }),
@@ -65,10 +66,17 @@ export const streamEventSchemas = {
   tool_call_end: z.object({ tool_call_id: z.string(), status: CallStatusSchema }),
   stream_end: z.object({
     message_id: AnswerIdSchema,
-    tokens_used: TokensUsedSchema,
+    tokens_used: reportedTokens,
     execution_time_ms: z.int(),
     ...WaitingSchema.partial().shape,
   }),
+})
+/** The events of a streamed answer, by their `event:` line. A failure comes as `error`. */
+export type StreamEventData = z.output<typeof StreamEventDataSchema>
+
+/** The `event:` lines of the stream, each with its data. */
+export const streamEventSchemas = {
+  ...StreamEventDataSchema.shape,
   error: z.looseObject({
     type: z.string(),
     title: z.string(),
@@ -81,6 +89,3 @@ export const streamEventSchemas = {
 } as const
 
 export type StreamEventName = keyof typeof streamEventSchemas
-export type ChatResponse = z.infer<typeof ChatResponseSchema>
-export type TokensUsed = z.infer<typeof TokensUsedSchema>
-export type Waiting = z.infer<typeof WaitingSchema>

@@ -14,8 +14,7 @@ import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { beforeFirst } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
-import { starterOf } from '../shared/request/caller.ts'
-import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
+import { askedBy } from '../shared/request/start-headers.ts'
 import { decodeChatRequest, readChatForm } from './decode.ts'
 
 export interface ChatDeps {
@@ -41,13 +40,16 @@ export async function startChat(
 ): Promise<StartedChat> {
   const { owner } = request.principal
   const agent = engine.agents.get(request.params.name ?? '')
-  const onBusy = onBusyOf(request)
   const lastEventId = request.header('last-event-id')
-  const { asked, digested, uploaded } = isMultipart(request.header('content-type'))
+  const {
+    sent: body,
+    content,
+    uploaded,
+  } = isMultipart(request.header('content-type'))
     ? await readForm(attachments, request, lastEventId === undefined)
     : await readBody(request)
-  const idempotency = idempotencyOf(request, digested)
-  const { message, sessionId: reference, files: sent } = decodeChatRequest(asked)
+  const asked = askedBy(request, content)
+  const { message, sessionId: reference, files: sent } = decodeChatRequest(body)
   const found = reference === null ? null : await sessionOf(engine, owner, reference)
   if (found !== null) reply.note({ session_id: found.id })
 
@@ -58,11 +60,10 @@ export async function startChat(
 
   refuseSupervised(found)
   const files = [...uploaded, ...(await attachments.take(owner, sent))]
-  releaseBody(request, [asked])
+  releaseBody(request, [body])
   await attachments.check(files, agent.model.input, request.signal)
   const { run, session } = await engine.runs.start({
-    correlationId: request.correlationId,
-    ...starterOf(request.principal),
+    ...asked,
     agent: agent.name,
     session: found === null ? { create: {} } : { existing: found },
     input: {
@@ -73,34 +74,32 @@ export async function startChat(
     },
     origin: 'reader',
     ...startFiles(files),
-    ...(onBusy === undefined ? {} : { onBusy }),
-    ...(idempotency === undefined ? {} : { idempotency }),
   })
   return { run, after: beforeFirst(run), ...shownIds(run, session, found, reference) }
 }
 
-interface Asked {
+interface SentChat {
   /** The request, not checked yet. */
-  asked: unknown
+  sent: unknown
   /** The content that `Idempotency-Key` is bound to. */
-  digested: unknown
+  content: unknown
   uploaded: FileRecord[]
 }
 
-async function readBody(request: Request): Promise<Asked> {
+async function readBody(request: Request): Promise<SentChat> {
   const body = await jsonWithFiles(request)
-  return { asked: body, digested: body, uploaded: [] }
+  return { sent: body, content: body, uploaded: [] }
 }
 
 /** A client that resumes a stream sends the whole request again. Its files are already stored, so `keeps` is false. */
-async function readForm(attachments: Attachments, request: Request, keeps: boolean): Promise<Asked> {
+async function readForm(attachments: Attachments, request: Request, keeps: boolean): Promise<SentChat> {
   const { owner } = request.principal
   const { fields, files } = await readChatForm(request.multipart(), async (part) =>
     keeps ? [await attachments.upload(owner, part)] : [],
   )
   const uploaded = files.flat()
   const contents = uploaded.map(({ name, mimeType, sha256 }) => [name, mimeType, sha256])
-  return { asked: fields, digested: { ...fields, files: contents }, uploaded }
+  return { sent: fields, content: { ...fields, files: contents }, uploaded }
 }
 
 /** Null for a session that is unknown, somebody else's or closed: these routes then begin a new session. */

@@ -6,7 +6,7 @@ import { compactEntries } from '../../log/compact.ts'
 import { serverTool } from '../../tools/testing/server-tool.ts'
 import { openRoutes } from '../shared/answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../testing/gated-model.ts'
-import { asAda, refusalOf } from '../testing/open-doors.ts'
+import { refusalOf } from '../testing/open-doors.ts'
 import { type NamedEvent, namedEvents, takeEvents } from '../testing/sse-reader.ts'
 import { createAgentRoutes } from './routes.ts'
 import { streamEventSchemas } from './schema.ts'
@@ -104,38 +104,6 @@ describe('POST /agent/{name}/chat/stream', () => {
     expect(await takeEvents(events)).toMatchObject([{ event: 'stream_end', data: { tokens_used: null } }])
   })
 
-  test('opens at once for a run that has to wait in the queue', async () => {
-    const model = createGatedModel()
-    await using doors = await open({ model })
-    const { session } = await doors.start('first')
-    await until(() => model.requests.length === 1)
-
-    const response = await doors.post(path, { message: 'second', session_id: session.id })
-
-    expect(response.status).toBe(200)
-    model.say(text('One.'), stop)
-    await until(() => model.requests.length === 2)
-    model.say(text('Two.'), stop)
-    expect((await takeEvents(namedEvents(response))).map(({ event, data }) => [event, data.delta])).toEqual([
-      ['stream_start', undefined],
-      ['message_delta', 'Two.'],
-      ['stream_end', undefined],
-    ])
-  })
-
-  test('resumes behind any event with just what would have followed it', async () => {
-    await using doors = await open(twoMessages)
-    const whole = await takeEvents(namedEvents(await doors.post(path, { message: 'Weather?' })))
-
-    for (const [i, { id }] of whole.entries()) {
-      const response = await doors.post(path, { message: 'Weather?' }, { 'Last-Event-ID': id ?? '' })
-
-      if (i === whole.length - 1) expect(response.status).toBe(204)
-      else expect(await takeEvents(namedEvents(response))).toEqual(whole.slice(i + 1))
-    }
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
-
   test('resumes in the middle of a message that was compacted meanwhile', async () => {
     await using doors = await open(twoMessages)
     const whole = await takeEvents(namedEvents(await doors.post(path, { message: 'Weather?' })))
@@ -150,45 +118,6 @@ describe('POST /agent/{name}/chat/stream', () => {
     )
 
     expect(rest).toEqual(whole.slice(after + 1))
-  })
-
-  test('resumes an active run, and follows it to its end', async () => {
-    const model = createGatedModel()
-    await using doors = await open({ model })
-    const client = new AbortController()
-    const first = namedEvents(await doors.post(path, { message: 'a' }, {}, client.signal))
-    model.say(text('One '))
-    const seen = await takeEvents(first, 'message_delta')
-    client.abort()
-
-    const second = namedEvents(await doors.post(path, { message: 'a' }, { 'Last-Event-ID': seen.at(-1)?.id ?? '' }))
-    model.say(text('two.'), stop)
-
-    expect((await takeEvents(second)).map(({ event, data }) => [event, data.delta])).toEqual([
-      ['message_delta', 'two.'],
-      ['stream_end', undefined],
-    ])
-  })
-
-  test('shows the same run again to the same Idempotency-Key', async () => {
-    await using doors = await open(twoMessages)
-    const once = async () =>
-      takeEvents(namedEvents(await doors.post(path, { message: 'Weather?' }, { 'Idempotency-Key': 'k1' })))
-
-    expect(await once()).toEqual(await once())
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
-
-  test('refuses a Last-Event-ID that is malformed, not yours, or gone, and starts nothing', async () => {
-    await using doors = await open()
-    const [start] = await takeEvents(namedEvents(await doors.post(path, { message: 'a' })))
-    const ulid = String(start?.data.session_id)
-    const resume = (id: string, headers = {}) => doors.post(path, { message: 'a' }, { 'Last-Event-ID': id, ...headers })
-
-    expect(await refusalOf(await resume('7'))).toEqual({ status: 400, code: 'malformed_id' })
-    expect(await refusalOf(await resume(start?.id ?? '', asAda))).toEqual({ status: 404, code: 'session_not_found' })
-    expect(await refusalOf(await resume(`${ulid}.4711`))).toEqual({ status: 410, code: 'events_gone' })
-    expect(doors.engine.stats().runsStarted).toBe(1)
   })
 
   test('refuses bad input before any stream', async () => {

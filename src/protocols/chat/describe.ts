@@ -2,9 +2,10 @@
 
 import { z } from 'zod'
 import { sessionActivities, sessionKinds } from '../../domain/session-overview.ts'
+import { answer } from '../../http/describe-answer.ts'
 import type { RouteDescription } from '../../http/route-description.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
-import { TimeSchema } from '../shared/request/session-row.ts'
+import { TimeSchema } from '../shared/request/session-row-schema.ts'
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
 import {
   ChatRequestSchema,
@@ -17,21 +18,6 @@ import {
 
 const tag = 'Chat and sessions'
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-const info = {
-  session_id: id,
-  user_id: 'local_user',
-  created_at: '2026-11-15T09:00:00.000Z',
-  last_activity: '2026-11-15T09:00:02.125Z',
-  message_count: 2,
-  owner: 'local_user',
-  agent: 'assistant',
-  title: 'Hello!',
-  kind: 'chat',
-  status: 'open',
-  updated_at: '2026-11-15T09:00:02.125Z',
-  pending: 0,
-  tokens: 30,
-}
 const before = z.string().optional()
 const link = { Link: 'The next page, as `rel="next"`; absent on the last one.' }
 
@@ -48,29 +34,8 @@ export const describePost: RouteDescription = {
     },
   },
   responses: {
-    200: {
-      description: 'The answer.',
-      content: {
-        'application/json': {
-          schema: ChatResponseSchema,
-          example: {
-            session_id: id,
-            message: 'Hello.',
-            agent_name: 'assistant',
-            metadata: { response_time_ms: 812, model: 'gpt-5-mini', tool_calls: [] },
-          },
-        },
-      },
-    },
-    202: {
-      description: 'The run waits for a person.',
-      content: {
-        'application/json': {
-          schema: WaitingSchema,
-          example: { status: 'waiting', run_id: id, approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'] },
-        },
-      },
-    },
+    200: answer('The answer.', ChatResponseSchema),
+    202: answer('The run waits for a person.', WaitingSchema),
   },
   errors: [...startErrors, 'session_expired', ...runErrors],
 }
@@ -96,9 +61,8 @@ export const describeList: RouteDescription = {
   },
   responses: {
     200: {
-      description: 'A page of sessions.',
+      ...answer('A page of sessions.', z.array(SessionInfoSchema)),
       headers: link,
-      content: { 'application/json': { schema: z.array(SessionInfoSchema), example: [info] } },
     },
   },
   errors: ['invalid_request', 'forbidden'],
@@ -116,20 +80,8 @@ export const describeSession: RouteDescription = {
   },
   responses: {
     200: {
-      description: 'The session.',
+      ...answer('The session.', SessionSchema),
       headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
-      content: {
-        'application/json': {
-          schema: SessionSchema,
-          example: {
-            ...info,
-            messages: [
-              { role: 'user', content: 'Hello!', timestamp: '2026-11-15T09:00:00.000Z', agent_name: null },
-              { role: 'assistant', content: 'Hello.', timestamp: '2026-11-15T09:00:02.125Z', agent_name: 'assistant' },
-            ],
-          },
-        },
-      },
     },
   },
   errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],

@@ -6,7 +6,7 @@ import { filePartsOf } from '../../engine/files/run-files.ts'
 import { isSupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { sessionRow } from '../shared/request/session-row.ts'
 import { supervisionView } from '../shared/supervised/supervision-view.ts'
-import type { ChatResponse, SessionInfo, SessionMessage } from './schema.ts'
+import type { ChatResponse, Session, SessionMessage } from './schema.ts'
 
 /** The id of the session that its client knows. */
 export const shownId = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
@@ -28,7 +28,7 @@ export function chatResponse(
   }
 }
 
-export const sessionInfo = (session: SessionRecord, overview?: SessionOverview): SessionInfo => ({
+export const sessionInfo = (session: SessionRecord, overview?: SessionOverview): Session => ({
   session_id: shownId(session),
   user_id: session.label ?? session.owner,
   created_at: isoTime(session.createdAt),
@@ -39,7 +39,7 @@ export const sessionInfo = (session: SessionRecord, overview?: SessionOverview):
 })
 
 /** What an operator sees of somebody else's session. Its alias is only for its owner, so this has its id. */
-export const foreignInfo = (session: SessionRecord, overview?: SessionOverview): SessionInfo => ({
+export const foreignInfo = (session: SessionRecord, overview?: SessionOverview): Session => ({
   ...sessionInfo(session, overview),
   session_id: session.id,
 })

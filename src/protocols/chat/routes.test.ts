@@ -256,52 +256,6 @@ describe('POST /chat with a session', () => {
 
     expect(await refusalOf(await waiting)).toMatchObject({ status: 503, code: 'interrupted' })
   })
-
-  test('starts one run for one Idempotency-Key, and obeys X-On-Busy', async () => {
-    const model = createGatedModel()
-    await using doors = await openChat({ model })
-    model.say(text('One'), stop)
-    const once = { 'Idempotency-Key': 'once' }
-    const first = await say(doors, { message: 'Hi' }, once)
-    const again = await say(doors, { message: 'Hi' }, once)
-    const { session_id } = first
-
-    expect([again.session_id, again.message]).toEqual([session_id, 'One'])
-    expect(await refusalOf(await doors.post('/chat', { message: 'Ho' }, once))).toMatchObject({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-    const busy = say(doors, { message: 'Second', session_id })
-    await until(() => model.requests.length === 2)
-    const rejected = await doors.post('/chat', { message: 'Third', session_id }, { 'X-On-Busy': 'reject' })
-    expect(await refusalOf(rejected)).toMatchObject({ status: 409, code: 'run_in_progress' })
-    expect(await refusalOf(await doors.post('/chat', { message: 'Hi' }, { 'X-On-Busy': 'wait' }))).toEqual({
-      status: 422,
-      code: 'invalid_request',
-      pointers: ['X-On-Busy'],
-    })
-    model.say(text('Two'), stop)
-    expect((await busy).message).toBe('Two')
-    expect(doors.engine.stats().runsStarted).toBe(2)
-  })
-
-  test('starts nothing with a Last-Event-ID: it waits for the run that owns the event', async () => {
-    await using doors = await openChat()
-    const { session_id } = await say(doors, { message: 'Hi' })
-    const resume = (id: string, body = {}) =>
-      doors.post('/chat', { message: 'Hi', ...body }, { Accept: 'application/json', 'Last-Event-ID': id })
-
-    const response = await resume(`${ulidOf(session_id)}.2`)
-
-    expect(await response.json()).toMatchObject({ session_id, message: 'Hello.' })
-    expect(await refusalOf(await resume('nonsense'))).toMatchObject({ status: 400, code: 'malformed_id' })
-    expect(await refusalOf(await resume(`${unknown}.2`))).toMatchObject({ status: 404, code: 'session_not_found' })
-    expect(await refusalOf(await resume(`${ulidOf(session_id)}.9999`))).toMatchObject({
-      status: 410,
-      code: 'events_gone',
-    })
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
 })
 
 describe('user_id', () => {

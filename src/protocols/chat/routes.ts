@@ -13,7 +13,7 @@ import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
-import { starterOf, viewerOf } from '../shared/request/caller.ts'
+import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import {
@@ -26,12 +26,12 @@ import {
   timeIn,
   wordIn,
 } from '../shared/request/page.ts'
-import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
+import { askedBy } from '../shared/request/start-headers.ts'
 import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
 import { describeList, describePost, describeSession } from './describe.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
-import { type SessionInfo, UserIdSchema } from './schema.ts'
+import { type Session, UserIdSchema } from './schema.ts'
 
 export interface ChatRoutesDeps {
   engine: Engine
@@ -72,11 +72,8 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     known: SessionRecord | null,
     label: string | null,
   ): Promise<AcceptedRun> {
-    const onBusy = onBusyOf(request)
-    const idempotency = idempotencyOf(request, body)
     return engine.runs.start({
-      correlationId: request.correlationId,
-      ...starterOf(request.principal),
+      ...askedBy(request, body),
       agent: null,
       session: known === null ? { create: label === null ? {} : { label } } : { existing: known },
       input: {
@@ -86,8 +83,6 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
         clientTools: [],
       },
       origin: 'reader',
-      ...(onBusy === undefined ? {} : { onBusy }),
-      ...(idempotency === undefined ? {} : { idempotency }),
     })
   }
 
@@ -129,7 +124,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     reply.json(200, await rowsOf(sessions, foreignInfo), nextLink('/sessions', request.query, next))
   }
 
-  async function rowsOf(sessions: readonly SessionRecord[], info: typeof sessionInfo): Promise<SessionInfo[]> {
+  async function rowsOf(sessions: readonly SessionRecord[], info: typeof sessionInfo): Promise<Session[]> {
     const overviews = new Map(
       (await engine.sessions.overview(sessions.map(({ id }) => id))).map((one) => [one.id, one]),
     )

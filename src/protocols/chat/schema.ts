@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MessageSchema } from '../shared/request/message-limits.ts'
-import { SessionRowShape } from '../shared/request/session-row.ts'
-import { SupervisionSchema } from '../shared/supervised/supervision-view.ts'
+import { SessionRowShape } from '../shared/request/session-row-schema.ts'
+import { SupervisionSchema } from '../shared/supervised/schema.ts'
 
 export const UserIdSchema = z
   .string()
@@ -16,35 +16,71 @@ export const ChatRequestSchema = z.strictObject({
 
 const time = z.iso.datetime({ precision: 3 })
 
-export const ChatResponseSchema = z.strictObject({
-  session_id: z.string(),
-  message: z.string().describe('May be empty.'),
-  agent_name: z
-    .string()
-    .describe('The agent that answered: the one that the conversation was handed to, where it was.'),
-  metadata: z.strictObject({
-    response_time_ms: z.int().min(0),
-    model: z.string(),
-    tool_calls: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })),
-  }),
-})
+export const ChatResponseSchema = z
+  .strictObject({
+    session_id: z.string(),
+    message: z.string().describe('May be empty.'),
+    agent_name: z
+      .string()
+      .describe('The agent that answered: the one that the conversation was handed to, where it was.'),
+    metadata: z.strictObject({
+      response_time_ms: z.int().min(0),
+      model: z.string(),
+      tool_calls: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })),
+    }),
+  })
+  .meta({
+    example: {
+      session_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+      message: 'Hello.',
+      agent_name: 'assistant',
+      metadata: { response_time_ms: 812, model: 'gpt-5-mini', tool_calls: [] },
+    },
+  })
 
 /** The run waits for a person. */
-export const WaitingSchema = z.strictObject({
-  status: z.literal('waiting'),
-  run_id: z.string(),
-  approval_ids: z.array(z.string()),
-})
+export const WaitingSchema = z
+  .strictObject({
+    status: z.literal('waiting'),
+    run_id: z.string(),
+    approval_ids: z.array(z.string()),
+  })
+  .meta({
+    example: {
+      status: 'waiting',
+      run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+      approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
+    },
+  })
 
-export const SessionInfoSchema = z.strictObject({
-  session_id: z.string(),
-  user_id: z.string(),
-  created_at: time,
-  last_activity: time,
-  message_count: z.int().min(0),
-  ...SessionRowShape,
-  supervision: SupervisionSchema.optional().describe('Only in sessions of agents that work elsewhere.'),
-})
+const exampleSession = {
+  session_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+  user_id: 'local_user',
+  created_at: '2026-11-15T09:00:00.000Z',
+  last_activity: '2026-11-15T09:00:02.125Z',
+  message_count: 2,
+  owner: 'local_user',
+  agent: 'assistant',
+  title: 'Hello!',
+  kind: 'chat',
+  status: 'open',
+  updated_at: '2026-11-15T09:00:02.125Z',
+  pending: 0,
+  tokens: 30,
+}
+
+export const SessionInfoSchema = z
+  .strictObject({
+    session_id: z.string(),
+    user_id: z.string(),
+    created_at: time,
+    last_activity: time,
+    message_count: z.int().min(0),
+    ...SessionRowShape,
+    supervision: SupervisionSchema.exactOptional().describe('Only in sessions of agents that work elsewhere.'),
+  })
+  .meta({ example: exampleSession })
+export type Session = z.output<typeof SessionInfoSchema>
 
 const SessionMessageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
@@ -53,8 +89,17 @@ const SessionMessageSchema = z.strictObject({
   agent_name: z.string().nullable().describe('The agent that answered; null where none did.'),
 })
 
-export const SessionSchema = SessionInfoSchema.extend({ messages: z.array(SessionMessageSchema) })
+export const SessionSchema = SessionInfoSchema.extend({ messages: z.array(SessionMessageSchema) }).meta({
+  example: {
+    ...exampleSession,
+    messages: [
+      { role: 'user', content: 'Hello!', timestamp: '2026-11-15T09:00:00.000Z', agent_name: null },
+      { role: 'assistant', content: 'Hello.', timestamp: '2026-11-15T09:00:02.125Z', agent_name: 'assistant' },
+    ],
+  },
+})
+/** A session and its messages, oldest first. */
+export type SessionMessages = z.output<typeof SessionSchema>
 
-export type ChatResponse = z.infer<typeof ChatResponseSchema>
-export type SessionInfo = z.infer<typeof SessionInfoSchema>
-export type SessionMessage = z.infer<typeof SessionMessageSchema>
+export type ChatResponse = z.output<typeof ChatResponseSchema>
+export type SessionMessage = z.output<typeof SessionMessageSchema>

@@ -21,8 +21,7 @@ import { type AnswerEncoder, streamAnswer } from '../shared/answer/stream-answer
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
-import { starterOf } from '../shared/request/caller.ts'
-import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
+import { askedBy } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { type CallerTools, offeredTools } from './caller-tools.ts'
 import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
@@ -137,10 +136,9 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     const { session, props, callerTools } = ask
     const agent = engine.agents.get(ask.agent ?? session?.record?.agent ?? null)
     const offered = offeredTools(callerTools)
-    const onBusy = onBusyOf(request)
     const body = await jsonWithFiles(request)
     // A header may name the conversation, so the body alone does not identify the request.
-    const idempotency = idempotencyOf(request, [body, session?.name ?? null])
+    const asked = askedBy(request, [body, session?.name ?? null])
     const options = {
       continues: calls === null ? null : { calls },
       maxMessages: agent.context.maxMessages,
@@ -154,8 +152,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     if (!isKept) releaseBody(request, [body, ...ask.turns])
     await attachments.check(files, agent.model.input, request.signal)
     const { run } = await engine.runs.start({
-      correlationId: request.correlationId,
-      ...starterOf(request.principal),
+      ...asked,
       agent: agent.name,
       session: place,
       input: {
@@ -174,8 +171,6 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
       ...startFiles(files),
       // In these APIs, a new message instead of a result gives the call up.
       whenWaiting: 'abandon',
-      ...(onBusy === undefined ? {} : { onBusy }),
-      ...(idempotency === undefined ? {} : { idempotency }),
     })
     if (isKept) releaseBody(request, [body, ...ask.turns])
     return run

@@ -311,56 +311,9 @@ describe('a stream', () => {
     expect(JSON.stringify(frames)).toContain('Nothing.')
     expect(last(frames, path)).toEqual([path === RESPONSES ? 'response.completed' : '[DONE]', undefined])
   })
-
-  test.each(doors)('continues after the last event that was seen: %s', async (path, body) => {
-    const answers = [{ parts: [{ text: 'One. ' }, { text: 'Two.' }] }]
-    await using door = await openOpenAi({ answers })
-    const all = await door.frames(path, body)
-
-    for (const [i, { id }] of all.entries()) {
-      if (id === undefined || i === all.length - 1) continue
-      expect(await door.frames(path, body, { 'Last-Event-ID': id })).toEqual(all.slice(i + 1))
-    }
-
-    const over = await door.post(path, { ...body, stream: true }, { 'Last-Event-ID': all.at(-1)?.id ?? '' })
-    expect(over.status).toBe(204)
-    expect(door.engine.stats().runsStarted).toBe(1)
-  })
-
-  test.each(doors)('continues only for its owner: %s', async (path, body) => {
-    await using door = await openOpenAi()
-    const [first] = (await door.frames(path, body, asAda)).filter(({ id }) => id !== undefined)
-    const resume = async (id: string) =>
-      refusal(await door.post(path, { ...body, stream: true }, { 'Last-Event-ID': id }))
-
-    expect(await resume(first?.id ?? '')).toEqual([404, 'session_not_found', null])
-    expect(await resume('nonsense')).toEqual([400, 'malformed_id', null])
-  })
-
-  test('that nobody reads any more stops its run', async () => {
-    const model = createGatedModel()
-    await using door = await openOpenAi({ model, limits: { disconnectGraceMs: 0 } })
-    const stream = readSse(await door.post(CHAT, { messages: ask('hello'), stream: true }))
-    await stream.until('"role":"assistant"')
-
-    await stream.close()
-
-    await until(() => door.engine.stats().runsFinished.cancelled === 1)
-  })
 })
 
 describe('a whole answer', () => {
-  test('may be read again with the id of an event', async () => {
-    await using door = await openOpenAi()
-    const frames = await door.frames(CHAT, { messages: ask('hello') })
-    const id = frames.at(-1)?.id ?? ''
-
-    const again = await door.post(CHAT, { messages: ask('hello') }, { 'Last-Event-ID': id })
-
-    expect(await contentOf(again)).toBe('Hello.')
-    expect(door.engine.stats().runsStarted).toBe(1)
-  })
-
   test.each(doors)('is an error when the model fails, and not to be asked for again: %s', async (path, body) => {
     await using door = await openOpenAi({
       answers: [{ parts: [{ error: { code: 'model_timeout', retryable: true } }] }],
@@ -395,20 +348,6 @@ describe('a whole answer', () => {
     })
   })
 
-  test.each(doors)('that nobody waits for any more stops its run: %s', async (path, body) => {
-    const model = createGatedModel()
-    await using door = await openOpenAi({ model, limits: { disconnectGraceMs: 0 } })
-    const client = new AbortController()
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-    const gone = expect(fetch(door.url + path, { ...init, signal: client.signal })).rejects.toThrow()
-    await until(() => model.requests.length === 1)
-
-    client.abort()
-
-    await gone
-    await until(() => door.engine.stats().runsFinished.cancelled === 1)
-  })
-
   test('reaches the tools with the user and the metadata, and never the model', async () => {
     const { requests, onRequest } = recording()
     await using door = await openOpenAi({ onRequest })
@@ -422,33 +361,17 @@ describe('a whole answer', () => {
   })
 })
 
-describe('the headers of a start', () => {
-  test('Idempotency-Key: the same request never makes a second run', async () => {
-    await using door = await openOpenAi()
-    const send = (headers: object, content = 'hello') =>
-      door.post(CHAT, { messages: ask(content) }, { 'Idempotency-Key': 'k', ...headers })
+test('a request that names no conversation is sent twice with one Idempotency-Key, and makes one run', async () => {
+  await using door = await openOpenAi()
+  const send = (headers: object, content = 'hello') =>
+    door.post(CHAT, { messages: ask(content) }, { 'Idempotency-Key': 'k', ...headers })
 
-    const first = await completion(await send({}))
+  const first = await completion(await send({}))
 
-    expect(await completion(await send({}))).toEqual(first)
-    expect(door.engine.stats().runsStarted).toBe(1)
-    expect(await refusal(await send({}, 'other'))).toEqual([400, 'idempotency_mismatch', null])
-    expect(await refusal(await send({ 'X-Session-Id': 'talk' }))).toEqual([400, 'idempotency_mismatch', null])
-  })
-
-  test('X-On-Busy: a busy conversation may be left alone', async () => {
-    const model = createGatedModel()
-    await using door = await openOpenAi({ model })
-    const body = { input: 'hello', conversation: 'talk' }
-    const first = door.post(RESPONSES, body)
-    await until(() => model.requests.length === 1)
-
-    const second = await door.post(RESPONSES, body, { 'X-On-Busy': 'reject' })
-
-    expect(await refusal(second)).toEqual([400, 'run_in_progress', null])
-    model.say(text('Hi.'), stop)
-    expect((await first).status).toBe(200)
-  })
+  expect(await completion(await send({}))).toEqual(first)
+  expect(door.engine.stats().runsStarted).toBe(1)
+  expect(await refusal(await send({}, 'other'))).toEqual([400, 'idempotency_mismatch', null])
+  expect(await refusal(await send({ 'X-Session-Id': 'talk' }))).toEqual([400, 'idempotency_mismatch', null])
 })
 
 const formatted = (schema: object) => ({ type: 'json_schema', json_schema: { name: 'verdict', schema } })

@@ -26,7 +26,6 @@ import { cancelResponse, deleteResponse, retrieveResponse } from './retrieve-res
 import { resolveTurns } from './turns.ts'
 import { responseId, runIdOf } from './wire-ids.ts'
 
-/** The server also needs `errorShapes: { v1: openAiErrorShape }`. */
 export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
   const { engine, clock } = deps
   const answerRun = createAnswerRun(deps)
@@ -108,7 +107,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     return { name: session.alias ?? session.id, record: session }
   }
 
-  const shared = { door: 'openai', role: 'user' } as const
+  const shared = { door: 'openai', role: 'user', takesAnyKey: true } as const
   return [
     {
       ...shared,

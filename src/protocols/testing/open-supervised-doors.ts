@@ -25,6 +25,7 @@ import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoi
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
 import { createLateReach } from '../../supervision/reach.ts'
+import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
@@ -140,6 +141,7 @@ export async function openSupervisedDoors(
       ...createSupervisionRoutes({
         ...elsewhere,
         engine,
+        answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
         ...workOf(elsewhere, { store, log, clock, ids }),
         oversight,
       }),

@@ -193,46 +193,6 @@ describe('POST /chat as a stream', () => {
     expect(events).toMatchObject([{ event: 'error', error_type: 'limit', recoverable: false }])
   })
 
-  test('opens at once while its run waits behind another', async () => {
-    const model = createGatedModel()
-    await using doors = await openChat({ model })
-    const first = await doors.stream({ message: 'First', stream: true })
-    await until(() => model.requests.length === 1)
-    const [session] = await doors.engine.sessions.list({ owner: 'local_user', limit: 1 })
-
-    const second = await doors.stream({ message: 'Second', thread_id: session?.id })
-    model.say(text('One'), stop)
-    await first.rest()
-    await until(() => model.requests.length === 2)
-    model.say(text('Two'), stop)
-
-    expect(tokensOf(eventsOf(await second.rest()))).toBe('Two')
-  })
-
-  test('continues after Last-Event-ID without starting a run, and completes with the whole message', async () => {
-    const model = createGatedModel()
-    await using doors = await openChat({ model })
-    const lost = await doors.stream({ message: 'Hi', stream: true })
-    model.say(text('One '), text('two '))
-    const seen = await lost.next()
-    await lost.close()
-    const again = await doors.stream({ message: 'Hi', stream: true }, { 'Last-Event-ID': seen?.id ?? '' })
-    model.say(text('three.'), stop)
-
-    const frames = await again.rest()
-
-    const events = eventsOf(frames)
-    expect(tokensOf(events)).toBe('two three.')
-    expect(events.at(-1)).toMatchObject({ event: 'message_complete', message: { content: 'One two three.' } })
-    const over = await doors.post(
-      '/chat',
-      { message: 'Hi', stream: true },
-      { 'Last-Event-ID': frames.at(-1)?.id ?? '' },
-    )
-    expect([over.status, await over.text()]).toEqual([204, ''])
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
-
   /** What a reader gets that saw one token of three, before the session was compacted. */
   async function resumedAfterCompaction(): Promise<ThreadEvent[]> {
     const system = createSystemClock()
@@ -253,24 +213,6 @@ describe('POST /chat as a stream', () => {
 
     expect(tokensOf(events)).toBe('two three.')
     expect(events.at(-1)).toMatchObject({ event: 'message_complete', message: { content: 'One two three.' } })
-  })
-
-  test('refuses a Last-Event-ID that is none, is not yours, or is gone', async () => {
-    await using doors = await openChat()
-    const { thread_id } = await ask(doors, { message: 'Hi' })
-    const other = await ask(doors, { message: 'Hi' })
-    const refused = async (id: string, body = {}, headers = {}) =>
-      refusalOf(
-        await doors.post('/chat', { message: 'Hi', stream: true, ...body }, { 'Last-Event-ID': id, ...headers }),
-      )
-    const id = `${ulidOf(thread_id)}.2`
-
-    expect(await refused('nonsense')).toMatchObject({ status: 400, code: 'malformed_id' })
-    expect(await refused(`${unknown}.2`)).toMatchObject({ status: 404, code: 'session_not_found' })
-    expect(await refused(id, {}, asAda)).toMatchObject({ status: 404, code: 'session_not_found' })
-    expect(await refused(id, { thread_id: other.thread_id })).toMatchObject({ status: 404, code: 'session_not_found' })
-    expect(await refused(`${ulidOf(thread_id)}.9999`)).toMatchObject({ status: 410, code: 'events_gone' })
-    expect(doors.engine.stats().runsStarted).toBe(2)
   })
 })
 
@@ -309,19 +251,6 @@ describe('POST /chat with stream: false', () => {
       thread_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
-  })
-
-  test('starts one run for one Idempotency-Key', async () => {
-    await using doors = await openChat()
-    const once = { 'Idempotency-Key': 'once' }
-    const first = await ask(doors, { message: 'Hi', metadata: { a: 1 } }, once)
-
-    expect(await ask(doors, { message: 'Hi', metadata: { a: 1 } }, once)).toEqual(first)
-    expect(await refusalOf(await doors.post('/chat', { message: 'Ho', stream: false }, once))).toMatchObject({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-    expect(doors.engine.stats().runsStarted).toBe(1)
   })
 })
 

@@ -11,11 +11,10 @@ import type { Reply, Request, Route } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { entriesUpTo, streamAnswer } from '../shared/answer/stream-answer.ts'
-import { starterOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import { decodePage, nextLink } from '../shared/request/page.ts'
-import { idempotencyOf, onBusyOf } from '../shared/request/start-headers.ts'
+import { askedBy } from '../shared/request/start-headers.ts'
 import { collectChain, createChainEncoder } from './chain-encoder.ts'
 import { answerMessage, historyMessages, isoTime, requestMetadata } from './chat-message.ts'
 import { decodeThreadChat, decodeToolResult, type ThreadChat } from './decode.ts'
@@ -126,12 +125,10 @@ async function start(
   { message, metadata }: ThreadChat,
   known: SessionRecord | null,
 ): Promise<AcceptedRun> {
-  const onBusy = onBusyOf(request)
-  const idempotency = idempotencyOf(request, body)
+  const asked = askedBy(request, body)
   if (metadata !== null && known !== null) checkMerged(known, metadata)
   return engine.runs.start({
-    correlationId: request.correlationId,
-    ...starterOf(request.principal),
+    ...asked,
     agent: null,
     session: known === null ? { create: {} } : { existing: known },
     input: {
@@ -143,8 +140,6 @@ async function start(
     },
     ...(metadata === null ? {} : { metadata }),
     origin: 'reader',
-    ...(onBusy === undefined ? {} : { onBusy }),
-    ...(idempotency === undefined ? {} : { idempotency }),
   })
 }
 

@@ -19,7 +19,7 @@ import {
   waitingSession,
 } from './samples.contract.ts'
 
-const question = { index: 0, message: 'Which size?', schema: { type: 'string' } }
+const question = { index: 0, effect: 'once' as const, message: 'Which size?', schema: { type: 'string' } }
 const respond = (waitId: string, response: string, values: { at?: number } = {}) =>
   approve(waitId, { outcome: { type: 'responded', response, reason: null }, ...values })
 

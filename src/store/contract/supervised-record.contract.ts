@@ -28,7 +28,14 @@ const shared = (sessionId: string) => {
   const { kind: _, status: __, wait: ___, ...rest } = diff(sessionId)
   const { id, owner, agent, createdAt, expiresAt, runId, callId, tool, lane, messageRefs } = rest
   const asked = { id, owner, agent, createdAt, expiresAt, runId, callId, tool, lane, messageRefs, sessionId }
-  const open = { arguments: '{}', continuationRunId: null, decidedAt: null, decidedBy: null, reason: null }
+  const open = {
+    arguments: '{}',
+    continuationRunId: null,
+    decidedAt: null,
+    decidedBy: null,
+    decidedVia: null,
+    reason: null,
+  }
   return { ...asked, ...open, status: 'pending' as const }
 }
 const { host, contentKey, returnedAt } = askedElsewhere

@@ -9,9 +9,6 @@ import { jsonLimits } from '../../json/json-limits.ts'
 export const stateOf = (text: string | null): unknown =>
   text === null || text.length > jsonLimits.bytes ? undefined : JSON.parse(text)
 
-/** The indexes of waits begin with the kind. */
-export const WAIT_KINDS: readonly AnyRecord['wait'][] = ['approval', 'client_call', 'prompt', 'standby', 'alert']
-
 export function waitData(wait: AnyRecord): string {
   const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
   return JSON.stringify(data)

@@ -1,18 +1,18 @@
 import type { Clock } from '../../domain/clock.ts'
+import { OPEN_RECORD_OF_ANY_KIND } from '../packing/conditions.ts'
 import type { StoreFigures } from '../store.ts'
 import type { Database } from './connection/database.ts'
 import { NOW, type Statement } from './sql.ts'
 
 type Row = ['run' | 'wait' | 'lease' | 'outbox', string, number, number]
 
-/** Every part reads only what is open, by an index, however much is stored. `nudged` and `escalated` are alerts that nobody has answered. */
+/** Every part reads only what is open, by an index, however much is stored. */
 const counts: Statement = {
   name: 'figures',
   text: `SELECT 'run', status, count(*), 0::bigint FROM runs WHERE status IN ('queued', 'running', 'waiting') GROUP BY status
     UNION ALL
     SELECT 'wait', kind, count(*), min(created_at) FROM waits
-      WHERE kind IN ('approval', 'client_call', 'prompt', 'standby', 'alert')
-        AND status IN ('pending', 'nudged', 'escalated') GROUP BY kind
+      WHERE ${OPEN_RECORD_OF_ANY_KIND} GROUP BY kind
     UNION ALL
     SELECT 'lease', owner, 1::bigint, until - ${NOW} FROM leases
     UNION ALL

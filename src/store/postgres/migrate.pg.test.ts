@@ -42,7 +42,7 @@ test('a plan names what is missing and changes nothing, and a migration does it 
   expect(await migrate(database)).toEqual({ from: 0, to, missing: migrations, unknown: 0, shutOut: 0 })
   expect(await migrate(database)).toEqual({ from: to, to, missing: [], unknown: 0, shutOut: 0 })
   expect(await planMigration(database)).toEqual({ from: to, to, missing: [], unknown: 0, shutOut: 0 })
-  expect(await askOnce(url, 'SELECT n::int FROM migrations')).toEqual(migrations.map((_, i) => ({ n: i + 1 })))
+  expect(await askOnce(url, 'SELECT n::int FROM schema_versions')).toEqual(migrations.map((_, i) => ({ n: i + 1 })))
 })
 
 test('several processes that start at once migrate once', async () => {
@@ -51,7 +51,7 @@ test('several processes that start at once migrate once', async () => {
   const plans = await Promise.all([connect(), connect(), connect(), connect()].map((one) => migrate(one)))
 
   expect(plans.filter(({ from }) => from === 0).length).toBe(1)
-  expect(await askOnce(url, 'SELECT count(*)::int AS n FROM migrations')).toEqual([{ n: to }])
+  expect(await askOnce(url, 'SELECT count(*)::int AS n FROM schema_versions')).toEqual([{ n: to }])
 })
 
 test('a change waits a minute for tables that servers use, and no longer', async () => {
@@ -115,7 +115,7 @@ test('a program is refused if the database has lost something that it uses, and 
   }
   // It has stopped using what is gone.
   expect(await migrate(database, { known: [...migrations, adds] })).toMatchObject({ from: to + 2, unknown: 1 })
-  expect(await askOnce(url, 'SELECT since, needs::int FROM migrations ORDER BY n DESC LIMIT 2')).toEqual([
+  expect(await askOnce(url, 'SELECT since, needs::int FROM schema_versions ORDER BY n DESC LIMIT 2')).toEqual([
     { since: '9.0.0', needs: to + 1 },
     { since: '8.0.0', needs: null },
   ])
@@ -124,7 +124,7 @@ test('a program is refused if the database has lost something that it uses, and 
 test('nothing is taken away while a server runs that still uses it, unless somebody forces it', async () => {
   const { url, connect } = await open()
   const start = () => createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
-  const versions = () => askOnce(url, 'SELECT max(n)::int AS n FROM migrations')
+  const versions = () => askOnce(url, 'SELECT max(n)::int AS n FROM schema_versions')
   const known = [...migrations, adds, takesAway]
   const running = [await start(), await start()]
   const newer = connect()
@@ -164,19 +164,45 @@ test('programs of two versions that start at once on an empty database both come
     migrate(connect(), { known: newer }),
   ])
 
-  expect(await askOnce(url, 'SELECT max(n)::int AS n FROM migrations')).toEqual([{ n: to + 1 }])
+  expect(await askOnce(url, 'SELECT max(n)::int AS n FROM schema_versions')).toEqual([{ n: to + 1 }])
 })
 
-test('a database from before migrations said who can use them learns it', async () => {
+test('a database of an older version keeps what it has and gets what came later', async () => {
   const { url, connect } = await open()
-  await migrate(connect(), { known: migrations.slice(0, 1) })
-  await askOnce(url, 'ALTER TABLE migrations DROP COLUMN since, DROP COLUMN needs')
+  const start = () => createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const old = await start()
+  const session = newSession({ id: 'kept' })
+  await done(old, create(session))
+  await old.close()
+  const later: Migration = {
+    ...{ title: 'a column', since: '8.0.0' },
+    sql: `ALTER TABLE sessions ADD COLUMN later text; UPDATE sessions SET later = id || '!'`,
+  }
 
-  expect(await migrate(connect())).toMatchObject({ from: 1, to })
-  expect(await askOnce(url, 'SELECT n::int, since, needs FROM migrations ORDER BY n LIMIT 2')).toEqual([
-    { n: 1, since: '0.1.0', needs: null },
-    { n: 2, since: '0.1.0', needs: null },
-  ])
+  expect(await migrate(connect(), { known: [...migrations, later] })).toMatchObject({ from: to, to: to + 1 })
+
+  expect(await askOnce(url, 'SELECT id, later FROM sessions')).toEqual([{ id: 'kept', later: 'kept!' }])
+  const again = await start()
+  expect(await again.sessions.list({ limit: 10 })).toEqual([session])
+  await again.close()
+})
+
+test.each([1, 2])('a database from before 0.1.0, with %i migrations, is refused and not changed', async (found) => {
+  const { url, connect } = await open()
+  await migrate(connect())
+  await askOnce(url, 'DROP TABLE schema_versions')
+  await askOnce(url, 'CREATE TABLE migrations (n bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())')
+  for (let n = 1; n <= found; n += 1) await askOnce(url, `INSERT INTO migrations (n) VALUES (${n})`)
+  const tables = () => askOnce(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`)
+  const before = await tables()
+
+  for (const start of [migrate, planMigration]) {
+    await expect(start(connect())).rejects.toMatchObject({
+      code: 'data_dir_older',
+      message: `The database was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep its sessions as JSON Lines, run \`sessions export\` in a checkout of commit 6665030b. Then use another database.`,
+    })
+  }
+  expect(await tables()).toEqual(before)
 })
 
 test('a migration names a release that is not older than the one before, and needs no later migration', () => {

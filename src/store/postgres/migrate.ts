@@ -1,9 +1,10 @@
 // Brings the tables up to date. Several processes may start at once: one of them works, and the others wait for it.
 //
 // A program also starts on tables that a newer one has changed, as long as it can use them: in a rolling update, servers of the old
-// version may have to start again. The table `migrations` says who can.
+// version may have to start again. The table `schema_versions` says who can.
 
 import { ServerError } from '../../domain/errors.ts'
+import { beforeFirstRelease } from '../before-first-release.ts'
 import type { Connection } from './connection/connect.ts'
 import type { Database } from './connection/database.ts'
 import { databaseError, sqlState } from './connection/database-error.ts'
@@ -35,8 +36,8 @@ const settings = { lock_timeout: 0, statement_timeout: PATIENCE_MS, client_min_m
 const LOCK_MS = 60_000
 
 /**
- * What `migrate` would do. Throws `data_dir_newer` if only newer programs can use the database, and `config_invalid` if it can never
- * work. Changes nothing.
+ * What `migrate` would do. Throws `data_dir_newer` if only newer programs can use the database, `data_dir_older` if it is from before
+ * 0.1.0, and `config_invalid` if it can never work. Changes nothing.
  */
 export async function planMigration(database: Database, known = migrations): Promise<MigrationPlan> {
   await refuseOtherEncoding(database.reads)
@@ -60,13 +61,13 @@ export async function migrate(
     const plan = await planFor(known, connection)
     if (plan.shutOut > 0 && !force) throw wouldShutOut(plan)
     await connection.run(
-      `CREATE TABLE IF NOT EXISTS migrations (n bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(),
-        since text NOT NULL DEFAULT '0.1.0', needs bigint)`,
+      `CREATE TABLE IF NOT EXISTS schema_versions (n bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(),
+        since text NOT NULL, needs bigint)`,
     )
     for (const [i, { sql, since, needs = null }] of plan.missing.entries()) {
       const row = `${plan.from + i + 1}, '${since}', ${needs}`
       // One message is one transaction.
-      await connection.run(`BEGIN; ${sql}; INSERT INTO migrations (n, since, needs) VALUES (${row}); COMMIT`)
+      await connection.run(`BEGIN; ${sql}; INSERT INTO schema_versions (n, since, needs) VALUES (${row}); COMMIT`)
     }
     return plan
   })
@@ -155,23 +156,29 @@ function wouldShutOut({ to, shutOut }: MigrationPlan): ServerError {
   )
 }
 
+/** How many migrations the database has. Throws `data_dir_older` if they are from before 0.1.0: those were listed in `migrations`. */
 async function versionOf(sql: Sql): Promise<number> {
-  const [[table] = [null]] = await sql.rows<[string | null]>({
-    name: 'migrations_table',
-    text: `SELECT to_regclass('migrations')::text`,
+  const [[isOurs, isOld] = [false, false]] = await sql.rows<[boolean, boolean]>({
+    name: 'versions_table',
+    text: `SELECT to_regclass('schema_versions') IS NOT NULL,
+      to_regclass('migrations') IS NOT NULL AND to_regclass('heads') IS NOT NULL`,
   })
-  if (table === null) return 0
-  const [[n] = [0]] = await sql.rows<[number]>({
-    name: 'migrations_done',
-    text: 'SELECT coalesce(max(n), 0) FROM migrations',
-  })
-  return n
+  const newest = async (table: string): Promise<number> => {
+    const [[n] = [0]] = await sql.rows<[number]>({
+      name: `newest_of_${table}`,
+      text: `SELECT coalesce(max(n), 0) FROM ${table}`,
+    })
+    return n
+  }
+  if (isOurs) return newest('schema_versions')
+  if (isOld) throw beforeFirstRelease('database', await newest('migrations'), 'use another database')
+  return 0
 }
 
 /** The strictest of the migrations that this program does not know counts. */
 const strictest: Statement = {
   name: 'migrations_needed',
-  text: `SELECT unknown.needs, needed.since FROM migrations AS unknown LEFT JOIN migrations AS needed ON needed.n = unknown.needs
+  text: `SELECT unknown.needs, needed.since FROM schema_versions AS unknown LEFT JOIN schema_versions AS needed ON needed.n = unknown.needs
     WHERE unknown.n > $1 AND unknown.needs > $1 ORDER BY unknown.needs DESC LIMIT 1`,
 }
 

@@ -86,7 +86,7 @@ describeStore('Postgres', async () => {
 async function emptyFunction(url: string): Promise<string> {
   const tables = await askOnce(
     url,
-    `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('migrations', 'generations')`,
+    `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('schema_versions', 'generations')`,
   )
   return `ALTER TABLE audit DISABLE TRIGGER ALL;
     CREATE FUNCTION empty() RETURNS void LANGUAGE plpgsql AS $$ BEGIN

@@ -1,4 +1,4 @@
-// The tables, as numbered migrations. Never edit a migration that has been released: add a new one at the end.
+// The tables, as numbered migrations. The first is that of 0.1.0. Never edit a migration that has been released: add one at the end.
 //
 // Replicas of the version before still run while a migration is applied, and may start again after it. So a migration only adds (tables,
 // columns that may be null or have a default, indexes), and a later release takes away what no running version uses any more.
@@ -414,15 +414,6 @@ export const migrations: readonly Migration[] = [
     PRIMARY KEY (sha256, n)
   );
   ALTER TABLE blob_parts ALTER COLUMN data SET STORAGE EXTERNAL;
-  `,
-  },
-  {
-    title: 'for each migration, which programs can use the tables after it',
-    since: '0.1.0',
-    // A new database has the columns already: `migrate.ts` makes the table.
-    sql: `
-  ALTER TABLE migrations ADD COLUMN IF NOT EXISTS since text NOT NULL DEFAULT '0.1.0';
-  ALTER TABLE migrations ADD COLUMN IF NOT EXISTS needs bigint;
   `,
   },
 ]

@@ -74,9 +74,7 @@ const runItem = ({ id, sessionId, owner, agent, status, parentRunId }: RunRecord
  */
 function looksTheSame(before: AnyRecord, now: AnyRecord): boolean {
   if (before.status !== now.status || nobodyWaitsSince(before) !== nobodyWaitsSince(now)) return false
-  // Of an alert that is escalated already, the whole room knows.
-  if (before.wait === 'alert' && now.wait === 'alert')
-    return now.status !== 'nudged' || before.nudgeCount === now.nudgeCount
+  if (nudgesOf(before) !== nudgesOf(now)) return false
   if (before.wait !== 'approval' || now.wait !== 'approval') return true
   return (
     before.digest === now.digest &&
@@ -86,6 +84,9 @@ function looksTheSame(before: AnyRecord, now: AnyRecord): boolean {
     before.supervised?.refused === now.supervised?.refused
   )
 }
+
+/** Null: nobody has to hear of nudges. Of a silence that is escalated already, the whole room knows. */
+const nudgesOf = (wait: AnyRecord): number | null => (wait.status === 'nudged' ? wait.nudgeCount : null)
 
 function waitItem(wait: AnyRecord, at: number): NewFeedItem | null {
   if (wait.wait === 'client_call') return null

@@ -2,7 +2,14 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
-import { type AnyRecord, isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
+import {
+  type AnyRecord,
+  isAsked,
+  isSupervised,
+  isWaiting,
+  recordMayBecome,
+  type SupervisedRecord,
+} from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import {
   type Instruction,
@@ -121,16 +128,6 @@ function refuseAfterEnd({ id, supervision }: SessionRecord): void {
 
 const update = (before: AnyRecord, wait: AnyRecord): Change => ({ write: 'update_wait', before, wait })
 
-const nextStatuses: Readonly<Record<string, readonly string[]>> = {
-  'approval pending': ['approved', 'rejected', 'expired', 'interrupted'],
-  'approval approved': ['consumed', 'interrupted'],
-  'prompt pending': ['decided', 'interrupted'],
-  'standby pending': ['resumed', 'timeout', 'interrupted'],
-  'alert pending': ['nudged', 'self_recovered', 'escalated', 'dismissed'],
-  'alert nudged': ['self_recovered', 'escalated', 'dismissed'],
-  'alert escalated': ['self_recovered', 'dismissed'],
-}
-
 /** Adds the changed records. Returns the ids of those that do not wait any more. */
 function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise): Rule<Set<string>> {
   const settled = new Set<string>()
@@ -140,7 +137,7 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
       throw new ServerError('record_not_found', `This session has no record ${JSON.stringify(id)}.`)
     }
     const wait = withPatch(before, patch)
-    if (wait.status !== before.status && !nextStatuses[`${before.wait} ${before.status}`]?.includes(wait.status)) {
+    if (wait.status !== before.status && !recordMayBecome(before, wait.status)) {
       throw new ServerError('conflict', `${id} is ${before.status}, so it cannot become ${wait.status}.`, {
         details: { id, status: before.status },
       })
@@ -193,10 +190,10 @@ function refuseRival(open: readonly SupervisedRecord[], wait: SupervisedRecord):
 
 const isPrompt = ({ wait }: SupervisedRecord): boolean => wait === 'prompt' || wait === 'standby'
 
-/** One pending diff and one active alert for each session. */
+/** A session has one open `diff`, and one open record of each kind that the server raises by itself. */
 const excludes = (one: SupervisedRecord, other: SupervisedRecord): boolean =>
   one.wait === other.wait &&
-  (one.wait === 'alert' ||
+  (!isAsked(one) ||
     (one.wait === 'approval' && other.wait === 'approval' && one.kind === 'diff' && other.kind === 'diff'))
 
 function* instruct(changes: Change[], command: Supervise, session: SessionRecord): Rule<void> {

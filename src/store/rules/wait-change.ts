@@ -7,6 +7,7 @@ import type { Grant } from '../../domain/grant.ts'
 import type { StoredMessage } from '../../domain/message.ts'
 import type { Yes } from '../../domain/quorum.ts'
 import { type AnyRecord, type Approval, isSupervised, type WaitAnswer } from '../../domain/records/record.ts'
+import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
@@ -53,8 +54,8 @@ function answerWait(wait: AnyRecord, answer: WaitAnswer, takenBy: string | null)
     if (outcome.type === 'answered') return { ...wait, status: 'answered', answeredAt: at, continuationRunId: takenBy }
     return outcome.type === 'expired' ? { ...wait, status: 'expired', continuationRunId: takenBy } : null
   }
-  const via = answer.via === undefined ? {} : { decidedVia: answer.via }
-  const decided = { ...wait, decidedAt: at, decidedBy: answer.by, ...via, continuationRunId: takenBy }
+  const { by, via = null } = answer
+  const decided = { ...wait, decidedAt: at, decidedBy: by, decidedVia: via, continuationRunId: takenBy }
   switch (outcome.type) {
     case 'approved': {
       // Nothing runs because of a question, so there is nothing to approve.
@@ -95,9 +96,8 @@ function withYes({ decisions = [] }: Approval, { at, outcome }: WaitAnswer): Yes
 
 /** The run, or the session of an agent elsewhere, ended before anybody answered. */
 export function interruptWait(wait: AnyRecord, at: number): AnyRecord {
-  if (wait.wait === 'client_call') return { ...wait, status: 'interrupted' }
-  if (wait.wait === 'alert') return { ...wait, status: 'dismissed', decidedAt: at }
-  return { ...wait, status: 'interrupted', decidedAt: at }
+  const status = recordKinds[wait.wait].unanswered
+  return (wait.wait === 'client_call' ? { ...wait, status } : { ...wait, status, decidedAt: at }) as AnyRecord
 }
 
 /** An approval that can no longer be used, because its run ended before the call began. It still says who approved. */

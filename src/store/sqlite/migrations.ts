@@ -1,7 +1,8 @@
-// The tables, as numbered migrations. Never edit a migration that has been released: add a new one at the end.
+// The tables, as numbered migrations. The first is that of 0.1.0. Never edit a migration that has been released: add one at the end.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
+import { beforeFirstRelease } from '../before-first-release.ts'
 
 /**
  * A row of `entries` holds consecutive entries, one per line, so a fast model does not need a row per token. `layout` is set if
@@ -13,33 +14,55 @@ import { ServerError } from '../../domain/errors.ts'
  * `waits` and `grants` have columns for what queries need. `data` holds the rest. A grant's `scope` is the id of its session, or
  * empty if it is for all sessions.
  *
+ * `audit_imported` holds chains of the audit trails of other stores, apart from `audit`, which lists read.
+ *
  * `files` holds the records of files. Their bytes are stored beside the database, by hash. A file without a session was uploaded
  * but not sent yet.
+ *
+ * `sessions.supervision` holds what a session of an agent elsewhere has beyond other sessions, `supervised_status` is its status.
+ *
+ * `channel_notes` is what channels remember for themselves. A note about a session goes with the session.
+ *
+ * A row of `search_words` is a message (its mid), or the title of an agent elsewhere (its sid, negative). It has the words, and in
+ * `place` one word each for the session, the owner and the bucket of rows. The texts themselves stay in their tables. `search_state`
+ * says how far the messages are indexed, `search_due` which titles are not.
+ *
+ * `usage` is what runs used of models, by day. It has no reference to sessions: costs stay when a session is deleted. A run that used
+ * several models counts as `runs` at the first of them, and as `model_runs` at each.
  */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   CREATE TABLE sessions (
     sid INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     owner TEXT NOT NULL,
     agent TEXT NOT NULL,
+    active_agent TEXT,
     status TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     last_activity INTEGER NOT NULL,
     terminated_at INTEGER,
     last_tool TEXT,
-    metadata TEXT NOT NULL,
     alias TEXT,
+    label TEXT,
     message_count INTEGER NOT NULL,
-    state TEXT,
+    tokens INTEGER NOT NULL DEFAULT 0,
     unlisted INTEGER NOT NULL,
     seq_ceiling INTEGER NOT NULL,
-    compacted INTEGER NOT NULL
+    compacted INTEGER NOT NULL,
+    supervised_status TEXT,
+    supervision TEXT,
+    metadata TEXT NOT NULL,
+    state TEXT
   ) STRICT;
   CREATE UNIQUE INDEX sessions_alias ON sessions (owner, alias) WHERE alias IS NOT NULL;
-  CREATE INDEX sessions_listed ON sessions (owner, last_activity, id) WHERE unlisted = 0 AND status <> 'terminated';
-  CREATE INDEX sessions_activity ON sessions (last_activity);
   CREATE INDEX sessions_uncompacted ON sessions (sid) WHERE compacted = 0;
+  CREATE INDEX sessions_supervised ON sessions (supervised_status, last_activity) WHERE supervised_status IS NOT NULL;
+  CREATE INDEX sessions_listed ON sessions (owner, last_activity, id, agent, supervised_status)
+    WHERE unlisted = 0 AND status <> 'terminated';
+  CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id, agent, supervised_status)
+    WHERE unlisted = 0 AND status <> 'terminated';
+  CREATE INDEX sessions_activity ON sessions (last_activity, id, agent, supervised_status, unlisted, status);
 
   CREATE TABLE runs (
     rid INTEGER PRIMARY KEY,
@@ -66,20 +89,25 @@ const migrations: readonly string[] = [
   CREATE UNIQUE INDEX runs_wire ON runs (sid, wire_id);
   CREATE INDEX runs_owner_wire ON runs (owner, wire_id);
   CREATE INDEX runs_open ON runs (sid) WHERE status IN ('queued', 'running', 'waiting');
+  -- An expression, so that only the list of a session's runs uses this index. SQLite would prefer a plain index of sid to runs_open,
+  -- and then read every run of a session to find the open ones.
+  CREATE INDEX runs_session ON runs (sid + 0);
 
   CREATE TABLE messages (
     mid INTEGER PRIMARY KEY,
     sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
     id TEXT NOT NULL,
     role TEXT NOT NULL,
-    content TEXT NOT NULL,
     run_id TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    extra TEXT,
-    superseded_by TEXT
+    lane TEXT,
+    superseded_by TEXT,
+    content TEXT NOT NULL,
+    extra TEXT
   ) STRICT;
   CREATE UNIQUE INDEX messages_id ON messages (sid, id);
-  CREATE INDEX messages_shown ON messages (sid) WHERE superseded_by IS NULL;
+  CREATE INDEX messages_shown ON messages (sid) WHERE superseded_by IS NULL AND lane IS NULL;
+  CREATE INDEX messages_lane ON messages (sid, lane) WHERE lane IS NOT NULL;
 
   CREATE TABLE entries (
     eid INTEGER PRIMARY KEY,
@@ -106,18 +134,6 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX idempotency_run ON idempotency (run_id);
   CREATE INDEX idempotency_expiry ON idempotency (expires_at);
-  `,
-  `
-  ALTER TABLE sessions ADD COLUMN label TEXT;
-  CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id) WHERE unlisted = 0 AND status <> 'terminated';
-  `,
-  `
-  ALTER TABLE sessions ADD COLUMN active_agent TEXT;
-
-  ALTER TABLE messages ADD COLUMN lane TEXT;
-  DROP INDEX messages_shown;
-  CREATE INDEX messages_shown ON messages (sid) WHERE superseded_by IS NULL AND lane IS NULL;
-  CREATE INDEX messages_lane ON messages (sid, lane) WHERE lane IS NOT NULL;
 
   CREATE TABLE waits (
     wid INTEGER PRIMARY KEY,
@@ -154,13 +170,23 @@ const migrations: readonly string[] = [
   CREATE INDEX grants_scope ON grants (scope);
   CREATE INDEX grants_expiry ON grants (expires_at);
 
-  CREATE TABLE audit (n INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+  CREATE TABLE audit (n INTEGER PRIMARY KEY, chain TEXT NOT NULL, text TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
   CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
     BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
   CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit
     BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
-  `,
-  `
+  CREATE TABLE audit_imported (
+    chain TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (chain, n)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER audit_imported_is_not_changed BEFORE UPDATE ON audit_imported
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
+  CREATE TRIGGER audit_imported_is_not_removed BEFORE DELETE ON audit_imported
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
+
   CREATE TABLE files (
     fid INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -175,24 +201,8 @@ const migrations: readonly string[] = [
   CREATE INDEX files_session ON files (sid) WHERE sid IS NOT NULL;
   CREATE INDEX files_hash ON files (sha256);
   CREATE INDEX files_unsent ON files (created_at) WHERE sid IS NULL;
-  `,
-  `
   CREATE INDEX files_unsent_owner ON files (owner, sha256, bytes, created_at, sid) WHERE sid IS NULL;
-  `,
-  // Approvals stayed approved for ever if their run ended without using them.
-  `
-  UPDATE waits SET status = 'interrupted' WHERE kind = 'approval' AND status = 'approved' AND NOT EXISTS (
-    SELECT 1 FROM runs WHERE runs.id = waits.continuation_run_id AND runs.status IN ('queued', 'running', 'waiting'));
-  `,
-  `
-  -- An expression, so that only the list of a session's runs uses this index. SQLite would prefer a plain index of sid to runs_open,
-  -- and then read every run of a session to find the open ones.
-  CREATE INDEX runs_session ON runs (sid + 0);
-  `,
-  `
-  ALTER TABLE audit ADD COLUMN chain TEXT NOT NULL DEFAULT 'main';
-  `,
-  `
+
   CREATE TABLE feed (
     n INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
@@ -206,8 +216,7 @@ const migrations: readonly string[] = [
     type TEXT,
     risk TEXT
   ) STRICT;
-  `,
-  `
+
   CREATE TABLE channels (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE outbox (
     channel TEXT NOT NULL,
@@ -218,12 +227,15 @@ const migrations: readonly string[] = [
     next_try_at INTEGER NOT NULL,
     PRIMARY KEY (channel, n)
   ) STRICT, WITHOUT ROWID;
-  `,
-  // `supervision` holds what a session of an agent elsewhere has beyond other sessions, `supervised_status` is its status.
-  `
-  ALTER TABLE sessions ADD COLUMN supervision TEXT;
-  ALTER TABLE sessions ADD COLUMN supervised_status TEXT;
-  CREATE INDEX sessions_supervised ON sessions (supervised_status, last_activity) WHERE supervised_status IS NOT NULL;
+  CREATE TABLE channel_notes (
+    channel TEXT NOT NULL,
+    key TEXT NOT NULL,
+    session TEXT,
+    value TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (channel, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX channel_notes_session ON channel_notes (session) WHERE session IS NOT NULL;
 
   CREATE TABLE proposals (
     approval_id TEXT PRIMARY KEY,
@@ -267,50 +279,13 @@ const migrations: readonly string[] = [
     at INTEGER NOT NULL,
     by TEXT NOT NULL
   ) STRICT;
-  `,
-  // What channels remember for themselves. A note about a session goes with the session.
-  `
-  CREATE TABLE channel_notes (
-    channel TEXT NOT NULL,
-    key TEXT NOT NULL,
-    session TEXT,
-    value TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (channel, key)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX channel_notes_session ON channel_notes (session) WHERE session IS NOT NULL;
-  `,
-  // Search. A row of `search_words` is a message (its mid), or the title of an agent elsewhere (its sid, negative). It has the words,
-  // and in `place` one word each for the session, the owner and the bucket of rows. The texts themselves stay in their tables. `search_state` says how far
-  // the messages are indexed, `search_due` which titles are not.
-  // The indexes of the lists get the columns that lists are filtered by.
-  `
+
   CREATE VIRTUAL TABLE search_words USING fts5(
     body, place, content='', contentless_delete=1, tokenize='ascii', prefix='3');
   CREATE TABLE search_state (only INTEGER PRIMARY KEY CHECK (only = 1), indexed_to INTEGER NOT NULL) STRICT;
   INSERT INTO search_state (only, indexed_to) VALUES (1, 0);
   CREATE TABLE search_due (sid INTEGER PRIMARY KEY) STRICT;
-  INSERT INTO search_due SELECT sid FROM sessions WHERE supervision IS NOT NULL;
 
-  DROP INDEX sessions_listed;
-  CREATE INDEX sessions_listed ON sessions (owner, last_activity, id, agent, supervised_status)
-    WHERE unlisted = 0 AND status <> 'terminated';
-  DROP INDEX sessions_labelled;
-  CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id, agent, supervised_status)
-    WHERE unlisted = 0 AND status <> 'terminated';
-  DROP INDEX sessions_activity;
-  CREATE INDEX sessions_activity ON sessions (last_activity, id, agent, supervised_status, unlisted, status);
-
-  ALTER TABLE sessions ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
-  UPDATE sessions SET tokens = ifnull((
-    SELECT CAST(sum(coalesce(value ->> 'totalTokens', coalesce(value ->> 'inputTokens', 0) + coalesce(value ->> 'outputTokens', 0))) AS INTEGER)
-    FROM runs, json_each(iif(json_valid(runs.usage), runs.usage, '[]')) AS used
-    WHERE runs.sid + 0 = sessions.sid AND used.type = 'object'), 0)
-    WHERE EXISTS (SELECT 1 FROM runs WHERE runs.sid + 0 = sessions.sid AND runs.usage <> '[]');
-  `,
-  // What runs used of models, by day. It has no reference to sessions: costs stay when a session is deleted. A run that used several
-  // models counts as `runs` at the first of them, and as `model_runs` at each.
-  `
   CREATE TABLE usage (
     day INTEGER NOT NULL,
     session_id TEXT NOT NULL,
@@ -327,52 +302,38 @@ const migrations: readonly string[] = [
     reasoning INTEGER NOT NULL,
     PRIMARY KEY (day, session_id, owner, agent, provider, model)
   ) STRICT, WITHOUT ROWID;
-  INSERT INTO usage
-    SELECT runs.finished_at / 86400000, sessions.id, runs.owner, runs.agent,
-      coalesce(used.value ->> 'provider', ''), coalesce(used.value ->> 'model', ''), sum(used.key = 0), count(DISTINCT runs.rid),
-      CAST(total(used.value ->> 'inputTokens') AS INTEGER), CAST(total(used.value ->> 'outputTokens') AS INTEGER),
-      CAST(total(used.value ->> 'cachedInputTokens') AS INTEGER), CAST(total(used.value ->> 'cacheWriteInputTokens') AS INTEGER),
-      CAST(total(used.value ->> 'reasoningTokens') AS INTEGER)
-    FROM runs JOIN sessions USING (sid), json_each(CASE WHEN json_valid(runs.usage) THEN runs.usage ELSE '[]' END) AS used
-    WHERE runs.finished_at IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6;
-  `,
-  // Chains of the audit trails of other stores. Apart from `audit`, which lists read.
-  `
-  CREATE TABLE audit_imported (
-    chain TEXT NOT NULL,
-    n INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    PRIMARY KEY (chain, n)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER audit_imported_is_not_changed BEFORE UPDATE ON audit_imported
-    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
-  CREATE TRIGGER audit_imported_is_not_removed BEFORE DELETE ON audit_imported
-    BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
   `,
 ]
 
+/** "QDCK". Marks a database of 0.1.0 or later: what was written before counts its versions differently. */
+const APPLICATION_ID = 0x5144434b
+
 export const SCHEMA_VERSION = migrations.length
 
-/** The database's version. Throws `data_dir_newer` if this program cannot read it. */
-export function readVersion(db: DatabaseSync): number {
-  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
-  if (version > SCHEMA_VERSION) {
+/** The database's version; 0: it is empty. Throws `data_dir_newer` or `data_dir_older` if this program can never read it. */
+export function readVersion(db: DatabaseSync, supported = SCHEMA_VERSION): number {
+  const version = numberOf(db, 'user_version')
+  if (version > 0 && numberOf(db, 'application_id') !== APPLICATION_ID) {
+    throw beforeFirstRelease('data directory', version, 'use another --data-dir')
+  }
+  if (version > supported) {
     throw new ServerError(
       'data_dir_newer',
-      `The data directory was written by a newer Quarterdeck (format ${version}, this one reads up to ${SCHEMA_VERSION}). Start the newer version, or use another --data-dir.`,
-      { details: { found: version, supported: SCHEMA_VERSION } },
+      `The data directory was written by a newer Quarterdeck (format ${version}, this one reads up to ${supported}). Start the newer version, or use another --data-dir.`,
+      { details: { found: version, supported } },
     )
   }
   return version
 }
 
-/** Brings an older database up to date in one transaction. Refuses a newer one before anything is written. Tests stop at version `to`. */
-export function migrate(db: DatabaseSync, to = SCHEMA_VERSION): void {
-  const version = readVersion(db)
-  if (version >= to) return
+const numberOf = (db: DatabaseSync, pragma: 'user_version' | 'application_id'): number =>
+  Number(db.prepare(`PRAGMA ${pragma}`).get()?.[pragma] ?? 0)
+
+/** Brings an older database up to date in one transaction. Refuses one that it cannot read before anything is written. */
+export function migrate(db: DatabaseSync, known = migrations): void {
+  const version = readVersion(db, known.length)
+  if (version === known.length) return
   db.exec('BEGIN IMMEDIATE')
-  for (const step of migrations.slice(version, to)) db.exec(step)
-  db.exec(`PRAGMA user_version = ${to}`)
-  db.exec('COMMIT')
+  for (const step of known.slice(version)) db.exec(step)
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${known.length}; COMMIT`)
 }

@@ -113,12 +113,14 @@ describe('the read-only store', () => {
   test.each([
     ['of an older version', SCHEMA_VERSION - 1, 'data_dir_older'],
     ['of a newer version', SCHEMA_VERSION + 1, 'data_dir_newer'],
+    ['from before 0.1.0', 15, 'data_dir_older'],
     ['of another program', 0, 'data_dir_older'],
-  ])('refuses a database %s and does not change it', (_, version, code) => {
+  ])('refuses a database %s and does not change it', (name, version, code) => {
     const path = join(emptyFolder(), 'quarterdeck.db')
     const database = new DatabaseSync(path)
-    if (version === 0) database.exec('CREATE TABLE sessions (recipe TEXT)')
-    else migrate(database, Math.min(version, SCHEMA_VERSION))
+    if (name === 'of another program') database.exec('CREATE TABLE sessions (recipe TEXT)')
+    else migrate(database)
+    if (name === 'from before 0.1.0') database.exec('PRAGMA application_id = 0')
     database.exec(`PRAGMA user_version = ${version}`)
     database.close()
     const before = statSync(path).mtimeMs
@@ -135,7 +137,8 @@ describe('the read-only store', () => {
 
     rmSync(path)
     const database = new DatabaseSync(path)
-    database.exec(`CREATE TABLE sessions (recipe TEXT); PRAGMA user_version = ${SCHEMA_VERSION}`)
+    migrate(database)
+    database.exec('DROP TABLE sessions; CREATE TABLE sessions (recipe TEXT)')
     database.close()
     expect(() => openReadOnlyStore(path)).toThrow(damaged)
   })

@@ -1,5 +1,5 @@
-// Keeps the search index up to date, apart from the commits: they would have to wait for it. What a killed server has not indexed, and
-// what an older version has stored, is indexed by the next server, because the database knows how far the index goes.
+// Keeps the search index up to date, apart from the commits: they would have to wait for it. What a killed server has not indexed is
+// indexed by the next one, because the database knows how far the index goes.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -31,6 +31,7 @@ const askingRules = (more: Partial<Question> = {}): CallRules => ({
     expiresAt: now + 3_600_000,
     title: `Call ${tool.name}`,
     description: '',
+    action: null,
     ...more,
   }),
   preview: async () => null,

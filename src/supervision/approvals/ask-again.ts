@@ -105,7 +105,7 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
     // The tool may have found a higher risk when it saw the call.
     const risk = highest(old.risk, question.risk)
     // A yes was for the question as it was.
-    const { action: _action, preview: _preview, quorum: _quorum, decisions: _decisions, ...rest } = old
+    const { preview: _preview, quorum: _quorum, decisions: _decisions, ...rest } = old
     return {
       ...rest,
       ...question,

@@ -35,6 +35,7 @@ describe('the rules', () => {
       expiresAt: 3_605_000,
       title: 'Call send_email',
       description: 'to: ann@example.com\ntext: Hi',
+      action: null,
     })
   })
 

@@ -43,8 +43,8 @@ export interface Question {
   expiresAt: number
   title: string
   description: string
-  /** What the call will really do, in one line. */
-  action?: string
+  /** What the call will really do, in one line; null: its tool cannot say. */
+  action: string | null
   preview?: string
 }
 
@@ -120,7 +120,7 @@ function question(call: RuledCall, need: Need = { asks: null }): Question {
     expiresAt: now + agent.approval.expiresSeconds * 1_000,
     title: action === null ? `Call ${visibleText(tool.name)}` : `${visibleText(tool.name)}: ${action}`,
     description: [...(need.reason === undefined ? [] : [need.reason]), shownArguments(call.arguments)].join('\n'),
-    ...(action === null ? {} : { action }),
+    action,
   }
 }
 

@@ -11,7 +11,7 @@ export interface ProposedDiff {
   diff: string
   /** The same with every hidden character marked. */
   shown: string
-  /** What an operator changed in the agent's proposal, with marks. Null: nobody edited it, or an older version kept no proposal. */
+  /** What an operator changed in the agent's proposal, with marks. Null: nobody edited it. */
   edit: string | null
   /** The whole text after the change; null: the change deletes the file. */
   content(): string | null

@@ -4,7 +4,6 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Grant } from '../../domain/grant.ts'
 import type { Approval } from '../../domain/records/record.ts'
-import { isOutdatedVersion } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskAgain, AskAgainDeps } from './ask-again.ts'
@@ -70,7 +69,6 @@ async function hasChanged(
 ): Promise<boolean> {
   // A no stays a no when the tool changes.
   if (effect === 'refuse') return false
-  if (isOutdatedVersion(policyVersion)) return true
   const agent = agents.find(({ definition }) => definition.name === name)?.definition
   const tool = await askAgain.findTool({ agent: name, tool: toolName }, signal)
   if (agent === undefined || tool === null) return false

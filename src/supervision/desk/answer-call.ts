@@ -14,6 +14,7 @@ import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import { agentLogger } from '../sessions/step-log.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { alertOf } from '../stalls/alerts.ts'
 import type { AgentCall, DeskAnswer, ResumableCall, ToolName } from './agent-desk.ts'
 import { shortened } from './agent-words.ts'
 
@@ -201,8 +202,9 @@ function answerFacts({ resumable }: OpenCall, answer: DeskAnswer, at: number): F
 }
 
 /** Activity dismisses a stall: the agent is back by itself. */
-export function activity({ session, waiting, at }: SessionNow): Step<null> {
-  const alert = waiting.find(({ wait }) => wait === 'alert')
+export function activity(now: SessionNow): Step<null> {
+  const { session, at } = now
+  const alert = alertOf(now)
   const { nudgeCount, turnEnded = false } = session.supervision
   return {
     result: null,

@@ -2,13 +2,12 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import type { AnyRecord, Prompt, Standby } from '../../domain/records/record.ts'
+import type { AnyRecord, Prompt, RecordOf, Standby } from '../../domain/records/record.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import { newRecord } from '../records/new-record.ts'
-import type { RecordTypes } from '../records/records.ts'
 import type { SessionNow, TakeStep } from '../sessions/take-step.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
@@ -38,8 +37,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
     { session }: OpenCall,
     id: string | undefined,
     contentKey: string,
-  ): Promise<RecordTypes[Kind] | null> {
-    const asKind = (wait: AnyRecord | null) => (wait?.wait === kind ? (wait as AnyRecord as RecordTypes[Kind]) : null)
+  ): Promise<RecordOf<Kind> | null> {
+    const asKind = (wait: AnyRecord | null) => (wait?.wait === kind ? (wait as RecordOf<Kind>) : null)
     if (id !== undefined) {
       const named = asKind(await store.waits.get(parseUuid(id) ?? ''))
       if (named !== null && (await isOwnRecord(store, named, session))) return named

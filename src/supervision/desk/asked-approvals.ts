@@ -49,6 +49,7 @@ export function newApproval(
     ...rest,
     ...newRecord(now, id),
     wait: 'approval',
+    action: null,
     policyVersion: ELSEWHERE,
     answerableBy: 'operator',
     ...(needed === 1 ? {} : { quorum: needed }),

@@ -4,7 +4,7 @@
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
+import { type AskedRecord, isAsked, isSupervised, isWaiting } from '../../domain/records/record.ts'
 import { isOpen, openStatuses } from '../../domain/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { awaitsItsAgent, isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
@@ -110,10 +110,11 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
     return { target, attached: await sessions.attach({ ...agent, sessionId: target.id }) }
   }
 
-  const pendingOf = async (sessionId: string): Promise<SupervisedRecord[]> =>
+  const pendingOf = async (sessionId: string): Promise<AskedRecord[]> =>
     (await store.waits.list({ sessionId, isWaiting: true, limit: MOST_LISTED }))
       .filter(isSupervised)
-      .filter((wait) => isWaiting(wait) && wait.wait !== 'alert')
+      .filter(isAsked)
+      .filter(isWaiting)
 
   async function hasTasks({ owner, supervision: { workspaceRoot: root } }: SupervisedSession): Promise<boolean> {
     const query = { kind: 'task', workspace: { owner, root }, isWaiting: true, limit: 1 } as const
@@ -158,14 +159,14 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
   }
 }
 
-const requestView = (wait: SupervisedRecord) => ({
+const requestView = (wait: AskedRecord) => ({
   request_id: wait.id,
   type: wait.wait === 'approval' ? wait.kind : wait.wait,
   title: titleOf(wait),
   created_at: isoTime(wait.createdAt),
 })
 
-function titleOf(wait: SupervisedRecord): string {
+function titleOf(wait: AskedRecord): string {
   switch (wait.wait) {
     case 'approval':
       return wait.title
@@ -173,7 +174,5 @@ function titleOf(wait: SupervisedRecord): string {
       return wait.promptText.slice(0, MOST_TITLE_CHARS)
     case 'standby':
       return wait.message.slice(0, MOST_TITLE_CHARS)
-    case 'alert':
-      return 'The agent is silent.'
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
+import { isAsked, nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
@@ -107,7 +107,7 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
   async function note({ id, sessionId }: SupervisedRecord, isWaitedFor: boolean): Promise<void> {
     await takeStep(sessionId, ({ waiting, at }) => {
       const record = waiting.find((one) => one.id === id)
-      if (record === undefined || record.wait === 'alert') return { result: null }
+      if (record === undefined || !isAsked(record)) return { result: null }
       const { leftAt, ...supervised } = record.supervised
       if ((leftAt === undefined) === isWaitedFor) return { result: null }
       const patch = {

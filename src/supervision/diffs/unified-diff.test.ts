@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { applyPatch, readPatch } from './apply-patch.ts'
 import { unifiedDiff } from './unified-diff.ts'
 
@@ -34,7 +35,7 @@ test('a diff of ours applies to exactly the new text', () => {
       if (before === after) expect(hunks).toBe('')
       else expect(applied(before, hunks)).toBe(after)
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   )
 })
 

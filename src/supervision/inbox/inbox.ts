@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import type { FeedItem } from '../../domain/feed.ts'
 import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
+import { type PersonKind, personKinds } from '../../domain/records/record-kinds.ts'
 import type { Risk } from '../../domain/tool-settings.ts'
 import type { Feed } from '../../engine/feed.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
@@ -21,7 +22,7 @@ export interface InboxPage {
   limit: number
   before?: InboxPlace
   owner?: string
-  kind?: PersonRecord['wait']
+  kind?: PersonKind
   /** `done`: what nobody has to answer any more. Left out: what waits. */
   status?: 'waiting' | 'done'
   sessionId?: string
@@ -40,7 +41,6 @@ export interface InboxPlace {
 /** Whether an item of the feed is about the inbox. */
 export const isInboxItem = (item: FeedItem): boolean => item.kind === 'wait'
 
-const KINDS: readonly PersonRecord['wait'][] = ['approval', 'prompt', 'standby', 'alert']
 const READ_LIMIT = 256
 
 interface InboxDeps {
@@ -67,7 +67,8 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
   /** Records across the kinds, newest first. What is done comes with what waits: no index tells them apart. */
   async function read(by: Caller, page: InboxPage): Promise<PersonRecord[]> {
     const { limit, kind, sessionId, risk, owner, before, status } = page
-    const kinds = risk === undefined ? KINDS.filter((one) => kind === undefined || one === kind) : ['approval' as const]
+    const kinds =
+      risk === undefined ? personKinds.filter((one) => kind === undefined || one === kind) : ['approval' as const]
     const query = {
       limit,
       ...(status === 'done' ? {} : { isWaiting: true }),

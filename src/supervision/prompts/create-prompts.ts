@@ -1,8 +1,8 @@
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Prompt, Standby, SupervisedRecord } from '../../domain/records/record.ts'
-import { alreadyAnswered, type Records, type RecordTypes } from '../records/records.ts'
+import type { Prompt, RecordOf, Standby, SupervisedRecord } from '../../domain/records/record.ts'
+import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
@@ -25,7 +25,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     id: string,
     patch: Partial<SupervisedRecord>,
     what: string,
-  ): Promise<RecordTypes[Kind]> {
+  ): Promise<RecordOf<Kind>> {
     const record = await records.get(kind, by, id)
     const { result } = await takeStep(record.sessionId, ({ waiting, session, at }) => {
       refuseForeignCommand(operators, by, session.owner, at - record.createdAt)

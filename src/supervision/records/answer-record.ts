@@ -13,7 +13,7 @@ import type { ActionName } from './record-view.ts'
 export interface GivenAnswer {
   action: ActionName
   /** What the action takes: an instruction, the words of a nudge, a reason. */
-  text?: string
+  text?: string | undefined
   /** Why, if the action takes another text too. */
   reason?: string
   /** More about a decision on an approval: what was shown, what replaces it, what is remembered. */
@@ -49,13 +49,7 @@ export interface AnswerRecord {
 
 export function createAnswerRecord({ approvals, prompts, stalls }: AnswerDeps): AnswerRecord {
   return {
-    async approval(by, id, { action, text, decision }, correlationId) {
-      const verdict = VERDICTS[action]
-      if (verdict === undefined) throw noSuchAction('approval', action)
-      const given = { ...decision, decision: verdict, ...(text === undefined ? {} : { reason: text }) }
-      const { approval, run } = await approvals.decide(by, id, given, correlationId)
-      return { record: approval, run }
-    },
+    approval: createAnswerApproval(approvals),
 
     async prompt(by, id, { action, text, reason }) {
       if (action !== 'continue' && action !== 'refine' && action !== 'stop') throw noSuchAction('prompt', action)
@@ -81,6 +75,16 @@ export function createAnswerRecord({ approvals, prompts, stalls }: AnswerDeps): 
     },
   }
 }
+
+export const createAnswerApproval =
+  (approvals: AnswerDeps['approvals']): AnswerRecord['approval'] =>
+  async (by, id, { action, text, decision }, correlationId) => {
+    const verdict = VERDICTS[action]
+    if (verdict === undefined) throw noSuchAction('approval', action)
+    const given = { ...decision, decision: verdict, ...(text === undefined ? {} : { reason: text }) }
+    const { approval, run } = await approvals.decide(by, id, given, correlationId)
+    return { record: approval, run }
+  }
 
 const VERDICTS: Partial<Record<ActionName, Decision['decision']>> = {
   approve: 'approve',

@@ -21,7 +21,7 @@ export function outcomeOf(record: PersonRecord, scene: Pick<RecordScene, 'status
     tone: verdict.tone,
     by: isByPerson ? decidedBy : decidedBy === 'policy' ? 'the workspace’s policy' : null,
     at: timeOf(decidedAt),
-    via: isByPerson && decidedVia !== undefined ? wayOf(decidedVia) : null,
+    via: isByPerson && decidedVia !== null ? wayOf(decidedVia) : null,
     reason: reasonOf(record),
     more: verdict.more ?? '',
     words: verdict.words ?? null,

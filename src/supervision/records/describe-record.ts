@@ -19,7 +19,7 @@ import type { BodyPart, KindView, RecordFact, RecordScene, RecordView } from './
 import { duration, fact, oneLine, prose, timeOf, times } from './record-words.ts'
 
 /** What a record says by itself. */
-const NO_SCENE: RecordScene = { folder: null, title: null, status: 'active', prompt: null }
+const NO_SCENE: RecordScene = { folder: null, title: null, status: null, prompt: null }
 
 export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
   const { warnings = [], facts, ...kind } = kindView(record, scene)

@@ -14,5 +14,6 @@ export const newRecord = ({ session: { id: sessionId, owner, agent, supervision 
   messageRefs: {},
   decidedAt: null,
   decidedBy: null,
+  decidedVia: null,
   reason: null,
 })

@@ -34,7 +34,8 @@ function soleField(schema: JsonSchema): [name: string | null, field: Record<stri
   return fields.length === 1 && first !== undefined && isRecord(first[1]) ? [first[0], first[1]] : [null, {}]
 }
 
-function allowedValues(field: Record<string, unknown>): unknown[] {
+/** Empty: it may have many. */
+export function allowedValues(field: Record<string, unknown>): unknown[] {
   if (Array.isArray(field.enum)) return field.enum
   const several = Array.isArray(field.oneOf) ? field.oneOf : []
   if (several.length > 0 && several.every((one) => isRecord(one) && 'const' in one)) {
@@ -43,4 +44,5 @@ function allowedValues(field: Record<string, unknown>): unknown[] {
   return field.type === 'boolean' ? [true, false] : []
 }
 
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'))
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')

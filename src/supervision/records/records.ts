@@ -3,18 +3,14 @@
 import { isoTime } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Alert, AnyRecord, Prompt, Standby, SupervisedRecord } from '../../domain/records/record.ts'
+import type { RecordOf, SupervisedRecord } from '../../domain/records/record.ts'
+import type { PersonKind } from '../../domain/records/record-kinds.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
 
-/** The records that are no approvals: approvals have rules of their own. */
-export interface RecordTypes {
-  prompt: Prompt
-  standby: Standby
-  alert: Alert
-}
-export type RecordKind = keyof RecordTypes
+/** Approvals have rules of their own. */
+export type ShownKind = Exclude<PersonKind, 'approval'>
 
 export interface RecordQuery {
   by: Caller
@@ -29,29 +25,29 @@ export interface RecordQuery {
 
 export interface Records {
   /** Newest first. A user sees those of their own sessions, an operator sees all. */
-  list<Kind extends RecordKind>(kind: Kind, query: RecordQuery): Promise<RecordTypes[Kind][]>
+  list<Kind extends ShownKind>(kind: Kind, query: RecordQuery): Promise<RecordOf<Kind>[]>
   /** Throws `record_not_found`, also for a user who does not own its session. */
-  get<Kind extends RecordKind>(kind: Kind, by: Caller, id: string): Promise<RecordTypes[Kind]>
+  get<Kind extends ShownKind>(kind: Kind, by: Caller, id: string): Promise<RecordOf<Kind>>
 }
 
 export function createRecords(deps: { waits: WaitReads; log: Pick<SessionLog, 'synced'> }): Records {
   const synced: SyncedWaits = createSyncedWaits(deps.waits, deps.log)
   return {
-    async list<Kind extends RecordKind>(kind: Kind, { by, ...query }: RecordQuery) {
+    async list<Kind extends ShownKind>(kind: Kind, { by, ...query }: RecordQuery) {
       const own = by.role === 'operator' ? {} : { owner: by.user }
-      return (await synced.list({ ...query, ...own, wait: kind })) as AnyRecord[] as RecordTypes[Kind][]
+      return (await synced.list({ ...query, ...own, wait: kind })) as RecordOf<Kind>[]
     },
-    async get<Kind extends RecordKind>(kind: Kind, by: Caller, id: string) {
+    async get<Kind extends ShownKind>(kind: Kind, by: Caller, id: string) {
       const wait = await synced.get(id)
       const isVisible = wait?.wait === kind && (by.role === 'operator' || wait.owner === by.user)
       if (!isVisible) throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)}.`)
-      return wait as AnyRecord as RecordTypes[Kind]
+      return wait as RecordOf<Kind>
     },
   }
 }
 
 /** For an answer that came too late: says who answered what and when. */
-export function alreadyAnswered(record: RecordTypes[RecordKind], what: string): ServerError {
+export function alreadyAnswered(record: RecordOf<ShownKind>, what: string): ServerError {
   const { id, status, decidedBy, decidedAt } = record
   const who = decidedBy === null ? '' : ` by ${decidedBy}`
   const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`

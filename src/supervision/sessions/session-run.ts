@@ -4,7 +4,7 @@
 import { isoTime } from '../../domain/clock.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { SupervisedRecord } from '../../domain/records/record.ts'
+import { type AskedRecord, isAsked, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SupervisedStatus, Supervision } from '../../domain/supervision.ts'
 import { unreachable } from '../../domain/unreachable.ts'
@@ -31,7 +31,7 @@ export function showStep(
   }: { waiting: readonly SupervisedRecord[]; status: SupervisedStatus; at: number; ids: Ids },
 ): Shown | null {
   const { openRun, lastRun } = session.supervision
-  const interrupts = waiting.flatMap(interruptsOf)
+  const interrupts = waiting.filter(isAsked).map(interruptOf)
   const ends = status === 'terminated' || status === 'interrupted'
   if (events.length === 0 && (openRun === null || (!ends && interrupts.length === 0))) return null
   const runId = openRun ?? ids.uuid()
@@ -77,8 +77,8 @@ const interrupted = (
     ? null
     : { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts: [...interrupts] }, timestamp }
 
-/** The question as an interrupt. An alert asks nothing of a client: it is shown as an activity. */
-function interruptsOf(wait: SupervisedRecord): Interrupt[] {
+/** The question as an interrupt. What no agent asked is shown as an activity. */
+function interruptOf(wait: AskedRecord): Interrupt {
   const { id, callId, expiresAt, supervised } = wait
   const shared = {
     id,
@@ -89,23 +89,19 @@ function interruptsOf(wait: SupervisedRecord): Interrupt[] {
   switch (wait.wait) {
     case 'approval': {
       const { title, description, risk, digest, kind } = wait
-      return [
-        {
-          ...shared,
-          reason: 'tool_call',
-          message: description === '' ? title : `${title}\n${description}`,
-          metadata: { quarterdeck: { ...quarterdeck, kind, risk, digest, answerableBy: 'operator' } },
-        },
-      ]
+      return {
+        ...shared,
+        reason: 'tool_call',
+        message: description === '' ? title : `${title}\n${description}`,
+        metadata: { quarterdeck: { ...quarterdeck, kind, risk, digest, answerableBy: 'operator' } },
+      }
     }
     case 'prompt': {
       const metadata = { quarterdeck: { ...quarterdeck, promptType: wait.promptType } }
-      return [{ ...shared, reason: 'input_required', message: wait.promptText, metadata }]
+      return { ...shared, reason: 'input_required', message: wait.promptText, metadata }
     }
     case 'standby':
-      return [{ ...shared, reason: 'input_required', message: wait.message, metadata: { quarterdeck } }]
-    case 'alert':
-      return []
+      return { ...shared, reason: 'input_required', message: wait.message, metadata: { quarterdeck } }
     default:
       return unreachable(wait)
   }

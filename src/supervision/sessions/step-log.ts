@@ -2,7 +2,7 @@
 
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
-import type { Alert, SupervisedRecord } from '../../domain/records/record.ts'
+import { type Alert, type AskedRecord, isAsked, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Step, SupervisedSession } from './take-step.ts'
 
 /** Adds the session, the agent's program and its folder to every line. */
@@ -20,12 +20,13 @@ export function logStep(
 ): void {
   const log = agentLogger(logger, session)
   for (const record of ask) {
-    if (record.wait === 'alert') logAlert(log, record)
-    else logAsked(log, record)
+    if (isAsked(record)) logAsked(log, record)
+    else logAlert(log, record)
   }
   for (const { id, patch } of settle) {
     const alert = before?.waiting.find((one) => one.id === id)
-    if (alert?.wait === 'alert' && patch.status !== undefined) logAlert(log, { ...alert, ...patch } as Alert)
+    if (alert !== undefined && !isAsked(alert) && patch.status !== undefined)
+      logAlert(log, { ...alert, ...patch } as Alert)
   }
   for (const record of audit) logAudited(log, record)
   const { status } = session.supervision
@@ -33,7 +34,7 @@ export function logStep(
   if (status !== before?.session.supervision.status && !isTold) log.info('agent session', { outcome: status })
 }
 
-function logAsked(log: Logger, record: Exclude<SupervisedRecord, Alert>): void {
+function logAsked(log: Logger, record: AskedRecord): void {
   const { id, tool, callId: call_id } = record
   const approval = record.wait === 'approval' ? { approval_id: id, kind: record.kind, risk: record.risk } : null
   log.info('waiting for a person', { tool, call_id, ...(approval ?? { record_id: id, kind: record.wait }) })

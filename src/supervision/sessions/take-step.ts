@@ -8,7 +8,7 @@ import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { OpenLimits } from '../../domain/open-limits.ts'
-import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
+import { isAsked, isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { Supervision } from '../../domain/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -149,4 +149,4 @@ function stillWaiting(waiting: readonly SupervisedRecord[], { ask = [], settle =
 
 /** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */
 export const isWaitedFor = (wait: SupervisedRecord): boolean =>
-  wait.wait !== 'alert' && !(wait.wait === 'approval' && wait.kind === 'policy')
+  isAsked(wait) && !(wait.wait === 'approval' && wait.kind === 'policy')

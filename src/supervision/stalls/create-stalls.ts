@@ -7,7 +7,6 @@ import type { Alert } from '../../domain/records/record.ts'
 import { isOpen } from '../../domain/supervision.ts'
 import { createOwnJobs, type Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
-import { newRecord } from '../records/new-record.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
 import {
@@ -20,7 +19,8 @@ import {
 } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import { about, type SessionNow, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
-import { alertOf, createSilenceJudge } from './judge-silence.ts'
+import { alertOf, findAlert, newAlert } from './alerts.ts'
+import { createSilenceJudge } from './judge-silence.ts'
 import { createSendNudge } from './send-nudge.ts'
 import type { PushNudge, StallSettings, Stalls } from './stalls.ts'
 
@@ -60,7 +60,7 @@ export function createStalls(deps: StallsDeps): Stalls {
         const verdict = judge(now)
         const alert = alertOf(now) ?? null
         const result = { ...verdict, alert }
-        if (verdict.due === 'alert') return { ...alarmed(now, newAlert(now, ids.uuid(), silenceOf(now))), result }
+        if (verdict.due === 'raise') return { ...alarmed(now, newAlert(now, ids.uuid(), silenceOf(now))), result }
         if (verdict.due === 'escalate' && alert !== null) return { ...escalated(now, alert), result }
         return { result, ...remembered(now) }
       },
@@ -96,7 +96,7 @@ export function createStalls(deps: StallsDeps): Stalls {
 
   /** The alert, if it still wants something. */
   async function open(by: Caller, id: string): Promise<Alert> {
-    const alert = await records.get('alert', by, id)
+    const alert = await findAlert(records, by, id)
     refuseForeignCommand(operators, by, alert.owner, clock.now() - alert.createdAt)
     if (alert.status === 'self_recovered' || alert.status === 'dismissed') throw alreadyAnswered(alert, alert.status)
     return alert
@@ -110,7 +110,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) } as const
       return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
     })
-    const after = await records.get('alert', by, alertId)
+    const after = await findAlert(records, by, alertId)
     if (!isDone) throw alreadyAnswered(after, after.status)
     return after
   }
@@ -126,7 +126,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       const session = await sessionOf(alert.sessionId)
       const details = escalatedTo(operators, by, session.owner)
       await send(session, { alert, text, source: `${by.user} via ${channelOf(by)}`, details })
-      return records.get('alert', by, alertId)
+      return findAlert(records, by, alertId)
     },
 
     async nudgeSession(by, sessionId, text) {
@@ -192,27 +192,6 @@ export function createStalls(deps: StallsDeps): Stalls {
         logger.warn('the silence of agents could not be written down', { error })
       }
     },
-  }
-}
-
-function newAlert(now: SessionNow, id: string, silentMs: number): Alert {
-  const { supervision } = now.session
-  return {
-    ...newRecord(now, id),
-    wait: 'alert',
-    expiresAt: null,
-    callId: '',
-    tool: '',
-    arguments: '{}',
-    supervised: { host: supervision.host },
-    lastTool: supervision.lastTool,
-    lastActivityAt: supervision.updatedAt,
-    idleSeconds: Math.round(silentMs / 1_000),
-    nudgeCount: supervision.nudgeCount,
-    nudgeMessage: null,
-    lastNudgeAt: null,
-    nudgedBy: null,
-    progressSnapshot: supervision.progressSnapshot,
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Alert } from '../../domain/records/record.ts'
 import { isWaitedFor, type SessionNow, type Step } from '../sessions/take-step.ts'
+import { alertOf } from './alerts.ts'
 import type { StallSettings } from './stalls.ts'
 
 /** Says what the silence of an agent asks for. */
@@ -12,7 +12,7 @@ export interface SilenceJudge {
 }
 
 interface Verdict {
-  due: 'alert' | 'nudge' | 'escalate' | null
+  due: 'raise' | 'nudge' | 'escalate' | null
   /** In how many ms something is due. Null: nobody knows, look again. */
   waitMs: number | null
 }
@@ -37,7 +37,7 @@ export function createSilenceJudge(settings: StallSettings, startedAt: number): 
       const alert = alertOf(now)
       if (alert === undefined) {
         const left = settings.inactivityMs - silenceOf(now)
-        return left <= 0 ? { due: 'alert', waitMs: 0 } : { due: null, waitMs: left }
+        return left <= 0 ? { due: 'raise', waitMs: 0 } : { due: null, waitMs: left }
       }
       if (alert.status === 'escalated') return nothing
       const since = Math.max(alert.lastNudgeAt ?? alert.createdAt, startedAt)
@@ -60,6 +60,3 @@ function isListenedTo({ session, waiting }: SessionNow): boolean {
   const { status, stallPaused, turnEnded = false, stallsOff = false } = session.supervision
   return status === 'active' && !stallPaused && !turnEnded && !stallsOff && !waiting.some(isWaitedFor)
 }
-
-export const alertOf = ({ waiting }: SessionNow): Alert | undefined =>
-  waiting.find((wait): wait is Alert => wait.wait === 'alert')

@@ -6,7 +6,7 @@ import type { Alert } from '../../domain/records/record.ts'
 import { isOpen, type ProgressItem } from '../../domain/supervision.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import { about, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
-import { alertOf } from './judge-silence.ts'
+import { alertOf } from './alerts.ts'
 import type { Nudge, PushNudge } from './stalls.ts'
 
 interface SendNudgeDeps {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { comparePolicies } from './compare-policies.ts'
 import { type EffectivePolicy, effectivePolicy, judgeEffective, reportingOf } from './effective-policy.ts'
 import type { FoundPolicy } from './find-policy.ts'
@@ -70,7 +71,7 @@ describe('a change of a policy', () => {
         if (change !== 'wider' && after) expect(before).toBe(true)
         if (change === 'same') expect(after).toBe(before)
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     )
   })
 })
@@ -133,7 +134,7 @@ describe('what counts of a policy file', () => {
         const both = [pinned, current].every((policy) => judgeRequest(policy, request, limits).autoApproved)
         expect(judge(effective(pinned, current), request).autoApproved).toBe(both)
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     )
   })
 

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { allowlistOf, judgeRequest, protectedByPath, splitPlainCommand } from './judge-request.ts'
 import { readPolicy } from './read-policy.ts'
 import { limits, policies, requests } from './testing/policies.ts'
@@ -307,7 +308,7 @@ describe('a command', () => {
         if (found.autoApproved)
           expect(command.replaceAll(/["']{2}|^[ \t]+|[ \t]+$/g, '')).toMatch(/^["']*npm["']* *["']*test["']*$/)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -336,7 +337,7 @@ describe('every policy', () => {
         expect(request.filePath ?? '').not.toMatch(/^(\/|\.\.|\.git\/)/)
         expect([null, 'npm test', 'git status', 'npm run "a b"']).toContain(request.command)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 

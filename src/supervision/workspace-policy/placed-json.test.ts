@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { type PlacedJson, parsePlacedJson } from './placed-json.ts'
 
 /** The value without its places. */
@@ -81,7 +82,7 @@ describe('JSON with places', () => {
         if (found.ok) expect(plainValue(found.root)).toEqual(JSON.parse(text))
         else if (!found.message.includes('twice')) expect(() => JSON.parse(text)).toThrow()
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/tier.ts'
 import { readPolicy } from './read-policy.ts'
 import { flatText, nestedText, policies } from './testing/policies.ts'
 import { defaultPolicy } from './workspace-policy.ts'
@@ -146,7 +147,7 @@ describe('a policy file', () => {
         const { policy, problems } = readPolicy(text)
         expect(policy === null).toBe(problems.length > 0)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

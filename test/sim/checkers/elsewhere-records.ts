@@ -64,7 +64,8 @@ function momentOf(state: MemoryState, sessionId: string): Moment {
   }
 }
 
-const allowed: Readonly<Record<string, readonly string[]>> = {
+// Not read from the table of record kinds: it is what the table is checked against.
+const allowed: Readonly<Record<SupervisedRecord['wait'], readonly string[]>> = {
   approval: [
     'pending approved',
     'approved consumed',
@@ -74,7 +75,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'approved interrupted',
   ],
   prompt: ['pending decided', 'pending interrupted'],
-  instruction: ['pending resumed', 'pending timeout', 'pending interrupted'],
+  standby: ['pending resumed', 'pending timeout', 'pending interrupted'],
   alert: [
     ...['pending nudged', 'pending self_recovered', 'pending escalated', 'pending dismissed'],
     ...[
@@ -102,7 +103,7 @@ function checkStates({ before, after }: Step): string[] {
     const what = `${wait.wait} ${wait.id}`
     if (old === undefined) return []
     const isMove = old.status !== wait.status
-    if (isMove && !allowed[wait.wait]?.includes(`${old.status} ${wait.status}`))
+    if (isMove && !allowed[wait.wait].includes(`${old.status} ${wait.status}`))
       return [`${what} went from ${old.status} to ${wait.status}`]
     if (wait.wait === 'alert' || isWaiting(old)) return []
     return answerOf(old) === answerOf(wait)

@@ -4,6 +4,7 @@ import { accept, append, fact, finish, NOW, newSession, text } from '../../../sr
 import { type Command, needsSync } from '../../../src/store/ports/command.ts'
 import type { NewEntry } from '../../../src/store/ports/entry.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { runs } from '../../tier.ts'
 import { createManualClock } from './manual-clock.ts'
 import { crash, createMemoryDisk } from './memory-disk.ts'
 import { SEQ_BLOCK } from './memory-state.ts'
@@ -100,6 +101,6 @@ test('whenever the power fails, no seq has two meanings and nothing acknowledged
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.infiniteStream(fc.nat({ max: 7 })), async (list, delays) => {
       expect(await createTrial(delays).play(list)).toEqual([])
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })

@@ -23,8 +23,8 @@ export function Channels() {
         )
       ) : data.length === 0 ? (
         <p className={styles.none}>
-          None. Slack, ntfy, webhooks and Web Push tell people what waits. Begin with <Command>connect slack</Command>,
-          or with <code>ntfy</code> or <code>webhooks</code> in <code>quarterdeck.yaml</code>.
+          None. They tell people what waits, and are set up in <code>quarterdeck.yaml</code>. Begin with{' '}
+          <Command>connect slack</Command>.
         </p>
       ) : (
         <DataTable
@@ -33,6 +33,7 @@ export function Channels() {
           keyOf={({ name }) => name}
           columns={[
             { name: 'Channel', cell: ({ name }) => <bdi>{name}</bdi> },
+            { name: 'Kind', cell: ({ title }) => title, isMinor: true },
             { name: 'State', cell: (channel) => <ChannelState channel={channel} /> },
             { name: 'To show', cell: ({ waiting }) => fullCount(waiting), isNumber: true, isMinor: true },
             { name: 'Missed', cell: ({ missed }) => fullCount(missed), isNumber: true, isMinor: true },

@@ -29,7 +29,7 @@ export function useSessionList(filters: SessionFilters): SessionList & SessionLi
     let timer: ReturnType<typeof setTimeout> | null = null
     const stopFeed = live.onFeed(({ session_id, kind, status }) => {
       // With other filters than the status, a session that does something still fits them.
-      if (hasStatus || (kind === 'session' && status === 'deleted')) touched.add(session_id)
+      if (hasStatus || (kind === 'session' && status === 'terminated')) touched.add(session_id)
       timer ??= setTimeout(() => {
         timer = null
         list.refresh(touched)

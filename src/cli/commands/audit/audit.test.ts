@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +6,6 @@ import { openStore } from '../../../open-store.ts'
 import { emptyChain, nextEntry } from '../../../store/audit-chain.ts'
 import { accept, acceptedRun, append, done, newAudit, newSession } from '../../../store/contract/samples.contract.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
-import { migrate } from '../../../store/sqlite/migrations.ts'
 import { main } from '../../main.ts'
 import { reportError } from '../../report-error.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -186,22 +184,6 @@ describe('quarterdeck audit list', () => {
 })
 
 describe('the audit commands', () => {
-  test('verify the trail of a version without chains, with its old head', async () => {
-    const cwd = await tempFolder()
-    await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
-    const database = new DatabaseSync(join(cwd, '.quarterdeck', 'quarterdeck.db'))
-    migrate(database, 7)
-    database.exec('PRAGMA journal_mode = WAL')
-    const insert = database.prepare('INSERT INTO audit (n, text, hash) VALUES (?, ?, ?)')
-    const trail = trailOf(3)
-    for (const { n, text, hash } of trail) insert.run(n, text, hash)
-    database.close()
-    const io = createTestIo({ cwd })
-
-    expect(await main(['audit', 'verify', '--expect', trail[2]?.hash ?? ''], io)).toBe(0)
-    expect(io.printed()).toBe(`The audit trail is whole: 3 entries.\nhead ${trail[2]?.hash}\n`)
-  })
-
   test('read a data directory, in use or not, and find a change made by hand', async () => {
     const cwd = await tempFolder()
     const dataDir = join(cwd, '.quarterdeck')

@@ -1,15 +1,16 @@
 // A call that waits for approval, as the chat shows it. Tolerant, because the server may be newer than this program.
 
+import type { Approval } from '../../../client/client.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 
 export interface PendingApproval {
   id: string
   callId: string
   tool: string
-  arguments: Record<string, unknown>
+  arguments: Approval['arguments']
   risk: string
   /** Who may answer: the owner of the session (with a token), or only an operator. */
-  answerableBy: 'owner' | 'operator'
+  answerableBy: Approval['answerable_by']
   /** The server's text, shown if there is no tool. Of a question: the question, and what its answer may be. */
   message: string
   /** Digest of what is shown. */
@@ -50,18 +51,20 @@ export function fromInterrupt(value: unknown): PendingApproval | null {
   })
 }
 
-/** From an entry of GET /approvals. Null if it has no id. */
-export function fromApproval(value: unknown): PendingApproval | null {
-  const view = fields(value)
-  return pending({
-    ...view,
-    id: view.approval_id,
-    callId: view.tool_call_id,
-    answerableBy: view.answerable_by,
-    message: isRecord(view.question) ? view.description : view.title,
-    answerSchema: isRecord(view.question) ? fields(view.question.schema) : null,
-  })
-}
+/** From an entry of GET /approvals. */
+export const fromApproval = (one: Approval): PendingApproval => ({
+  id: one.approval_id,
+  callId: one.tool_call_id,
+  tool: one.tool,
+  arguments: one.arguments,
+  risk: one.risk,
+  answerableBy: one.answerable_by,
+  message: one.question === null ? one.title : one.description,
+  digest: one.digest,
+  action: one.action ?? '',
+  preview: one.preview ?? '',
+  answerSchema: one.question?.schema ?? null,
+})
 
 function pending(facts: Record<string, unknown>): PendingApproval | null {
   const text = (key: string): string => (typeof facts[key] === 'string' ? facts[key] : '')

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { exampleApproval } from '../../../protocols/manage/approvals/schema.ts'
 import {
   type FakeServer,
   openSse,
@@ -210,6 +211,8 @@ describe('a chat with a server', () => {
 
 describe('answers to what a conversation waits for', () => {
   const approval = (id: string) => ({
+    ...exampleApproval,
+    action: null,
     approval_id: id,
     tool_call_id: `call-${id}`,
     tool: 'send',

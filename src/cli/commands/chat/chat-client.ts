@@ -167,7 +167,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
       })
       runId = found[0]?.run_id ?? runId
       const waiting = found.filter(({ approval_id: id }) => !given.has(id))
-      return waiting.flatMap((one) => fromApproval(one) ?? []).toReversed()
+      return waiting.map(fromApproval).toReversed()
     },
     // Without a token the server does not know who is talking, and accepts no answer.
     mayAnswer: ({ answerableBy }) => operatorToken.current() !== null || (answerableBy === 'owner' && token !== null),

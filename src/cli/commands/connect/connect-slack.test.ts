@@ -52,7 +52,7 @@ test('the printed settings have the given ids and are valid', async () => {
   }).settings
 
   expect(supervision.slack).toEqual({ channelId: 'C0OPS', channels: ['C0OPS'] })
-  expect(supervision.operators).toMatchObject([{ name: 'local_user', slack: 'U0ANA', local: true }])
+  expect(supervision.operators).toMatchObject([{ name: 'local_user', contacts: { slack: 'U0ANA' }, local: true }])
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../test/tier.ts'
 import { editJson } from './edit-json.ts'
 
 const value = { command: 'x', args: ['a'] }
@@ -60,7 +61,7 @@ test('any JSON stays what it was, whatever comes and goes', () => {
       expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), [key]: { ours: value } })
       expect(take(after, [key, 'ours'])).toBe(text)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { Checkpoint } from '../../../client/client.ts'
 import { ClientError, type Problem } from '../../../client/client-error.ts'
 import { shortIds } from '../../../domain/id-prefix.ts'
+import { CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
@@ -9,7 +11,7 @@ import { styleFor } from '../../terminal/style.ts'
 import { exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 import { allCheckpoints, findCheckpoint, findSession } from './find-by-prefix.ts'
-import { type ShownCheckpoint, understood } from './records.ts'
+import { understood } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
 
 export async function checkpoint(
@@ -23,7 +25,7 @@ export async function checkpoint(
     // Without the contents a checkpoint can only be compared, so keeping them is what people expect.
     contents: contents !== false,
   })
-  const { checkpoint_id } = understood(z.looseObject({ checkpoint_id: z.string() }), answer)
+  const { checkpoint_id } = understood(CheckpointSchema.pick({ checkpoint_id: true }), answer)
   context.say(answer, `Checkpoint ${terminalLine(checkpoint_id, 64)}`)
 }
 
@@ -31,7 +33,7 @@ export async function checkpoints(session: string | undefined, context: CtlConte
   const meant = session === undefined ? undefined : (await findSession(context.server, session)).session_id
   const found = await allCheckpoints(context.server, meant)
   const ids = shortIds(found.map((one) => one.checkpoint_id))
-  const row = (one: ShownCheckpoint): string[] => [
+  const row = (one: Checkpoint): string[] => [
     ids.get(one.checkpoint_id) ?? '',
     localTime(one.created_at),
     terminalLine(one.label ?? '', 40),
@@ -90,7 +92,7 @@ export async function restore(
       'The files have changed since you looked. Nothing is restored; look again.',
     )
   }
-  const { undo } = understood(z.looseObject({ undo: z.looseObject({ checkpoint_id: z.string() }) }), answer)
+  const { undo } = understood(z.object({ undo: CheckpointSchema.pick({ checkpoint_id: true }) }), answer)
   const back = `To undo this: ${context.typed(`restore ${terminalLine(undo.checkpoint_id, 64)}`)}`
   context.say(answer, `Restored. The old session is terminated, and a new one goes on from here. ${back}`)
 }

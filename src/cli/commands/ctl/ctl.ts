@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { credentialNames } from '../../../operators/credentials/credentials.ts'
 import type { Keychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
@@ -260,7 +261,7 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
   credential
     .command('set')
     .description('Asks for a credential and keeps it in the keychain, where the server looks before the environment.')
-    .argument('<name>', 'slack_app_token, slack_bot_token, slack_team_id, ntfy_token or webhook_secret')
+    .argument('<name>', credentialNames.join(', ').replace(/, (\w+)$/, ' or $1'))
     .option('--value-fd <number>', 'read it from this file descriptor')
     .action(async (name: string, options: { valueFd?: string }) => {
       const { setCredential } = await import('./set-credential.ts')

@@ -1,5 +1,6 @@
 // People name records and sessions by four characters of their ids.
 
+import type { Checkpoint, Supervision } from '../../../client/client.ts'
 import { ClientError } from '../../../client/client-error.ts'
 import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
 import { CliError } from '../../cli-error.ts'
@@ -14,9 +15,7 @@ import {
   readInbox,
   readRecord,
   readSessions,
-  type ShownCheckpoint,
   type ShownRecord,
-  type ShownSession,
 } from './records.ts'
 import { titleOf } from './show-record.ts'
 
@@ -82,8 +81,8 @@ export async function allWaiting(
 }
 
 /** The supervised sessions, newest first. */
-export async function allSessions(server: Server): Promise<ShownSession[]> {
-  const found: ShownSession[] = []
+export async function allSessions(server: Server): Promise<Supervision[]> {
+  const found: Supervision[] = []
   await readPages(server, '/sessions?owner=*&kind=supervised&', (answer) => {
     const { sessions, count, last } = readSessions(answer)
     found.push(...sessions)
@@ -93,8 +92,8 @@ export async function allSessions(server: Server): Promise<ShownSession[]> {
 }
 
 /** The checkpoints of one session, or all; newest first. */
-export async function allCheckpoints(server: Server, sessionId?: string): Promise<ShownCheckpoint[]> {
-  const found: ShownCheckpoint[] = []
+export async function allCheckpoints(server: Server, sessionId?: string): Promise<Checkpoint[]> {
+  const found: Checkpoint[] = []
   await readPages(
     server,
     sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`,
@@ -157,7 +156,7 @@ async function orNotFound(work: Promise<unknown>): Promise<unknown> {
 }
 
 /** The session that is meant: by its short id, otherwise the only open one. Throws `CliError`. */
-export async function findSession(server: Server, given: string | undefined): Promise<ShownSession> {
+export async function findSession(server: Server, given: string | undefined): Promise<Supervision> {
   const sessions = await allSessions(server)
   const open = sessions.filter(isOpenSession)
   // A session that has ended can still be looked at, but an open one is what people mean.
@@ -178,10 +177,10 @@ export async function findSession(server: Server, given: string | undefined): Pr
   throw ambiguous(given, lines)
 }
 
-const sessionWords = ({ host, title, workspace_root }: ShownSession): string =>
+const sessionWords = ({ host, title, workspace_root }: Supervision): string =>
   [host, title ?? '', workspace_root].filter((word) => word !== '').join('  ')
 
-export async function findCheckpoint(server: Server, given: string): Promise<ShownCheckpoint> {
+export async function findCheckpoint(server: Server, given: string): Promise<Checkpoint> {
   const found = matchingIds(await allCheckpoints(server), given, (one) => one.checkpoint_id)
   const [only] = found
   if (only === undefined) {

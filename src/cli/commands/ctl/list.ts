@@ -1,10 +1,11 @@
+import type { Supervision } from '../../../client/client.ts'
 import { shortIds } from '../../../domain/id-prefix.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
 import { allSessions, allWaiting, findCheckpoint, findRecord, findSession, NothingFound } from './find-by-prefix.ts'
-import { isOpenSession, type ShownRecord, type ShownSession } from './records.ts'
+import { isOpenSession, type ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
 import { agentOf, folderOf, kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
 
@@ -19,7 +20,7 @@ export async function list({ all }: { all?: boolean }, context: CtlContext): Pro
   context.say(json, [sessionTable(sessions), waitingTable(items)].join('\n\n'))
 }
 
-function sessionTable(sessions: readonly ShownSession[]): string {
+function sessionTable(sessions: readonly Supervision[]): string {
   if (sessions.length === 0) return 'No agent has an open session.'
   const ids = shortIds(sessions.map((one) => one.session_id))
   const rows = sessions.map((one) => [

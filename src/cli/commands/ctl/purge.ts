@@ -1,9 +1,7 @@
-import { z } from 'zod'
+import { PurgedSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { understood } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-
-const PurgedSchema = z.looseObject({ count: z.number(), sessions: z.array(z.string()) })
 
 /** Removes what has been kept long enough, now instead of within the hour. */
 export async function purge({ dryRun }: { dryRun?: boolean }, context: CtlContext): Promise<void> {

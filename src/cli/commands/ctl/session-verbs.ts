@@ -1,8 +1,9 @@
 // Commands for one session of an agent elsewhere.
 
 import { resolve } from 'node:path'
-import { z } from 'zod'
 import { operationalModes } from '../../../domain/supervision.ts'
+import { CommandResultSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
+import { SupervisionSchema } from '../../../protocols/shared/supervised/schema.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
@@ -92,22 +93,15 @@ export async function handover(to: string, session: string | undefined, context:
   context.say(answer, `The session belongs to ${terminalLine(to, 128)} now.`)
 }
 
-const ResultSchema = z.looseObject({
-  output: z.string().default(''),
-  exit_code: z.number().nullish(),
-  ended: z.string().nullish(),
-  problem: z.string().nullish(),
-})
-
 /** Throws `CliError` if the command fails, after its output is printed. */
 export async function run(alias: string, session: string | undefined, context: CtlContext): Promise<void> {
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/run`, { alias })
-  const { output, exit_code, ended, problem } = understood(ResultSchema, answer)
+  const { output, exit_code, ended, problem } = understood(CommandResultSchema, answer)
   context.say(answer, terminalText(output).trimEnd())
   // A command that was ended at its time limit may still end with 0.
-  if (exit_code === 0 && (ended ?? 'exit') === 'exit') return
-  const why = problem ?? (exit_code ? `it ended with ${exit_code}` : (ended ?? 'it did not end by itself'))
+  if (exit_code === 0 && ended === 'exit') return
+  const why = problem ?? (exit_code ? `it ended with ${exit_code}` : ended)
   const shown = terminalLine(why, 200).replace(/\.$/, '')
   throw new CliError(exitCodes.failed.code, `The command ${JSON.stringify(alias)} failed: ${shown}.`)
 }
@@ -127,6 +121,6 @@ export async function start(
     ...(host === undefined ? {} : { host }),
     ...(title === undefined ? {} : { title }),
   })
-  const { session_id: id } = understood(z.looseObject({ session_id: z.string() }), answer)
+  const { session_id: id } = understood(SupervisionSchema.pick({ session_id: true }), answer)
   context.say(answer, `Started: session ${terminalLine(id, 64)}. What it asks appears in ${context.typed('watch')}.`)
 }

@@ -1,10 +1,5 @@
 import { didYouMean } from '../../../domain/did-you-mean.ts'
-import {
-  type CredentialName,
-  credentialNames,
-  credentialProblem,
-  credentialVariable,
-} from '../../../operators/credentials/credentials.ts'
+import { credentialNames, credentialProblem, credentialVariable } from '../../../operators/credentials/credentials.ts'
 import { createKeychain, type Keychain } from '../../../operators/credentials/keychain.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -30,7 +25,7 @@ export async function setCredential(
   io.stderr.write(`${name} is in the keychain. The server reads it when it starts.\n`)
 }
 
-function knownName(given: string): CredentialName {
+function knownName(given: string): string {
   const name = credentialNames.find((one) => one === given)
   if (name !== undefined) return name
   const near = didYouMean(given, credentialNames)

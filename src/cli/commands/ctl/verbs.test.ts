@@ -13,6 +13,8 @@ import {
   callApproval,
   descriptor,
   diffApproval,
+  exampleCheckpoint,
+  exampleResult,
   ids,
   openSocketServer,
   prompt,
@@ -128,6 +130,7 @@ Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
 
   test('finds checkpoints on every page', async () => {
     const checkpoint = (n: number) => ({
+      ...exampleCheckpoint,
       checkpoint_id: `0192f3c1-1111-7def-8abc-${String(n).padStart(12, '0')}`,
       session_id: ids.session,
       label: `number ${n}`,
@@ -179,7 +182,10 @@ status              active
 host                claude-code
 mode                remote
 title               Shop
+created_at          2026-11-15 09:00:00
 updated_at          2026-11-15 09:04:10
+nudge_count         0
+stall_paused        false
 stalls_enabled      true
 time_zone           UTC
 `)
@@ -353,7 +359,10 @@ describe('commands for a session', () => {
 
   test('run prints the output without what could touch the terminal, and fails as the command does', async () => {
     const path = `POST /sessions/${ids.session}/run`
-    const server = await openSocketServer({ ...usual, [path]: { output: 'one\n\x1b[2Jtwo\n', exit_code: 3 } })
+    const server = await openSocketServer({
+      ...usual,
+      [path]: { ...exampleResult, output: 'one\n\x1b[2Jtwo\n', exit_code: 3 },
+    })
     expect(await server.run('run', 'test')).toEqual({
       code: 1,
       out: 'one\n<U+001B>[2Jtwo\n',
@@ -362,7 +371,13 @@ describe('commands for a session', () => {
   })
 
   test('run fails when the command was ended, whatever its exit code', async () => {
-    const result = { output: '', exit_code: 0, ended: 'timeout', problem: 'It took longer than 60 s and was ended.' }
+    const result = {
+      ...exampleResult,
+      output: '',
+      exit_code: 0,
+      ended: 'timeout',
+      problem: 'It took longer than 60 s and was ended.',
+    }
     const server = await openSocketServer({ ...usual, [`POST /sessions/${ids.session}/run`]: result })
     expect(await server.run('run', 'test')).toMatchObject({
       code: 1,
@@ -436,9 +451,8 @@ describe('answers', () => {
   test('a yes that is not enough is not called an approval', async () => {
     const path = `/approvals/${ids.diff}`
     const asked = {
-      approval_id: ids.diff,
-      ...{ kind: 'diff', status: 'pending', title: 'Add a line', risk: 'low', session_id: ids.session },
-      ...{ digest: 'digest-one', created_at: '2026-01-01T00:00:00.000Z', quorum: 2 },
+      ...diffApproval,
+      quorum: 2,
       decisions: [{ by: 'ada\u001b[2J', at: '2026-01-01T00:00:01.000Z', channel: 'ctl' }],
     }
     const server = await openSocketServer({ ...usual, [`POST ${path}`]: asked })
@@ -484,7 +498,7 @@ describe('a question of a tool', () => {
       digest: 'digest-three',
       host: null,
       change: null,
-      diff: null,
+      diff: undefined,
       ...more,
     }
     const item = { id, kind: 'approval', owner: 'ada', created_at: question.created_at, approval: question }
@@ -772,7 +786,7 @@ test('policy says what a file would allow', async () => {
     kind: 'policy',
     title: 'Policy of /home/ada/shop',
     content,
-    diff: null,
+    diff: '',
     change: null,
   }
   const server = await openSocketServer({

@@ -55,7 +55,9 @@ webhooks: [{ name: pager, url: "https://example.com/hook" }]`
       {
         name: 'ntfy',
         status: 'fail',
-        detail: expect.stringMatching(/^What is in the keychain cannot be right: ntfy_token must be an access token/),
+        detail: expect.stringMatching(
+          /^The credential in the keychain cannot be right: ntfy_token must be an access token/,
+        ),
         mend: 'Set it again: quarterdeck ctl credential set ntfy_token',
       },
       { name: 'Hooks', status: 'fail', detail: expect.stringContaining('The credential webhook_secret is missing.') },
@@ -142,7 +144,7 @@ describe('doctor, about Slack', () => {
 
     expect(checks).toEqual([
       fail(
-        'What is in SLACK_BOT_TOKEN cannot be right: slack_bot_token must be a token that begins with xoxb-.',
+        'The credential in SLACK_BOT_TOKEN cannot be right: slack_bot_token must be a token that begins with xoxb-.',
         /^Correct SLACK_BOT_TOKEN/,
       ),
     ])

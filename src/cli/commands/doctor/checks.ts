@@ -13,16 +13,14 @@ import { shownStore } from '../../../domain/store-settings.ts'
 import { createModel } from '../../../models/create-model.ts'
 import { createModelHttp } from '../../../models/wire/model-http.ts'
 import { databaseIn, examineDataDir, migrateSharedStore } from '../../../open-store.ts'
+import type { ChannelCheck } from '../../../operators/channel-kind.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import { reasonOf } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { portInUse, takenHost } from '../serve/port-in-use.ts'
 
-export interface Check {
+export interface Check extends ChannelCheck {
   name: string
-  status: 'ok' | 'warn' | 'fail'
-  detail: string
-  mend?: string
 }
 
 /** Longer than the timeout of a connection, so that the model's own error comes first. */

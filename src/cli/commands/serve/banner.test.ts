@@ -74,13 +74,13 @@ describe('the banner', () => {
 
 test('the banner names the ways of coding agents and their operator, if both can be used', async () => {
   const mcp = { protocols: ['mcp'] }
-  expect((await rows('', mcp)).slice(2)).toEqual([
+  expect((await rows('', mcp)).slice(1, -1)).toEqual([
     '  MCP         http://127.0.0.1:8000/mcp',
     '              to connect a coding agent: npx quarterdeck connect claude --url http://127.0.0.1:8000',
     '              to answer it: npx quarterdeck ctl watch --data-dir data',
   ])
-  expect((await rows('', { ...mcp, operator: 'none' })).slice(2)).toEqual([])
-  expect((await rows('')).slice(2)).toEqual([])
+  expect((await rows('', { ...mcp, operator: 'none' })).slice(1, -1)).toEqual([])
+  expect((await rows('')).slice(1, -1)).toEqual([])
 })
 
 describe('the banner in a terminal', () => {

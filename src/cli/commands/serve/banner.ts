@@ -1,6 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/tool-settings.ts'
+import { doors } from '../../../doors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { wrapText } from '../../terminal/wrap-text.ts'
@@ -94,23 +95,19 @@ function agentRows(facts: BannerFacts): Row[] {
 
 function doorRows(facts: BannerFacts, program: string): Row[] {
   const { url, console, protocols, agents, operator, dataDirFlag } = facts
-  const rows: Row[] = []
-  if (protocols.includes('ag-ui')) {
-    rows.push(['AG-UI', `${url}/`], ['CopilotKit', `${url}/copilotkit  (as runtimeUrl)`])
-  }
-  if (protocols.includes('openai')) rows.push(['OpenAI', `${url}/v1  (as baseURL)`])
-  if (protocols.includes('rest')) rows.push(['REST', `${url}/chat`], ['', `${url}/agent/{name}/chat`])
-  if (protocols.includes('threads')) rows.push(['Threads', `${url}/threads`])
+  const place = { url, program, dataDirFlag, hasOperator: operator !== 'none' }
+  const rows = doors
+    .filter(({ name }) => protocols.includes(name))
+    .flatMap(({ title, banner }) =>
+      banner(place).map(
+        (line, index): Row => (typeof line === 'string' ? [index === 0 ? title : '', line] : [...line]),
+      ),
+    )
   rows.push(['Sessions', `${url}/sessions/{id}/messages`])
   // In the console one decides without a token.
   if (console === null && agents.some(mayAsk)) {
     const token = whereToken(operator, `${program} tokens create --role operator${dataDirFlag}`)
     rows.push(['Approvals', `${url}/approvals`], ['', `to decide, the operator’s token: ${token}`])
-  }
-  // Without an operator nobody can connect an agent, or answer it.
-  if (protocols.includes('mcp') && operator !== 'none') {
-    rows.push(['MCP', `${url}/mcp`], ['', `to connect a coding agent: ${program} connect claude --url ${url}`])
-    rows.push(['', `to answer it: ${program} ctl watch${dataDirFlag}`])
   }
   return [...rows, ['Health', `${url}/health`]]
 }

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags, SettingKey } from '../../../config/settings/settings.ts'
 import { recordReading } from '../../../config/source/config-files.ts'
@@ -33,8 +33,6 @@ interface ServeRequest {
   watch?: boolean
   /** At a terminal: show every log line, with ids. */
   verbose?: boolean
-  /** See `AppOptions`. */
-  conformanceFixtures?: boolean
 }
 
 /** What `--help` shows of the settings. `--help-all` shows the rest. */
@@ -63,7 +61,6 @@ export function createServeCommand(version: string, startApp: StartApp, io: Io, 
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .option('--watch', 'restart, on the same port, when an agent’s files or the settings file change')
     .option('--verbose', 'at a terminal: show every log line, with ids')
-    .addOption(new Option('--conformance-fixtures', 'serve what the MCP conformance suite looks for').hideHelp())
   shortenHelp(command, new Map(shortFlagTexts(everyday)))
   return addSettingFlags(command)
     .addHelpText(
@@ -79,13 +76,12 @@ Examples:
   $ quarterdeck serve agents/ --host 0.0.0.0 --allowed-hosts agent.example.com`,
     )
     .action(async (files: string[], given: Omit<ServeRequest, 'files' | 'flags'>) => {
-      const { config, watch, verbose, conformanceFixtures } = given
+      const { config, watch, verbose } = given
       const request = {
         files,
         flags: settingFlagsOf(command),
         watch: watch === true,
         verbose: verbose === true,
-        conformanceFixtures: conformanceFixtures === true,
         ...(config === undefined ? {} : { config }),
       }
       settle(await serve(request, version, startApp, io))
@@ -129,11 +125,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       if (isForPrograms(config)) log.warn(warning)
       else io.stderr.write(`${style.yellow('warning:')} ${spelled(warning, io.program())}\n`)
     }
-    const fixtures = request.conformanceFixtures === true
-    if (fixtures) {
-      log.warn('--conformance-fixtures: anybody on this machine may call the test tools of /mcp without a token')
-    }
-    const more = { logTap, ...(request.watch ? { reload } : {}), ...(fixtures ? { conformanceFixtures: true } : {}) }
+    const more = { logTap, ...(request.watch ? { reload } : {}) }
     const app = await startApp(config, log, io, more).catch(async (error: unknown) => {
       const { hosts, port } = config.settings
       if (isPortInUse(error)) throw await portInUse(hosts, port)

@@ -30,7 +30,7 @@ export type StartApp = (
   config: LoadedConfig,
   log: Logger,
   io: Io,
-  more?: Pick<AppOptions, 'reload' | 'conformanceFixtures' | 'logTap'>,
+  more?: Pick<AppOptions, 'reload' | 'mcpExtension' | 'logTap'>,
 ) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {

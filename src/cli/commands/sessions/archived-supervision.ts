@@ -13,6 +13,7 @@ import {
   type Standby,
   type SupervisedRecord,
 } from '../../../domain/records/record.ts'
+import { statusesOf } from '../../../domain/records/record-kinds.ts'
 import {
   operationalModes,
   type ProgressItem,
@@ -20,6 +21,7 @@ import {
   supervisedStatuses,
 } from '../../../domain/supervision.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
+import { interruptWait } from '../../../store/rules/wait-change.ts'
 import { count, time, waitBase, whole } from './archived-wait.ts'
 
 const text = z.string().nullable()
@@ -103,7 +105,7 @@ const decided = {
   messageRefs: z.record(z.string(), z.string()),
   decidedAt: time.nullable(),
   decidedBy: text,
-  decidedVia: z.string().exactOptional(),
+  decidedVia: text,
   reason: text,
   escalatedTo: z.array(z.string()).exactOptional(),
 }
@@ -112,7 +114,7 @@ export const prompt: z.ZodType<Prompt> = whole<Prompt>()({
   ...waitBase,
   ...decided,
   wait: z.literal('prompt'),
-  status: z.enum(['pending', 'decided', 'interrupted']),
+  status: z.enum(statusesOf('prompt')),
   supervised: z.strictObject(askedElsewhere),
   promptText: z.string(),
   promptType: z.enum(promptTypes),
@@ -126,7 +128,7 @@ export const standby: z.ZodType<Standby> = whole<Standby>()({
   ...waitBase,
   ...decided,
   wait: z.literal('standby'),
-  status: z.enum(['pending', 'resumed', 'timeout', 'interrupted']),
+  status: z.enum(statusesOf('standby')),
   supervised: z.strictObject(askedElsewhere),
   message: z.string(),
   timeoutSeconds: z.number(),
@@ -139,7 +141,7 @@ export const alert: z.ZodType<Alert> = whole<Alert>()({
   // An alert is about no call.
   tool: z.string(),
   wait: z.literal('alert'),
-  status: z.enum(['pending', 'nudged', 'self_recovered', 'escalated', 'dismissed']),
+  status: z.enum(statusesOf('alert')),
   supervised: z.strictObject({ host: z.string() }),
   lastTool: text,
   lastActivityAt: time,
@@ -190,8 +192,7 @@ export function withoutAgent(archived: Imported): Imported {
 }
 
 function settled(wait: SupervisedRecord, at: number): AnyRecord {
-  if (wait.wait === 'alert') return isWaiting(wait) ? { ...wait, status: 'dismissed', decidedAt: at } : wait
-  if (isWaiting(wait)) return { ...wait, status: 'interrupted', decidedAt: at }
+  if (isWaiting(wait)) return interruptWait(wait, at)
   if (wait.wait !== 'approval' || wait.kind !== 'diff') return wait
   // The workspace may be another one here.
   if (wait.status === 'approved') return { ...wait, status: 'interrupted' }

@@ -10,13 +10,12 @@ import { type ArchiveLine, readArchiveHeader, readArchiveLine } from './session-
 export async function* readArchive(file: string, io: Io): AsyncGenerator<{ line: ArchiveLine; number: number }> {
   const input = file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file), { encoding: 'utf8' })
   let [number, sessions] = [0, 0]
-  let [hasEnd, isOpen] = [false, false]
+  let isOpen = true
   try {
     for await (const text of linesOf(input)) {
       number += 1
       if (number === 1) {
-        hasEnd = readArchiveHeader(text).hasEnd
-        isOpen = hasEnd
+        readArchiveHeader(text)
         continue
       }
       if (text === '') continue
@@ -26,7 +25,7 @@ export async function* readArchive(file: string, io: Io): AsyncGenerator<{ line:
         if (line.sessions !== sessions) throw cutOff(`${sessions} of its ${line.sessions} sessions are there`)
         ;[isOpen, sessions] = [false, 0]
       } else {
-        isOpen = hasEnd
+        isOpen = true
         if (line.type === 'session') sessions += 1
         yield { line, number }
       }

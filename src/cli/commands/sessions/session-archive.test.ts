@@ -13,8 +13,8 @@ describe('an archive of sessions', () => {
 
   test('says what it is', () => {
     expect(JSON.parse(archiveHeader(0))).toEqual({
-      archive: 'quarterdeck-sessions',
-      version: 3,
+      archive: 'quarterdeck',
+      version: 1,
       exported_at: '1970-01-01T00:00:00.000Z',
     })
   })
@@ -23,20 +23,15 @@ describe('an archive of sessions', () => {
     for (const line of ['', 'hello', '[]', '{"archive":"other","version":1}']) {
       expect(() => readArchiveHeader(line)).toThrow('This file was not written by `quarterdeck sessions export`')
     }
-    expect(() => readArchiveHeader('{"archive":"quarterdeck-sessions","version":4}')).toThrow(
-      'This archive has version 4; this Quarterdeck reads up to 3.',
+    expect(() => readArchiveHeader('{"archive":"quarterdeck","version":2}')).toThrow(
+      'This archive has version 2; this Quarterdeck reads up to 1.',
     )
   })
 
-  test('of version 1 is read too, without waits and with one agent per session', () => {
-    const { waits: _waits, session, ...rest } = sampleSession(1)
-    const { activeAgent: _activeAgent, ...old } = session
-
-    readArchiveHeader('{"archive":"quarterdeck-sessions","version":1}')
-    expect(readArchiveLine(JSON.stringify({ session: old, ...rest }), 2)).toEqual({
-      type: 'session',
-      session: { session: { ...old, activeAgent: null }, ...rest },
-    })
+  test.each([1, 2, 3])('from before 0.1.0, of version %i, is refused', (version) => {
+    expect(() => readArchiveHeader(`{"archive":"quarterdeck-sessions","version":${version}}`)).toThrow(
+      `This archive was written before 0.1.0 (version ${version}), and this Quarterdeck cannot read it. Nothing was imported. To import it, use a checkout of commit 6665030b.`,
+    )
   })
 
   test.each([

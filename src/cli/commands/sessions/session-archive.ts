@@ -44,11 +44,7 @@ import {
 } from './archived-supervision.ts'
 import { count, time, uuid, waitBase, whole } from './archived-wait.ts'
 
-/**
- * 2: sessions have `activeAgent` and `waits`, messages have `lane`. 3: sessions have files and what belongs to supervised ones, and there are
- * lines for bytes, other records, the audit trail and the end. Older archives are read as they are.
- */
-const ARCHIVE_VERSION = 3
+const ARCHIVE_VERSION = 1
 
 export type ArchivedSession = Omit<ImportSession, 'type'>
 
@@ -62,31 +58,41 @@ export type ArchiveLine =
 
 export const archiveHeader = (now: number): string =>
   JSON.stringify({
-    archive: 'quarterdeck-sessions',
+    archive: 'quarterdeck',
     version: ARCHIVE_VERSION,
     exported_at: new Date(now).toISOString(),
   })
 
-/** Throws if this is not an archive, or one of a later version. Archives of earlier versions have no line that says where they end. */
-export function readArchiveHeader(line: string): { hasEnd: boolean } {
-  const header = z
-    .object({ archive: z.literal('quarterdeck-sessions'), version: z.number() })
-    .safeParse(parseJson(line))
+/** Throws if this is not an archive that this program reads. */
+export function readArchiveHeader(line: string): void {
+  const header = headerSchema.safeParse(parseJson(line))
   if (!header.success) {
     throw new CliError(
       exitCodes.usage.code,
       'This file was not written by `quarterdeck sessions export`: its first line is different.',
     )
   }
-  if (header.data.version > ARCHIVE_VERSION) {
+  const { archive, version } = header.data
+  if (archive === 'quarterdeck-sessions') {
     throw new CliError(
       exitCodes.usage.code,
-      `This archive has version ${header.data.version}; this Quarterdeck reads up to ${ARCHIVE_VERSION}.`,
+      `This archive was written before 0.1.0 (version ${version}), and this Quarterdeck cannot read it. Nothing was imported. To import it, use a checkout of commit 6665030b.`,
+    )
+  }
+  if (version > ARCHIVE_VERSION) {
+    throw new CliError(
+      exitCodes.usage.code,
+      `This archive has version ${version}; this Quarterdeck reads up to ${ARCHIVE_VERSION}.`,
       ['Update Quarterdeck, then import the file again.'],
     )
   }
-  return { hasEnd: header.data.version >= 3 }
 }
+
+const headerSchema = z.object({
+  /** `quarterdeck-sessions`: from before 0.1.0, with versions of its own. */
+  archive: z.enum(['quarterdeck', 'quarterdeck-sessions']),
+  version: z.number(),
+})
 
 /** Throws with the number of the line and what is wrong with it. */
 export function readArchiveLine(line: string, lineNumber: number): ArchiveLine {
@@ -127,7 +133,7 @@ const session: z.ZodType<SessionRecord> = whole<SessionRecord>()({
   id: uuid,
   owner: z.string().min(1),
   agent: z.string().min(1),
-  activeAgent: z.string().min(1).nullable().default(null),
+  activeAgent: z.string().min(1).nullable(),
   status: z.enum(['created', 'active', 'paused', 'terminated', 'interrupted']),
   createdAt: time,
   lastActivity: time,
@@ -204,12 +210,12 @@ const approval: z.ZodType<Approval> = whole<Approval>()({
   kind: z.enum(['tool_call', 'question', 'diff', 'permission', 'policy']),
   title: z.string(),
   description: z.string(),
-  action: z.string().exactOptional(),
+  action: z.string().nullable(),
   preview: z.string().exactOptional(),
   question: z
     .strictObject({
       index: z.number().int().nonnegative(),
-      effect: z.enum(['read', 'idempotent', 'once']).exactOptional(),
+      effect: z.enum(['read', 'idempotent', 'once']),
       message: z.string(),
       schema: z.record(z.string(), z.unknown()),
       state: z.string().exactOptional(),
@@ -230,7 +236,7 @@ const approval: z.ZodType<Approval> = whole<Approval>()({
   messageRefs: z.record(z.string(), z.string()),
   decidedAt: time.nullable(),
   decidedBy: z.string().nullable(),
-  decidedVia: z.string().exactOptional(),
+  decidedVia: z.string().nullable(),
   escalatedTo: z.array(z.string()).exactOptional(),
   reason: z.string().nullable(),
   editedArguments: z.string().nullable(),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { lockDataDir } from '../../../open-store.ts'
-import { migrate, SCHEMA_VERSION } from '../../../store/sqlite/migrations.ts'
+import { SCHEMA_VERSION } from '../../../store/sqlite/migrations.ts'
 import { main } from '../../main.ts'
 import { archiveLine, SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -196,7 +196,8 @@ describe('quarterdeck sessions', () => {
     const dataDir = join(cwd, '.quarterdeck')
     await mkdir(dataDir, { mode: 0o700 })
     const database = new DatabaseSync(join(dataDir, 'quarterdeck.db'))
-    migrate(database, 6)
+    // Before its first migration. Real older versions begin with 0.1.0.
+    database.exec('PRAGMA journal_mode = WAL')
     database.close()
 
     const lock = lockDataDir(dataDir)
@@ -204,12 +205,34 @@ describe('quarterdeck sessions', () => {
       exitCode: 73,
       out: '',
       err:
-        `quarterdeck: The data directory was written by an older Quarterdeck (format 6, this one reads ${SCHEMA_VERSION}). ` +
+        `quarterdeck: The data directory was written by an older Quarterdeck (format 0, this one reads ${SCHEMA_VERSION}). ` +
         'Start the server of this version once: it updates the data.\n' +
         `  A server of the older version is using ${dataDir} now. Stop it first.\n`,
     })
     lock.release()
     expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
+  })
+
+  test('refuses data from before 0.1.0 with one line, and leaves it as it is', async () => {
+    const cwd = await tempFolder()
+    await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
+    const path = join(cwd, '.quarterdeck', 'quarterdeck.db')
+    const database = new DatabaseSync(path)
+    database.exec('PRAGMA application_id = 0; PRAGMA user_version = 15')
+    database.close()
+    const before = await readFile(path)
+
+    for (const args of [['list'], ['export'], ['delete', '--older-than', '1d'], ['import', '-']]) {
+      expect(await sessions(cwd, args, archive(sampleSession(2)))).toEqual({
+        exitCode: 73,
+        out: '',
+        err:
+          'quarterdeck: The data directory was written before 0.1.0 (format 15), and this Quarterdeck cannot read it. ' +
+          'Nothing was changed. To keep its sessions as JSON Lines, run `sessions export` in a checkout of ' +
+          'commit 6665030b. Then use another --data-dir.\n',
+      })
+    }
+    expect((await readFile(path)).equals(before)).toBe(true)
   })
 
   test.each([

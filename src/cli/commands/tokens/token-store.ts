@@ -3,7 +3,7 @@
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
@@ -14,9 +14,9 @@ import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import { scopes, tokenRoles } from '../../../domain/token-role.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
-import { scopes } from '../../../http/auth/tokens/scopes.ts'
-import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
+import type { TokenRecord } from '../../../http/auth/tokens/token.ts'
 import type { TokenRecords } from '../../../http/auth/tokens/token-records.ts'
 import { createTokenRows, listTokenRows } from '../../../http/auth/tokens/token-rows.ts'
 import { type NewToken, readTokens, type TokensOptions, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
@@ -93,7 +93,10 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
   const create = hasAgent || !isNew
   for (let left = LOCK_TRIES; ; left--) {
     try {
-      return await withStore(directory, { create }, io, async (store) => work(await openFolder(directory, store, io)))
+      const kept = { dataDir: directory, kept: keptFor(io) }
+      return await withStore(directory, { create }, io, async (store) =>
+        work(await openTokens(directory, kept, store, io)),
+      )
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
     }
@@ -149,17 +152,6 @@ async function withSharedTokens<T>(place: { url: string }, io: Io, work: (desk: 
   } finally {
     await store.close()
   }
-}
-
-function openFolder(dataDir: string, store: Pick<Store, 'commit'>, io: Io): Promise<TokenStore> {
-  const old = join(dataDir, 'tokens.json')
-  if (existsSync(old)) {
-    // The server's settings decide which of them are valid.
-    throw new CliError(exitCodes.usage.code, `${old} was written by an older version.`, [
-      'Start the server once: it takes the tokens over. Or remove the file: its tokens are then no longer valid.',
-    ])
-  }
-  return openTokens(dataDir, { dataDir, kept: keptFor(io) }, store, io)
 }
 
 async function openTokens(

@@ -87,7 +87,6 @@ describe('a start', () => {
       await status(second.url, 'planted-by-the-agent'),
       await status(second.url, 'planted-by-the-agent-too'),
     ]).toEqual([401, 401])
-    expect(second.io.complained()).toContain('tokens.json in the data directory is no longer read')
   })
 
   test('without a terminal creates no tokens and prints no link', async () => {
@@ -246,20 +245,6 @@ describe('quarterdeck tokens while no server runs', () => {
     const { exitCode, err } = await run(['tokens', ...args], { cwd: await tempFolder() })
 
     expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])
-  })
-
-  test('leaves a tokens.json of an older version to the server', async () => {
-    const cwd = await tempFolder()
-    const old = join(cwd, '.quarterdeck', 'tokens.json')
-    await mkdir(join(cwd, '.quarterdeck'), { mode: 0o700 })
-    await writeFile(old, JSON.stringify({ operator_token: 'operator-of-an-older-version' }), { mode: 0o600 })
-
-    expect(await run(['tokens', 'list'], { cwd })).toMatchObject({
-      exitCode: 2,
-      err: expect.stringContaining(`${old} was written by an older version.`),
-    })
-    const server = await serve(cwd)
-    expect(await status(server.url, 'operator-of-an-older-version')).toBe(200)
   })
 })
 

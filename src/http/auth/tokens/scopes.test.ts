@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { routeTable } from '../../../../test/crash/support/route-table.ts'
-import { refuseWithoutScope, type Scope, scopeOf, scopes } from './scopes.ts'
+import { type Scope, scopes } from '../../../domain/token-role.ts'
+import { refuseWithoutScope, scopeOf } from './scopes.ts'
 
 test('every route needs the scope that this table says', async () => {
   const table = (await routeTable()).filter(({ role }) => role === 'user' || role === 'operator')

@@ -1,14 +1,8 @@
 // What a token may be limited to. A token without scopes may do everything that its role may.
 
 import { ServerError } from '../../../domain/errors.ts'
+import type { Scope } from '../../../domain/token-role.ts'
 import type { Principal, Route } from '../../route.ts'
-
-/**
- * `read`: look at what the role may see. `talk`: start and stop runs, send files, delete own sessions. `decide`: answer what agents ask,
- * and command sessions of agents elsewhere. `manage`: everything else that changes something, but no credentials.
- */
-export const scopes = ['read', 'talk', 'decide', 'manage'] as const
-export type Scope = (typeof scopes)[number]
 
 const decisions =
   /^(?:POST \/(?:approvals|prompts|waits|alerts|checkpoints|workspaces)\/:id(?:\/\w+)?|POST \/sessions(?:\/:id\/(?!handover)\w+)?|DELETE \/grants\/:id)$/

@@ -2,10 +2,10 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
+import { scopes, tokenRoles } from '../../../domain/token-role.ts'
 import { USER_NAME } from '../../../domain/user-name.ts'
 import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
-import { scopes } from './scopes.ts'
-import { checkTokens, type TokenRecord, tokenRoles } from './token.ts'
+import { checkTokens, type TokenRecord } from './token.ts'
 
 export interface TokenFile {
   readonly path: string

@@ -2,13 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { ServerError } from '../../../domain/errors.ts'
-import type { Scope } from './scopes.ts'
-
-/** The roles of people. Settings and a first start make tokens only for these. */
-export const personRoles = ['user', 'operator'] as const
-export type PersonRole = (typeof personRoles)[number]
-export const tokenRoles = [...personRoles, 'agent'] as const
-export type TokenRole = (typeof tokenRoles)[number]
+import type { Scope, TokenRole } from '../../../domain/token-role.ts'
 
 /** User and role of a token come only from here. Nothing in a request can change them. */
 export interface Token {

@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -29,7 +27,6 @@ function setUp() {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const dataDir = join(folder, 'data')
   const configDir = join(folder, 'config')
-  const oldPath = join(dataDir, 'tokens.json')
   mkdirSync(dataDir)
   const clock = createManualClock()
   const ids = createIds(clock.now)
@@ -62,15 +59,8 @@ function setUp() {
     return found === undefined ? null : `${found.role} ${found.user}`
   }
   const audited = () => trail.map(({ kind, by, details }) => `${kind} ${details.role} by ${by}`)
-  return { folder, dataDir, configDir, oldPath, lines, trail, clock, read, open, valid, audited }
+  return { folder, dataDir, configDir, lines, trail, clock, read, open, valid, audited }
 }
-
-const OLD = {
-  token: 'user-of-an-older-version',
-  operator_token: 'operator-of-an-older-version',
-  tokens: [{ token: 'ada-of-an-older-version', user: 'ada', role: 'operator' }],
-}
-const writeOld = (path: string, content: unknown = OLD) => writeFileSync(path, JSON.stringify(content), { mode: 0o600 })
 
 describe('stored tokens', () => {
   test('are created once, as hashes that only the server user can read, outside the data directory', async () => {
@@ -271,13 +261,12 @@ describe('stored tokens', () => {
   })
 
   test('one token cannot belong to a user and an operator', async () => {
-    const { read, open, oldPath } = setUp()
+    const { read, open } = setUp()
     const same = 'the-same-for-both'
 
     expect(() => read({ set: { user: same, operator: same } })).toThrow('Two tokens are the same')
-    writeOld(oldPath, { tokens: [{ token: same, user: 'ada', role: 'user' }] })
-    await open()
-    expect(() => read({ set: { user: null, operator: same } })).toThrow('Two tokens are the same')
+    const { token } = await (await open()).tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')
+    expect(() => read({ set: { user: null, operator: token } })).toThrow('Two tokens are the same')
   })
 
   test.each(['', 'short', 'with space in between', 'ünïcödé-in-a-token'])('a setting cannot be %j', (token) => {
@@ -296,135 +285,6 @@ describe('tokens in memory only', () => {
     await tokens.revoke(record.id, 'ada')
     expect(valid(tokens, token)).toBe(null)
     expect(readdirSync(folder)).toEqual(['data'])
-  })
-})
-
-describe('tokens.json of an older version', () => {
-  test('is imported once: its tokens stay valid as hashes, the file is removed, the log says so', async () => {
-    const { open, oldPath, valid, lines, audited, configDir } = setUp()
-    writeOld(oldPath)
-
-    const { tokens, made } = await open({ make: true })
-
-    const all = ['user-of', 'operator-of', 'ada-of'].map((name) => valid(tokens, `${name}-an-older-version`))
-    expect([made, all, existsSync(oldPath)]).toEqual([
-      null,
-      ['user local_user', 'operator local_user', 'operator ada'],
-      false,
-    ])
-    expect(lines).toEqual([
-      {
-        level: 'info',
-        message: 'the tokens of tokens.json were imported and the file was removed; they stay valid',
-        tokens: 3,
-        token_file: tokens.path,
-      },
-    ])
-    expect(audited()).toEqual(['user', 'operator', 'operator'].map((role) => `token_created ${role} by tokens.json`))
-    expect(readFileSync(join(configDir, readdirSync(configDir)[0] ?? ''), 'utf8')).not.toContain('an-older-version')
-    expect(valid((await open()).tokens, 'ada-of-an-older-version')).toBe('operator ada')
-  })
-
-  test('a token that a setting had replaced stays invalid', async () => {
-    const { open, oldPath, valid } = setUp()
-    writeOld(oldPath)
-
-    const { tokens } = await open({ set: { user: 'user-that-is-set', operator: 'operator-that-is-set' } })
-
-    expect(tokens.list().map(({ user }) => user)).toEqual(['ada'])
-    const later = (await open()).tokens
-    expect([valid(later, OLD.token), valid(later, OLD.operator_token)]).toEqual([null, null])
-  })
-
-  test('after a crash before its removal, it is removed and no token is lost', async () => {
-    const { open, oldPath, valid, trail } = setUp()
-    writeOld(oldPath)
-    await open()
-    writeOld(oldPath)
-
-    const { tokens } = await open()
-
-    expect([existsSync(oldPath), tokens.list().length, valid(tokens, OLD.operator_token), trail.length]).toEqual([
-      false,
-      3,
-      'operator local_user',
-      3,
-    ])
-  })
-
-  test('a crash before the new file is written leaves the old file', async () => {
-    const { open, oldPath, configDir } = setUp()
-    writeOld(oldPath)
-    writeFileSync(configDir, 'no folder')
-
-    await expect(open()).rejects.toMatchObject({ code: 'config_invalid' })
-    expect(JSON.parse(readFileSync(oldPath, 'utf8'))).toEqual(OLD)
-  })
-
-  test('a file that appears later is not read: a tool that can write there could become an operator', async () => {
-    const { open, oldPath, lines } = setUp()
-    await open()
-    writeOld(oldPath)
-
-    const { tokens } = await open()
-
-    expect(tokens.current()).toEqual([])
-    expect(lines).toEqual([
-      {
-        level: 'warn',
-        message:
-          'tokens.json in the data directory is no longer read: remove it. `quarterdeck tokens create` makes new tokens',
-        path: oldPath,
-        token_file: tokens.path,
-      },
-    ])
-  })
-
-  test('a file that appears later and is invalid does not prevent a start', async () => {
-    const { open, oldPath, lines } = setUp()
-    await open()
-    for (const [text, mode] of [
-      ['no JSON', 0o600],
-      [JSON.stringify(OLD), 0o644],
-    ] as const) {
-      writeFileSync(oldPath, text)
-      chmodSync(oldPath, mode)
-      expect((await open()).tokens.current()).toEqual([])
-    }
-    expect(lines.map(({ level, path }) => [level, path])).toEqual([
-      ['warn', oldPath],
-      ['warn', oldPath],
-    ])
-  })
-
-  test.skipIf(process.platform === 'win32')('a pipe in its place does not block the start', async () => {
-    const { open, oldPath } = setUp()
-    await open()
-    execFileSync('mkfifo', ['-m', '600', oldPath])
-
-    expect((await open()).tokens.current()).toEqual([])
-  })
-
-  test.each([
-    ['no JSON', 'it is not valid JSON'],
-    ['{"tokn": "secret-secret-secret"}', 'it is not a token file'],
-    ['{"token": 7}', 'token is not valid'],
-    ['{"token": "short"}', 'must be 16 to 512 printable ASCII'],
-    ['{"tokens": [{"token": "token-of-somebody", "user": "x", "role": "admin"}]}', 'tokens.0.role is not valid'],
-  ])('%s prevents the start, and the error does not repeat the content', (text, message) => {
-    const { read, oldPath } = setUp()
-    writeFileSync(oldPath, text, { mode: 0o600 })
-
-    expect(() => read()).toThrow(message)
-    expect(() => read()).not.toThrow(/secret-secret|no JSON/)
-  })
-
-  test.skipIf(process.platform === 'win32')('a file that others can read prevents the start', () => {
-    const { read, oldPath } = setUp()
-    writeOld(oldPath)
-    chmodSync(oldPath, 0o644)
-
-    expect(() => read()).toThrow(`other users can read or write it; run: chmod 600 ${oldPath}`)
   })
 })
 

@@ -2,25 +2,15 @@
 // memory. The file is read once. Changes to it while the server runs have no effect.
 
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session.ts'
+import type { PersonRole, Scope, TokenRole } from '../../../domain/token-role.ts'
 import type { ConfigFileOptions } from '../config-folder/config-file.ts'
-import { oldTokensToTake, removeOldTokens } from './old-token-file.ts'
-import type { Scope } from './scopes.ts'
-import {
-  checkTokenText,
-  digestOf,
-  newToken,
-  type PersonRole,
-  type Token,
-  type TokenRecord,
-  type TokenRole,
-} from './token.ts'
+import { checkTokenText, digestOf, newToken, type Token, type TokenRecord } from './token.ts'
 import { createTokenFile } from './token-file.ts'
 import { createLocalTokenRecords, type TokenRecords } from './token-records.ts'
 import { createTokenTable } from './token-table.ts'
@@ -99,9 +89,9 @@ export interface ReadTokens extends Tokens {
   /** False: nobody will have a token after `begin`. */
   hasAny(make: boolean): boolean
   /**
-   * Must run before the server answers, and before `create` and `revoke`. Imports `tokens.json`. With `make`, if no token is stored and
-   * the settings have none for an operator, it creates that one and returns it, so that it can be shown once. `records` takes the
-   * place of the token file, whose tokens are imported into it if it never had any.
+   * Must run before the server answers, and before `create` and `revoke`. With `make`, if no token is stored and the settings have none for an
+   * operator, it creates that one and returns it, so that it can be shown once. `records` takes the place of the token file, whose
+   * tokens are imported into it if it never had any.
    */
   begin(audit: WriteAudit, options: { make: boolean; records?: TokenRecords | undefined }): Promise<string | null>
 }
@@ -114,9 +104,6 @@ export function readTokens(options: TokensOptions): ReadTokens {
   const { dataDir, kept, set, clock, ids, log, random = randomBytes, workspaces, checkOwner } = options
   const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
   const found = file?.read() ?? null
-  const oldPath = join(dataDir, 'tokens.json')
-  const replaced = { user: set.user !== null, operator: set.operator !== null }
-  const old = file === null ? null : oldTokensToTake(oldPath, replaced, found)
   const operatorToken = set.operator ?? (file === null ? newToken(random) : null)
   const given = [['user', set.user] as const, ['operator', operatorToken] as const].flatMap(([role, token]) => {
     if (token === null) return []
@@ -183,27 +170,6 @@ export function readTokens(options: TokensOptions): ReadTokens {
     }
   }
 
-  async function takeOver(tokens: NonNullable<typeof old>): Promise<void> {
-    if (tokens === 'refused') {
-      log.warn(
-        'tokens.json in the data directory is no longer read: remove it. `quarterdeck tokens create` makes new tokens',
-        { path: oldPath, token_file: file?.path },
-      )
-      return
-    }
-    if (found === null) {
-      const taken = tokens.map(newRecord)
-      for (const record of taken) await write('token_created', record, 'tokens.json')
-      await table.add(taken)
-    }
-    // Otherwise the process crashed after it wrote the new file and before it removed the old one.
-    removeOldTokens(oldPath)
-    log.info('the tokens of tokens.json were imported and the file was removed; they stay valid', {
-      tokens: tokens.length,
-      token_file: file?.path,
-    })
-  }
-
   return {
     current: table.current,
     list: table.records,
@@ -227,18 +193,18 @@ export function readTokens(options: TokensOptions): ReadTokens {
       }
       await Promise.all([write('token_revoked', record, by), table.heard()])
     },
-    hasAny: (make) => table.current().length > 0 || (old !== null && old !== 'refused' && old.length > 0) || make,
+    hasAny: (make) => table.current().length > 0 || make,
     async begin(writeAudit, { make, records: shared }) {
       audit = writeAudit
       if (file === null && shared === undefined) return null
-      if (old !== null) await takeOver(old)
       const copied = shared === undefined ? 0 : await table.moveTo(shared)
       if (copied > 0) log.info('the tokens of the token file were copied into the store', { tokens: copied })
       let made: string | null = null
       if (make && table.records().length === 0 && set.operator === null) {
         made = (await create({ name: 'first start', user: LOCAL_USER, role: 'operator' }, 'server')).token
       }
-      if (file !== null && found === null && table.records().length === 0) await rememberStart(() => table.add([]), log)
+      if (file !== null && found === null && table.records().length === 0)
+        await writeEmptyFile(() => table.add([]), log)
       return made
     },
   }
@@ -267,8 +233,8 @@ const unfit = (detail: string): ServerError =>
     problems: [{ pointer: '/workspace', detail }],
   })
 
-/** An empty token file says that there was no `tokens.json` to import. If one appears later, somebody else put it there. */
-async function rememberStart(write: () => Promise<void>, log: Logger): Promise<void> {
+/** An empty token file shows people which name it has for this data directory: the tokens of one that was moved are renamed to it. */
+async function writeEmptyFile(write: () => Promise<void>, log: Logger): Promise<void> {
   try {
     await write()
   } catch (error) {

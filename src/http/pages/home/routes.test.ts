@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Door } from '../../route.ts'
+import { type Door, doorNames } from '../../../doors.ts'
 import { echo, startServer } from '../../testing/server-fixture.ts'
 import { createHomeRoutes } from './routes.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
-const ALL: Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
 
-const start = (doors: Door[] = ALL, hasConsole = true) =>
+const start = (doors: readonly Door[] = doorNames, hasConsole = true) =>
   startServer({
     routes: [...createHomeRoutes({ hasConsole, doors }), echo('POST /', { door: 'ag-ui' })],
     doors,
@@ -17,8 +16,8 @@ const ask = (url: string, init: RequestInit = {}) => fetch(url, { redirect: 'man
 
 describe('GET /', () => {
   test.each([
-    ['the console', ALL, true, '/console/'],
-    ['the docs if the console is off', ALL, false, '/docs'],
+    ['the console', doorNames, true, '/console/'],
+    ['the docs if the console is off', doorNames, false, '/docs'],
     ['the docs if REST is the only door', ['rest' as const], true, '/docs'],
     ['the console also without AG-UI', ['rest' as const, 'openai' as const], true, '/console/'],
   ])('leads a browser to %s', async (_, doors, hasConsole, location) => {

@@ -1,6 +1,7 @@
 // GET /. It belongs to no door: browsers go on to a page, and programs get a text that says where things are.
 
 import { z } from 'zod'
+import { doors as allDoors } from '../../../doors.ts'
 import type { Door, Route } from '../../route.ts'
 import type { RouteDescription } from '../../route-description.ts'
 
@@ -32,24 +33,16 @@ export function createHomeRoutes({ hasConsole, doors }: HomeRoutesDeps): Route[]
   ]
 }
 
-const PLACES: [door: Door, line: string][] = [
-  ['ag-ui', 'POST /                       AG-UI; /copilotkit is the runtimeUrl of CopilotKit'],
-  ['rest', 'POST /chat                   REST'],
-  ['threads', 'GET  /threads                threads; POST /chat with a thread_id talks to one'],
-  ['openai', 'POST /v1/responses           OpenAI’s API; /v1 is the baseURL'],
-  ['mcp', 'POST /mcp                    MCP, for coding agents that you supervise'],
-]
-
-function textOf(hasConsole: boolean, doors: readonly Door[]): string {
+function textOf(hasConsole: boolean, open: readonly Door[]): string {
   const lines = [
-    ...(hasConsole ? ['GET  /console/               the console, for people'] : []),
-    'GET  /docs                   every route, to read and to try',
-    'GET  /openapi.json           the same for programs',
-    ...PLACES.filter(([door]) => doors.includes(door)).map(([, line]) => line),
-    'POST /sessions/{id}/messages sessions and runs',
-    'GET  /health                 whether it works',
-  ]
-  return `This is a Quarterdeck server.\n\n${lines.map((line) => `  ${line}\n`).join('')}`
+    ...(hasConsole ? [['GET  /console/', 'the console, for people'] as const] : []),
+    ['GET  /docs', 'every route, to read and to try'],
+    ['GET  /openapi.json', 'the same for programs'],
+    ...allDoors.filter(({ name }) => open.includes(name)).map(({ home }) => home),
+    ['POST /sessions/{id}/messages', 'sessions and runs'],
+    ['GET  /health', 'whether it works'],
+  ] as const
+  return `This is a Quarterdeck server.\n\n${lines.map(([route, what]) => `  ${route.padEnd(28)} ${what}\n`).join('')}`
 }
 
 /** `text/html` must be named: programs send a wildcard. */

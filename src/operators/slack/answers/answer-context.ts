@@ -4,15 +4,17 @@ import type { Caller } from '../../../domain/decision.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
 import { isAtLeast } from '../../../domain/tool-settings.ts'
+import { actionsOf } from '../../../supervision/records/record-actions.ts'
 import type { ButtonValues } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
-import { type CardLook, labelOf } from '../cards/card.ts'
+import type { CardLook } from '../cards/card.ts'
+import { type CardAction, labelOf } from '../cards/card-actions.ts'
 import { confirmMessage } from '../cards/messages.ts'
 import type { SlackApi, SlackCards } from '../slack-api.ts'
-import type { AnswerDesk, AnswerRecord } from './answer-record.ts'
 import { asksAgain, notAsText, says } from './answer-texts.ts'
+import type { AnswerDesk, CardAnswers } from './card-answers.ts'
 import type { Guard } from './guard.ts'
-import { type KeptNotes, type Seat, TEXT_MINUTES, type TextAction } from './kept-notes.ts'
+import { type KeptNotes, type Seat, TEXT_MINUTES } from './kept-notes.ts'
 import { isOneValue } from './question-answer.ts'
 
 export interface AnswerContext {
@@ -22,7 +24,7 @@ export interface AnswerContext {
   desk: AnswerDesk
   guard: Guard
   kept: KeptNotes
-  records: AnswerRecord
+  records: CardAnswers
   /** The room that a session reports to; null: none, or there is no such session. */
   roomOf: (sessionId: string) => Promise<string | null>
   clock: { now(): number; mono(): number; after(ms: number, fire: () => void): () => void }
@@ -65,14 +67,12 @@ export async function secondLook(
   digest: string,
 ): Promise<SlackMessage> {
   const { desk, records, cards } = context
-  const refusal = (await records.refusalFor(by, wait, 'accept')) ?? (digest === wait.digest ? null : asksAgain(false))
+  const refusal = (await records.refusalFor(by, wait, 'approve')) ?? (digest === wait.digest ? null : asksAgain(false))
   if (refusal !== null) {
     await cards.refresh(wait.id)
     return refusal
   }
-  const subject = await desk.subjectOf(wait)
-  const look = ownButtons(context, place, { recordId: wait.id, digest })
-  return confirmMessage({ ...subject, wait }, look, 'accept')
+  return confirmMessage(await desk.viewOf(wait), ownButtons(context, place, { recordId: wait.id, digest }))
 }
 
 /** From now on the person's next reply in the thread is the text. */
@@ -81,7 +81,7 @@ export async function askForText(
   by: Caller,
   seat: Seat,
   wait: PersonRecord,
-  { action, digest }: { action: TextAction; digest: string | null },
+  { action, digest }: { action: CardAction; digest: string | null },
 ): Promise<void> {
   const { desk, kept, records, cards, clock } = context
   const refusal = await records.refusalFor(by, wait, action)
@@ -103,7 +103,7 @@ export async function askForText(
     context,
     seat,
     says(
-      `Your next reply in this thread is the text for “${labelOf(action)}”. You have ${TEXT_MINUTES} minutes. To write none, reply with cancel.`,
+      `Your next reply in this thread is the text for “${labelOf(actionsOf(wait), action)}”. You have ${TEXT_MINUTES} minutes. To write none, reply with cancel.`,
     ),
   )
 }

@@ -1,7 +1,8 @@
 // What a person is told about their answer. Only they see it.
 
-import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
-import { unreachable } from '../../../domain/unreachable.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
+import { describeInShort } from '../../../supervision/records/describe-record.ts'
+import type { RecordOutcome, RecordView } from '../../../supervision/records/record-view.ts'
 import {
   bold,
   code,
@@ -14,9 +15,9 @@ import {
   type SlackMessage,
   wordsOf,
 } from '../cards/blocks.ts'
-import { type CardAction, type CardSession, isChoice } from '../cards/card.ts'
-import { outcomeOf } from '../cards/outcome.ts'
-import { sentences, shownName, shownNote, shownProse } from '../cards/shown-text.ts'
+import { outcomeLines } from '../cards/card.ts'
+import { repliesTo } from '../cards/card-actions.ts'
+import { sentences, shownNote, shownProse } from '../cards/shown-text.ts'
 
 const MOST_WORDS = 1_000
 const MOST_LISTED = 20
@@ -38,22 +39,6 @@ export const says = (...pieces: (Inline | string)[]): SlackMessage => whisper(li
 export const saysWhy = (message: string, more = ''): SlackMessage =>
   whisper(line(shownProse(message, MOST_WORDS).text), line(more))
 
-const DONE: Readonly<Record<Exclude<CardAction, `choose:${number}`>, string>> = {
-  accept: 'Accepted.',
-  reject: 'Rejected.',
-  answer: 'Answered.',
-  continue: 'The agent goes on.',
-  refine: 'The agent gets your text.',
-  stop: 'The agent is told to stop.',
-  nudge: 'The agent is nudged.',
-  nudge_with_text: 'The agent is nudged with your text.',
-  dismiss: 'Dismissed.',
-  resume: 'The agent goes on.',
-  resume_with_text: 'The agent gets your text.',
-}
-
-export const done = (action: CardAction): SlackMessage => says(isChoice(action) ? DONE.answer : DONE[action])
-
 /** A yes that is not enough by itself. */
 export const counted = (given: number, needed: number | null): SlackMessage =>
   says(
@@ -63,45 +48,15 @@ export const counted = (given: number, needed: number | null): SlackMessage =>
   )
 
 /** The record is over. Says whose answer counts, and whether it is the person's own. */
-export function tooLate(
-  wait: PersonRecord,
-  session: Pick<CardSession, 'status'>,
-  action: CardAction,
-  user: string,
-): SlackMessage {
-  const outcome = outcomeOf(wait, session)?.lines ?? []
-  return whisper(line(bold(lateWord(wait, action, user))), ...outcome)
-}
-
-function lateWord(wait: PersonRecord, action: CardAction, user: string): string {
-  if (wait.decidedBy === user) {
-    return gaveAnswer(wait, action)
-      ? 'You have given this answer already. It counts once.'
-      : 'You have decided this already, with another answer. That one counts.'
-  }
-  if (wait.status === 'expired' || wait.status === 'timeout' || wait.decidedBy === 'timeout') {
-    return 'Too late: the time to answer is over. Your answer changes nothing.'
-  }
-  if (wait.status === 'interrupted' && wait.decidedBy === null) return 'Nobody waits for this answer any more.'
-  return 'It was decided already. Your answer changes nothing.'
-}
-
-/** Whether this action is how the record was answered. */
-function gaveAnswer(wait: PersonRecord, action: CardAction): boolean {
-  switch (wait.wait) {
-    case 'approval':
-      if (wait.status === 'rejected') return action === 'reject'
-      if (wait.status === 'answered') return action === 'answer' || isChoice(action)
-      return action === 'accept'
-    case 'prompt':
-      return action === wait.decision
-    case 'standby':
-      return (wait.instruction === 'stop') === (action === 'stop')
-    case 'alert':
-      return action === 'dismiss' || action === 'stop'
-    default:
-      return unreachable(wait)
-  }
+export function tooLate(outcome: RecordOutcome | null, user: string): SlackMessage {
+  const by = outcome?.by ?? null
+  const why =
+    by === null
+      ? 'Too late: nobody waits for this answer any more.'
+      : by === user
+        ? 'You have answered this already. That answer counts, once.'
+        : 'It was decided already. Your answer changes nothing.'
+  return whisper(line(bold(why)), ...(outcome === null ? [] : outcomeLines(outcome)))
 }
 
 /** A question that wants more than one value, or another one. */
@@ -144,48 +99,14 @@ export function listOf(
   const left = waits.length - MOST_LISTED
   return whisper(
     line(...before),
-    ...waits.slice(0, MOST_LISTED).map((wait) => line('• ', code(shortId(wait.id)), ' ', ...inShort(wait))),
+    ...waits.slice(0, MOST_LISTED).map((wait) => inShort(shortId(wait.id), describeInShort(wait))),
     ...(left > 0 ? [line(`… ${left} more`)] : []),
   )
 }
 
 /** One line about a record, with how it is answered. */
-function inShort(wait: PersonRecord): (Inline | string)[] {
-  const how = isWaiting(wait) ? ` (${answersFor(wait)})` : ''
-  switch (wait.wait) {
-    case 'approval':
-      return [...approvalInShort(wait), how]
-    case 'prompt':
-      return ['prompt: ', shownNote(wait.promptText, MOST_NAMED), how]
-    case 'standby':
-      return ['waits for an instruction', how]
-    case 'alert':
-      return ['silent agent', how]
-    default:
-      return unreachable(wait)
-  }
-}
-
-function approvalInShort({ kind, tool, title, risk, supervised }: Approval): (Inline | string)[] {
-  const change = supervised?.change ?? null
-  if (kind === 'policy') return ['policy of the workspace']
-  if (change !== null) return [`${change.kind} `, code(shownName(change.path)), ` · risk ${risk}`]
-  if (kind === 'question') return ['question of ', code(shownName(tool))]
-  return ['call ', code(shownName(tool)), ' ', shownNote(title, MOST_NAMED), ` · risk ${risk}`]
-}
-
-/** The words that answer it. */
-export function answersFor(wait: PersonRecord): string {
-  switch (wait.wait) {
-    case 'approval':
-      return wait.kind === 'question' ? 'answer TEXT, reject REASON' : 'accept, reject REASON'
-    case 'prompt':
-      return 'continue, refine TEXT, stop'
-    case 'standby':
-      return 'resume, resume TEXT, stop'
-    case 'alert':
-      return 'nudge, nudge TEXT, dismiss, stop'
-    default:
-      return unreachable(wait)
-  }
+function inShort(id: string, { title, gist, risk, actions }: RecordView): RichPart {
+  const about = [title, gist].filter((words) => words !== '').map((words) => shownNote(words, MOST_NAMED))
+  const how = actions.length === 0 ? '' : ` (${repliesTo(actions).join(', ')})`
+  return line('• ', code(id), ` ${about.join(' · ')}`, risk === null ? '' : ` · risk ${risk.level}`, how)
 }

@@ -2,15 +2,15 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import type { OperatorSettings } from '../../../domain/supervision-settings.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import { roomOf } from '../../shown-from.ts'
 import type { ButtonValues } from '../button-values.ts'
+import type { SlackPerson } from '../channel.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from '../slack-api.ts'
 import type { AnswerContext } from './answer-context.ts'
-import { type AnswerDesk, createAnswerRecord } from './answer-record.ts'
+import { type AnswerDesk, createCardAnswers } from './card-answers.ts'
 import { createGuard } from './guard.ts'
 import { type AnswerNotes, createKeptNotes } from './kept-notes.ts'
 import { readCommand, readPress, readReply } from './payloads.ts'
@@ -22,7 +22,7 @@ interface SlackAnswersDeps {
   api: SlackApi
   cards: SlackCards
   buttons: ButtonValues
-  people: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  people: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
   teamId: () => Promise<string>
   /** The rooms that may be used. */
@@ -50,7 +50,7 @@ export function createSlackAnswers(deps: SlackAnswersDeps): SlackAnswers {
     ...{ api, cards, buttons, desk, clock, logger },
     guard: createGuard(deps),
     kept: createKeptNotes(deps.notes),
-    records: createAnswerRecord(deps),
+    records: createCardAnswers(deps),
     async roomOf(sessionId) {
       const session = await desk.session(sessionId)
       return session === null ? null : roomOf(session, ownRoom)

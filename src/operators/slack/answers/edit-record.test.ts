@@ -19,9 +19,9 @@ test('a file edits a change: it is shown again, and only then approved', async (
   expect(slack.attached).toMatchObject([{ snippetType: 'diff', content: expect.stringContaining('+four') }])
   expect(await slack.find(id)).toMatchObject({ status: 'pending', supervised: { isEdited: true } })
   expect(slack.versions(ts).at(-1)).toContain('| +four “quoted” <b>')
-  expect(slack.versions(ts).at(-1)).toContain('Edited: an operator has changed what the agent asked for.')
-  await slack.press('ann', ts, 'accept')
-  await slack.pressOwn('ann', 'confirm:accept')
+  expect(slack.versions(ts).at(-1)).toContain('An operator has changed what the agent asked for.')
+  await slack.press('ann', ts, 'approve')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
   const { after } = (await desk.store.supervised.proposal(id)) ?? {}
   expect(Buffer.from(after ?? []).toString()).toBe('one\nfour “quoted” <b>\n')
@@ -30,8 +30,8 @@ test('a file edits a change: it is shown again, and only then approved', async (
 test('the person who edited it can say yes where it is shown to them', async () => {
   const { slack, id, thread } = await openDiff()
   await slack.reply('ann', thread, '', text('one\nfour\n'))
-  await slack.pressOwn('ann', 'accept')
-  expect(slack.told('ann')).toEqual(['Accepted.'])
+  await slack.pressOwn('ann', 'approve')
+  expect(slack.told('ann')).toEqual(['Approved.'])
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
 })
 
@@ -39,8 +39,8 @@ test('a typed yes to an edited change is asked for twice, whatever its risk', as
   const { slack, id, thread } = await openDiff()
   await slack.reply('ann', thread, '', text('one\nfour\n'))
   await slack.reply('root', thread, 'accept')
-  expect(slack.told('root').at(-1)).toContain('Really “Accept”?')
-  await slack.pressOwn('root', 'confirm:accept')
+  expect(slack.told('root').at(-1)).toContain('Approve it?')
+  await slack.pressOwn('root', 'confirm:approve')
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'root' })
 })
 
@@ -106,11 +106,11 @@ test.each(['permission', 'tool_call'] as const)('arguments of a %s are shown aga
     `| ${name}: ${was}`,
     'As you edited it, this would run:',
     `| ${name}: ${now}`,
-    '[Yes, accept the edited call] [No]',
+    '[Yes, approve the edited call] [No]',
   ])
   expect(await slack.find(id)).toMatchObject({ status: 'pending', editedArguments: null })
-  await slack.pressOwn('ann', 'confirm:accept')
-  expect(slack.told('ann')).toEqual(['Accepted.'])
+  await slack.pressOwn('ann', 'confirm:approve')
+  expect(slack.told('ann')).toEqual(['Approved as edited.'])
   expect(await slack.find(id)).toMatchObject({ decidedBy: 'ann', editedArguments: JSON.stringify({ [name]: now }) })
 })
 
@@ -129,7 +129,7 @@ test('edited arguments are gone after No, and void when nobody has kept them', a
   await edit()
   const note = { type: 'note_for_channel', channel: 'slack:C0OPS', key: `edit/${id}/U0ANN` } as const
   await desk.log.commit({ ...note, value: null })
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(slack.told('ann').at(-1)).toContain('It has changed since you saw it.')
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
 })
@@ -140,7 +140,7 @@ test.each([
 ])('arguments that the tool does not take (%s) are refused, and nothing runs', async (args, told) => {
   const { slack, id, thread, calls } = await openOwn('tool_call')
   await slack.reply('ann', thread, '', text(args, 'args.json'))
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(slack.told('ann').at(-1)).toContain(told)
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
   expect(calls).toEqual([])

@@ -7,10 +7,12 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { callDigest } from '../../../json/digest.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
+import { describeInShort } from '../../../supervision/records/describe-record.ts'
+import { takesAction } from '../../../supervision/records/record-actions.ts'
 import { DeliveryFailed } from '../../operator.ts'
-import { riskPieces } from '../cards/approval-card.ts'
 import { bold, code, line, preformatted, type SlackMessage } from '../cards/blocks.ts'
-import { actions, button, type CardLook } from '../cards/card.ts'
+import { type CardLook, markPieces } from '../cards/card.ts'
+import { button, buttonRow } from '../cards/card-actions.ts'
 import { editedMessage } from '../cards/messages.ts'
 import { renderCard } from '../cards/render-card.ts'
 import { shownName, shownProse } from '../cards/shown-text.ts'
@@ -26,7 +28,7 @@ const MOST_SHOWN = 2_500
 
 /** What can be edited: a change of a file, and the arguments of a call. */
 export const isEditable = (wait: PersonRecord): wait is Approval =>
-  wait.wait === 'approval' && isWaiting(wait) && ['diff', 'permission', 'tool_call'].includes(wait.kind)
+  wait.wait === 'approval' && isWaiting(wait) && takesAction(wait, 'edit')
 
 export async function editRecord(
   context: AnswerContext,
@@ -36,7 +38,7 @@ export async function editRecord(
   files: readonly SentFile[],
 ): Promise<void> {
   const { records, cards } = context
-  const refusal = await records.refusalFor(by, wait, 'accept')
+  const refusal = await records.refusalFor(by, wait, 'edit')
   if (refusal !== null) {
     await cards.refresh(wait.id)
     return tell(context, seat, refusal)
@@ -50,7 +52,7 @@ export async function editRecord(
       context.logger.warn('a file could not be fetched from Slack', { room: seat.room, error })
       return tell(context, seat, says('Your file could not be fetched from Slack. Nothing was edited; send it again.'))
     }
-    await tell(context, seat, await records.explain(by, wait, 'accept', error))
+    await tell(context, seat, await records.explain(by, wait, 'edit', error))
   }
 }
 
@@ -83,7 +85,7 @@ async function editChange(
 ): Promise<void> {
   const { desk } = context
   try {
-    await desk.approvals.decide(by, id, { decision: 'approve', onlyEdit: true, digest, content })
+    await desk.answer.approval(by, id, { action: 'edit', decision: { onlyEdit: true, digest, content } })
   } catch (error) {
     const isKept = error instanceof ServerError && error.code === 'approval_changed' && error.details.edited === true
     if (!isKept) throw error
@@ -98,13 +100,13 @@ async function showAgain(context: AnswerContext, by: Caller, seat: Seat, id: str
   await cards.refresh(id)
   const wait = await desk.find(id)
   if (wait?.wait !== 'approval') return
-  const subject = { ...(await desk.subjectOf(wait)), wait }
+  const view = await desk.viewOf(wait)
   const { buttonValue } = ownButtons(context, seat, { recordId: id, digest: wait.digest }, TEXT_MINUTES * 60_000)
   const look: CardLook = { detail: 'standard', link: null, mention: null, state: { type: 'open' }, buttonValue }
-  await tell(context, seat, { ...editedMessage(subject, look, by.user), files: [] })
+  await tell(context, seat, { ...editedMessage(view, look, by.user), files: [] })
   try {
     // A card may have no room for the diff, so the thread has it in any case.
-    await cards.attach(id, renderCard(subject, { ...look, detail: 'minimal' }).files)
+    await cards.attach(id, renderCard(view, { ...look, detail: 'minimal' }).files)
   } catch (error) {
     logger.warn('an edited change could not be put into its thread', { record: id, error })
   }
@@ -144,7 +146,7 @@ function editedArguments(
   const shown = (args: Record<string, unknown>) => preformatted(shownProse(shownArguments(args), MOST_SHOWN).text)
   const message = whisper(
     line(
-      ...riskPieces(wait),
+      ...markPieces(describeInShort(wait)),
       bold('Nothing is decided yet. '),
       'You edited a call of ',
       code(shownName(wait.tool)),
@@ -155,6 +157,7 @@ function editedArguments(
     line(bold('As you edited it, this would run:')),
     shown(edited),
   )
-  const buttons = actions(button(look, 'confirm:accept', 'Yes, accept the edited call'), button(look, 'cancel', 'No'))
+  const yes = button(look, 'confirm:approve', 'Yes, approve the edited call')
+  const buttons = buttonRow(yes, button(look, 'cancel', 'No'))
   return { ...message, blocks: [...message.blocks, buttons] }
 }

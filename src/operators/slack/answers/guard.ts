@@ -1,8 +1,8 @@
 // Who may answer and command in Slack. Everything that people do there passes this first.
 
 import type { Caller } from '../../../domain/decision.ts'
-import type { OperatorSettings } from '../../../domain/supervision-settings.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
+import type { SlackPerson } from '../channel.ts'
 import type { Sender } from './payloads.ts'
 
 /** Why somebody was refused. */
@@ -31,7 +31,7 @@ export interface Guard {
 }
 
 interface GuardDeps {
-  people: readonly Pick<OperatorSettings, 'name' | 'slack'>[]
+  people: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
   teamId: () => Promise<string>
   /** The rooms that may be used. */

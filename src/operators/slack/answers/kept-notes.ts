@@ -1,8 +1,7 @@
 // What is remembered between two steps of a person: the text that they are about to write, and the arguments that they have edited.
 // It is kept in the store, because the server may be started again in between.
 
-import { isRecord } from '../../../domain/is-record.ts'
-import type { CardAction } from '../cards/card.ts'
+import type { CardAction } from '../cards/card-actions.ts'
 
 /** Notes of a room's channel. */
 export interface AnswerNotes {
@@ -19,14 +18,10 @@ export interface Seat {
   sessionId: string
 }
 
-export type TextAction = Extract<CardAction, 'refine' | 'answer' | 'nudge_with_text' | 'resume_with_text'>
-const TEXT_ACTIONS: readonly unknown[] = ['refine', 'answer', 'nudge_with_text', 'resume_with_text']
-export const takesText = (action: unknown): action is TextAction => TEXT_ACTIONS.includes(action)
-
 /** The person's next reply in the thread is the text for this. */
 export interface ExpectedText {
   recordId: string
-  action: TextAction
+  action: CardAction
   digest: string | null
   /** Epoch ms. */
   until: number
@@ -53,10 +48,8 @@ export function createKeptNotes(notes: AnswerNotes) {
     endExpecting: (seat: Seat): Promise<void> => notes.set(seat.room, textKey(seat), null, seat.sessionId),
     /** Also one whose time is over. */
     async expected(seat: Seat): Promise<ExpectedText | null> {
-      const note = read(await notes.get(seat.room, textKey(seat)))
-      const { recordId, action, digest, until } = note
-      if (typeof recordId !== 'string' || !takesText(action) || typeof until !== 'number') return null
-      return { recordId, action, digest: typeof digest === 'string' ? digest : null, until }
+      const note = await notes.get(seat.room, textKey(seat))
+      return note === null ? null : JSON.parse(note)
     },
 
     keepEdit: (seat: Seat, recordId: string, edit: EditedArguments): Promise<void> =>
@@ -64,21 +57,10 @@ export function createKeptNotes(notes: AnswerNotes) {
     endEdit: (room: string, recordId: string, user: string, sessionId: string): Promise<void> =>
       notes.set(room, editKey(recordId, user), null, sessionId),
     async edit(room: string, recordId: string, user: string): Promise<EditedArguments | null> {
-      const { arguments: edited, base, digest } = read(await notes.get(room, editKey(recordId, user)))
-      if (!isRecord(edited) || typeof base !== 'string' || typeof digest !== 'string') return null
-      return { arguments: edited, base, digest }
+      const note = await notes.get(room, editKey(recordId, user))
+      return note === null ? null : JSON.parse(note)
     },
   }
 }
 
 export type KeptNotes = ReturnType<typeof createKeptNotes>
-
-/** What another version wrote may look different. */
-function read(value: string | null): Record<string, unknown> {
-  try {
-    const note: unknown = value === null ? null : JSON.parse(value)
-    return isRecord(note) ? note : {}
-  } catch {
-    return {}
-  }
-}

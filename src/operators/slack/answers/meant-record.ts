@@ -3,9 +3,9 @@
 import type { Caller } from '../../../domain/decision.ts'
 import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
-import type { CardAction } from '../cards/card.ts'
+import { takesAction } from '../../../supervision/records/record-actions.ts'
+import type { ActionName } from '../../../supervision/records/record-view.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
-import { fits } from './answer-record.ts'
 import { listOf, says } from './answer-texts.ts'
 import type { Seat } from './kept-notes.ts'
 import type { ParsedReply } from './parse-reply.ts'
@@ -23,7 +23,7 @@ export interface Heard {
 export async function meantBy(
   context: AnswerContext,
   heard: Heard,
-  { action, id }: ParsedReply & { action: CardAction },
+  { action, id }: ParsedReply & { action: ActionName },
 ): Promise<PersonRecord | null> {
   const { seat, shown, waiting } = heard
   if (id !== null) {
@@ -35,7 +35,7 @@ export async function meantBy(
     else await letChoose(context, heard, only === undefined ? waiting : found, why)
     return null
   }
-  const [only, ...others] = waiting.filter((one) => fits(one, action))
+  const [only, ...others] = waiting.filter((one) => takesAction(one, action))
   if (only !== undefined && others.length === 0) return only
   if (only !== undefined) {
     await letChoose(
@@ -51,7 +51,7 @@ export async function meantBy(
     return null
   }
   // Somebody was faster, or the time is over. The newest is what the person means to answer.
-  const over = shown.find((one) => fits(one, action))
+  const over = shown.find((one) => takesAction(one, action))
   if (over === undefined) await tell(context, seat, says('Nothing waits for an answer here.'))
   return over ?? null
 }

@@ -7,14 +7,14 @@ const parse = (text: string) => {
 }
 
 test.each([
-  ['accept', ['accept', null, '']],
-  [' Approve! ', ['accept', null, '']],
-  ['YES', ['accept', null, '']],
-  ['ok.', ['accept', null, '']],
-  ['accept 019aa1b2', ['accept', '019aa1b2', '']],
-  ['accept 019AA1B2.', ['accept', '019AA1B2', '']],
+  ['accept', ['approve', null, '']],
+  [' Approve! ', ['approve', null, '']],
+  ['YES', ['approve', null, '']],
+  ['ok.', ['approve', null, '']],
+  ['accept 019aa1b2', ['approve', '019aa1b2', '']],
+  ['accept 019AA1B2.', ['approve', '019AA1B2', '']],
   // Nothing has such an id, and the person has to know.
-  ['accept 3f2a', ['accept', '3f2a', '']],
+  ['accept 3f2a', ['approve', '3f2a', '']],
   ['no', ['reject', null, '']],
   ['no, too risky', ['reject', null, 'too risky']],
   ['reject: first\nsecond', ['reject', null, 'first\nsecond']],
@@ -25,10 +25,10 @@ test.each([
   ['refine only 3 tests', ['refine', null, 'only 3 tests']],
   ['stop', ['stop', null, '']],
   ['nudge', ['nudge', null, '']],
-  ['nudge are you there?', ['nudge_with_text', null, 'are you there?']],
+  ['nudge are you there?', ['nudge', null, 'are you there?']],
   ['dismiss', ['dismiss', null, '']],
   ['resume', ['resume', null, '']],
-  ['resume 019aa1b2 write docs', ['resume_with_text', '019aa1b2', 'write docs']],
+  ['resume 019aa1b2 write docs', ['resume', '019aa1b2', 'write docs']],
   ['answer L', ['answer', null, 'L']],
   ['cancel', ['cancel', null, '']],
 ])('%j is an answer', (text, found) => {

@@ -1,38 +1,29 @@
 // A reply in a session's thread as the answer that it is: a word that we know, perhaps an id, perhaps a text.
 
-import type { CardAction } from '../cards/card.ts'
+import { type ActionName, actionNames } from '../../../supervision/records/record-view.ts'
+import { WORDS_WITH_TEXT } from '../cards/card-actions.ts'
 
 export interface ParsedReply {
   /** `cancel`: no text is to be expected of this person any more. */
-  action: Exclude<CardAction, `choose:${number}`> | 'cancel'
+  action: ActionName | 'cancel'
   /** An id, or a part of it that says which; null: the person named none. */
   id: string | null
   /** Empty: the person wrote none. */
   text: string
 }
 
-type Word = Pick<ParsedReply, 'action'> & {
-  /** What it means if a text follows. Left out: it takes none. */
-  withText?: ParsedReply['action']
-}
+/** What people say in place of the word. */
+const OTHER_WORDS: readonly [string, ActionName][] = [
+  ['accept', 'approve'],
+  ['yes', 'approve'],
+  ['ok', 'approve'],
+  ['no', 'reject'],
+]
 
-const accept: Word = { action: 'accept' }
-const reject: Word = { action: 'reject', withText: 'reject' }
-const WORDS: ReadonlyMap<string, Word> = new Map<string, Word>([
-  ['accept', accept],
-  ['approve', accept],
-  ['yes', accept],
-  ['ok', accept],
-  ['reject', reject],
-  ['no', reject],
-  ['continue', { action: 'continue' }],
-  ['refine', { action: 'refine', withText: 'refine' }],
-  ['stop', { action: 'stop' }],
-  ['nudge', { action: 'nudge', withText: 'nudge_with_text' }],
-  ['dismiss', { action: 'dismiss' }],
-  ['resume', { action: 'resume', withText: 'resume_with_text' }],
-  ['answer', { action: 'answer', withText: 'answer' }],
-  ['cancel', { action: 'cancel' }],
+const WORDS: ReadonlyMap<string, ParsedReply['action']> = new Map<string, ParsedReply['action']>([
+  ...actionNames.filter((name) => name !== 'edit').map((name) => [name, name] as const),
+  ...OTHER_WORDS,
+  ['cancel', 'cancel'],
 ])
 
 const REPLY = /^(\p{L}+)([.,:;!]*)(?:\s+(.*))?$/su
@@ -44,14 +35,13 @@ const ID = /^[0-9a-f][0-9a-f-]{3,35}$/i
  */
 export function parseReply(text: string, isId: (start: string) => boolean): ParsedReply | null {
   const [, typed = '', , rest = ''] = REPLY.exec(text.trim()) ?? []
-  const word = WORDS.get(typed.toLowerCase())
-  if (word === undefined) return null
+  const action = WORDS.get(typed.toLowerCase())
+  if (action === undefined) return null
   const [first = ''] = rest.split(/\s/, 1)
   const start = first.replace(/[.,:;!]+$/, '')
-  const takesNone = word.withText === undefined
+  const takesText = WORDS_WITH_TEXT.some((name) => name === action)
   // A word that takes no text can only be followed by an id, also by one that nothing has.
-  const id = ID.test(start) && (isId(start) || (takesNone && /\d/.test(start))) ? start : null
+  const id = ID.test(start) && (isId(start) || (!takesText && /\d/.test(start))) ? start : null
   const left = (id === null ? rest : rest.slice(first.length)).trim()
-  if (left === '') return { action: word.action, id, text: '' }
-  return word.withText === undefined ? null : { action: word.withText, id, text: left }
+  return left === '' || takesText ? { action, id, text: left } : null
 }

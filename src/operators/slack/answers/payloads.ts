@@ -1,7 +1,7 @@
 // What Slack tells of people, in our words. Everything in a payload may be missing, huge or of another type: what cannot be read is null.
 
 import { isRecord } from '../../../domain/is-record.ts'
-import { ACTION_ID_PREFIX } from '../cards/card.ts'
+import { ACTION_ID_PREFIX } from '../cards/card-actions.ts'
 
 /** Who did something, and where. */
 export interface Sender {

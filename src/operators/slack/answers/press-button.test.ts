@@ -9,25 +9,25 @@ import { openElsewhere, openOwn } from './testing/open-records.ts'
 test('a second confirmation is for one person, one version and five minutes', async () => {
   const { slack, ask, pass, desk } = openElsewhere({ risk: 'high' })
   const { id, ts } = await ask('diff')
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   expect(slack.told('ann')).toEqual([
-    expect.stringMatching(/Risk high · Really “Accept”\? For claude-code\.\n(.*\n)*\[Yes, accept\] \[No\]$/),
+    expect.stringMatching(/Risk high · Approve it\? For claude-code\.\n(.*\n)*\[Yes, approve\] \[No\]$/),
   ])
   // Nothing has changed for anybody else.
   expect(slack.versions(ts)).toHaveLength(1)
 
   await pass(5 * 60_000)
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(slack.told('ann')).toEqual(['This question is too old. Nothing was decided: begin again with the card.'])
 
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   await desk.approvals.decide(root, id, { decision: 'approve', content: 'one\nfour\n' }).catch(() => {})
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(slack.told('ann').at(-1)).toContain('It has changed since you saw it.')
   // The card has the new version by now, and its buttons are for that one.
   expect(slack.versions(ts).at(-1)).toContain('four')
-  await slack.press('ann', ts, 'accept')
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.press('ann', ts, 'approve')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann', supervised: { isEdited: true } })
   expect((await desk.audit()).filter(({ kind }) => kind === 'shown')).toMatchObject([
     { by: 'ann', surface: 'slack', approval: id, credential: people.ann },
@@ -37,12 +37,12 @@ test('a second confirmation is for one person, one version and five minutes', as
 test('a confirmation in the hands of somebody else is refused', async () => {
   const { slack, ask } = openElsewhere({ risk: 'critical' })
   const { id, ts } = await ask('diff')
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   const value = slack.buttons.value({
-    ...{ room: ROOM, recordId: id, action: 'confirm:accept', user: people.ann },
+    ...{ room: ROOM, recordId: id, action: 'confirm:approve', user: people.ann },
     digest: (await slack.find(id))?.wait === 'approval' ? 'd' : null,
   })
-  const action = { type: 'button', action_id: 'quarterdeck:confirm:accept', value, action_ts: '1.1' }
+  const action = { type: 'button', action_id: 'quarterdeck:confirm:approve', value, action_ts: '1.1' }
   const press = {
     type: 'block_actions',
     user: { id: people.root, team_id: TEAM },
@@ -53,22 +53,22 @@ test('a confirmation in the hands of somebody else is refused', async () => {
   }
   await slack.hand('interactive', press)
   // Nobody made a confirmation without a person.
-  const free = { ...action, value: slack.buttons.value({ room: ROOM, recordId: id, action: 'confirm:accept' }) }
+  const free = { ...action, value: slack.buttons.value({ room: ROOM, recordId: id, action: 'confirm:approve' }) }
   await slack.hand('interactive', { ...press, actions: [{ ...free, action_ts: '1.2' }] })
 
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
-  const forged = { by: 'slack:U0ROOT', tried: 'confirm:accept', why: 'forged', record: id }
+  const forged = { by: 'slack:U0ROOT', tried: 'confirm:approve', why: 'forged', record: id }
   expect(await slack.refused()).toMatchObject([forged, forged])
 })
 
 test('No decides nothing, and yes can still be said', async () => {
   const { slack, id, ts, calls } = await openOwn('tool_call')
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   await slack.pressOwn('ann', 'cancel')
   expect(slack.told('ann')).toEqual(['Nothing was decided.'])
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
-  await slack.press('ann', ts, 'accept')
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.press('ann', ts, 'approve')
+  await slack.pressOwn('ann', 'confirm:approve')
 
   expect(await slack.find(id)).toMatchObject({ decidedBy: 'ann' })
   expect(calls.length).toBeLessThanOrEqual(1)
@@ -78,29 +78,29 @@ test('a card that was pressed with an old version in view decides nothing', asyn
   const { slack, ask, desk } = openElsewhere()
   const { id, ts } = await ask('diff')
   await desk.approvals.decide(root, id, { decision: 'approve', content: 'one\nfour\n' }).catch(() => {})
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
 
   expect(slack.told('ann')).toEqual([
     'It has changed since you saw it. Nothing was decided: look at the card as it is now, then answer again.',
   ])
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
   expect(slack.versions(ts).at(-1)).toContain('four')
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
 })
 
 test('with a quorum the first yes counts, and the same person cannot say it twice', async () => {
   const { slack, ask } = openElsewhere({ quorum: sameForEveryRisk(2) })
   const { id, ts } = await ask('diff')
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   expect(slack.told('ann')).toEqual(['Your yes counts. 1 of 2 so far. Somebody else has to say yes too.'])
-  expect(slack.versions(ts).at(-1)).toContain('[Accept] [Reject]')
-  await slack.press('ann', ts, 'accept')
+  expect(slack.versions(ts).at(-1)).toContain('[Approve] [Reject]')
+  await slack.press('ann', ts, 'approve')
   expect(slack.told('ann').at(-1)).toContain('You have said yes already. 1 of 2 people have; somebody else has to.')
-  await slack.press('root', ts, 'accept')
+  await slack.press('root', ts, 'approve')
 
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'root' })
-  expect(slack.versions(ts).at(-1)).toContain('2 of 2 yeses: ann')
+  expect(slack.versions(ts).at(-1)).toContain('Yeses: 2 of 2: ann')
 })
 
 test('two people at once: one wins, and the other is told so', async () => {
@@ -157,14 +157,17 @@ test('an answer counts also while Slack takes no messages', async () => {
 
 test('a nudge that is pressed twice is sent once, and again after a while', async () => {
   const { slack, ask, nudges, pass } = openElsewhere()
-  const { ts } = await ask('alert')
+  const { ts, thread } = await ask('alert')
   await slack.press('ann', ts, 'nudge')
   await slack.press('ann', ts, 'nudge')
   expect(nudges).toHaveLength(1)
   expect(slack.told('ann')).toEqual(['The agent was nudged a moment ago. Give it some time.'])
+  // Words are not the same press.
+  await slack.reply('ann', thread, 'nudge Wake up!')
+  expect(nudges).toHaveLength(2)
   await pass(11_000)
   await slack.press('ann', ts, 'nudge')
-  expect(nudges).toHaveLength(2)
+  expect(nudges).toHaveLength(3)
   await slack.press('ann', ts, 'stop')
   expect(slack.versions(ts).at(-1)).toContain('The session is terminated.')
 })
@@ -174,10 +177,11 @@ test('a session that has ended waits for no answer', async () => {
   const { id, ts, thread } = await ask('diff')
   const sessionId = (await slack.find(id))?.sessionId ?? ''
   await desk.sessions.terminate(ann, sessionId)
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   await slack.reply('ann', thread, 'accept')
 
-  for (const told of slack.told('ann')) expect(told).toMatch(/^Nobody waits for this answer any more.\n.*Interrupted/)
+  for (const told of slack.told('ann'))
+    expect(told).toMatch(/^Too late: nobody waits for this answer any more.\n.*Interrupted/)
   expect(slack.told('ann')).toHaveLength(2)
 })
 
@@ -223,10 +227,10 @@ test('what needs a passkey is not decided here, and the person gets the way to t
   await register('ann')
   const { slack, ask } = openElsewhere({ risk: 'critical', stepUp: proofs })
   const { id, ts } = await ask('diff')
-  await slack.press('ann', ts, 'accept')
+  await slack.press('ann', ts, 'approve')
   slack.told('ann')
 
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.pressOwn('ann', 'confirm:approve')
 
   expect(slack.told('ann').at(-1)).toMatch(
     /^This needs a passkey. Nothing was decided, and it still waits. .*Decide it in the console/,

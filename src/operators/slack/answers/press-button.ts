@@ -2,14 +2,14 @@
 
 import type { Caller } from '../../../domain/decision.ts'
 import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import { actionsOf } from '../../../supervision/records/record-actions.ts'
 import type { ButtonValue } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
-import { ACTION_ID_PREFIX, type CardAction } from '../cards/card.ts'
+import { ACTION_ID_PREFIX, actionIn, type CardAction, needsText } from '../cards/card-actions.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
-import { fits, type RecordAnswer } from './answer-record.ts'
 import { asksAgain, ourFailure, says } from './answer-texts.ts'
+import type { RecordAnswer } from './card-answers.ts'
 import type { Refusal } from './guard.ts'
-import { takesText } from './kept-notes.ts'
 import type { Press } from './payloads.ts'
 import { COMMAND_ACTION, type TakeCommand, verbOf } from './take-command.ts'
 
@@ -62,14 +62,15 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
       await kept.endEdit(room, wait.id, user, wait.sessionId)
       return reply(press, says('Nothing was decided.'))
     }
-    if (value.action === 'confirm:accept') return confirmed({ by, press, value }, wait)
+    if (value.action === 'confirm:approve') return confirmed({ by, press, value }, wait)
     const action = value.action as CardAction
-    if (!fits(wait, action)) return refuse(press, 'forged')
-    if (takesText(action) && thread !== null) {
+    const actions = actionsOf(wait)
+    if (actionIn(actions, action) === undefined) return refuse(press, 'forged')
+    if (needsText(actions, action) && thread !== null) {
       const seat = { room, user, thread, sessionId: wait.sessionId }
       return askForText(context, by, seat, wait, { action, digest: value.digest })
     }
-    if (action === 'accept' && wait.wait === 'approval' && isDangerous(wait)) {
+    if (action === 'approve' && wait.wait === 'approval' && isDangerous(wait)) {
       return reply(press, await secondLook(context, by, { room, user, thread }, wait, value.digest ?? ''))
     }
     await give({ by, press, value }, wait, { action, digest: value.digest })
@@ -80,7 +81,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     const { room, user } = press.from
     if (value.user === null || wait.wait !== 'approval') return refuse(press, 'forged')
     if (value.digest === wait.digest || !isWaiting(wait)) {
-      await give({ by, press, value }, wait, { action: 'accept', digest: value.digest })
+      await give({ by, press, value }, wait, { action: 'approve', digest: value.digest })
       return
     }
     const edit = await kept.edit(room, wait.id, user)
@@ -89,7 +90,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
       return reply(press, asksAgain(false))
     }
     const edited = { arguments: edit.arguments, digest: edit.digest }
-    const isDone = await give({ by, press, value }, wait, { action: 'accept', digest: edit.base, edited })
+    const isDone = await give({ by, press, value }, wait, { action: 'edit', digest: edit.base, edited })
     if (isDone) await kept.endEdit(room, wait.id, user, wait.sessionId)
   }
 

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../../domain/is-record.ts'
 import type { JsonSchema } from '../../../domain/tool-settings.ts'
+import { allowedValues, valueText } from '../../../supervision/records/question-choices.ts'
 
 /** `null`: a text cannot say it. What the value may be is checked by whoever takes the answer. */
 export function questionAnswer(schema: JsonSchema, text: string): { value: unknown } | null {
@@ -21,14 +22,18 @@ export function questionAnswer(schema: JsonSchema, text: string): { value: unkno
 export const isOneValue = ({ properties }: JsonSchema): boolean =>
   !isRecord(properties) || Object.keys(properties).length === 1
 
-const YES: readonly string[] = ['yes', 'true', 'y', 'on']
-const NO: readonly string[] = ['no', 'false', 'n', 'off']
+/** What people say for true and false. */
+const BOOLEANS: ReadonlyMap<string, string> = new Map([
+  ...['yes', 'y', 'on'].map((word) => [word, 'true'] as const),
+  ...['no', 'n', 'off'].map((word) => [word, 'false'] as const),
+])
 
 function fieldValue(field: Record<string, unknown>, text: string): { value: unknown } | null {
   const allowed = allowedValues(field)
-  if (allowed !== null) {
-    const isMeant = (value: unknown): boolean => valueText(value).toLowerCase() === text.toLowerCase()
-    const exact = allowed.filter((value) => valueText(value) === text)
+  if (allowed.length > 0) {
+    const wanted = field.type === 'boolean' ? (BOOLEANS.get(text.toLowerCase()) ?? text) : text
+    const isMeant = (value: unknown): boolean => valueText(value).toLowerCase() === wanted.toLowerCase()
+    const exact = allowed.filter((value) => valueText(value) === wanted)
     const [meant, ...others] = exact.length > 0 ? exact : allowed.filter(isMeant)
     return meant === undefined || others.length > 0 ? null : { value: meant }
   }
@@ -38,24 +43,12 @@ function fieldValue(field: Record<string, unknown>, text: string): { value: unkn
     case 'integer':
     case 'number':
       return /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? { value: Number(text) } : null
-    case 'boolean':
-      if (YES.includes(text.toLowerCase())) return { value: true }
-      return NO.includes(text.toLowerCase()) ? { value: false } : null
     default: {
       const parsed = jsonOf(text)
       return parsed === undefined ? null : { value: parsed }
     }
   }
 }
-
-function allowedValues(field: Record<string, unknown>): unknown[] | null {
-  if (Array.isArray(field.enum)) return field.enum
-  const several = Array.isArray(field.oneOf) ? field.oneOf : []
-  const isList = several.length > 0 && several.every((one) => isRecord(one) && 'const' in one)
-  return isList ? several.map((one) => (isRecord(one) ? one.const : null)) : null
-}
-
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'))
 
 function jsonOf(text: string): unknown {
   try {

@@ -27,7 +27,7 @@ const byAnn = { decidedBy: 'ann', decidedVia: 'slack' }
 const rows: readonly Row[] = [
   {
     kind: 'diff',
-    yes: 'accept',
+    yes: 'approve',
     approved: { status: 'approved', ...byAnn },
     no: 'reject',
     refused: { status: 'rejected', reason: null, ...byAnn },
@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
   },
   {
     kind: 'permission',
-    yes: 'accept',
+    yes: 'approve',
     isDangerous: true,
     // The agent takes it a moment later.
     approved: { status: expect.stringMatching(/^(approved|consumed)$/), ...byAnn },
@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
   },
   {
     kind: 'policy',
-    yes: 'accept',
+    yes: 'approve',
     isDangerous: true,
     approved: { status: 'approved', ...byAnn },
     no: 'reject',
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
   },
   {
     kind: 'tool_call',
-    yes: 'accept',
+    yes: 'approve',
     isDangerous: true,
     approved: { decidedBy: 'ann' },
     no: 'reject',
@@ -75,7 +75,7 @@ const rows: readonly Row[] = [
   },
   {
     kind: 'question',
-    yes: 'choose:1',
+    yes: 'answer:1',
     approved: { status: 'answered', response: '{"size":"L"}', decidedBy: 'ann' },
     no: 'reject',
     refused: { status: 'rejected', decidedBy: 'ann' },
@@ -126,11 +126,11 @@ describe.each(rows)('a card of the kind $kind', (row) => {
     const { slack, id, ts } = await openRecord(kind)
     await slack.press('ann', ts, yes)
     if (isDangerous) {
-      expect(slack.told('ann').at(-1)).toContain('Really “Accept”?')
+      expect(slack.told('ann').at(-1)).toContain('Approve it?')
       expect(await slack.find(id)).toMatchObject({ status: 'pending' })
-      await slack.pressOwn('ann', 'confirm:accept')
+      await slack.pressOwn('ann', 'confirm:approve')
       // The question is gone with its buttons.
-      expect(slack.told('ann')).toEqual(['Accepted.'])
+      expect(slack.told('ann')).toEqual(['Approved.'])
     } else expect(slack.told('ann')).toEqual([])
 
     expect(await slack.find(id)).toMatchObject(row.approved)
@@ -161,14 +161,14 @@ describe.each(rows)('a card of the kind $kind', (row) => {
     expect(slack.versions(ts).at(-1)).toContain('by ann')
     // Ann herself is told something else.
     await slack.press('ann', ts, no)
-    expect(slack.told('ann').at(-1)).toMatch(/^You have (given this answer|decided this) already/)
+    expect(slack.told('ann').at(-1)).toMatch(/^You have answered this already/)
   })
 
   test('tells whoever comes after its time that it is over', async () => {
     const { slack, id, ts, expire } = await openRecord(kind)
     await expire((await slack.find(id)) as PersonRecord)
     await slack.press('ann', ts, yes)
-    if (isDangerous && kind === 'tool_call') await slack.pressOwn('ann', 'confirm:accept')
+    if (isDangerous && kind === 'tool_call') await slack.pressOwn('ann', 'confirm:approve')
 
     expect(slack.told('ann').at(-1)).toContain(row.late)
     expect(isWaiting((await slack.find(id)) as PersonRecord)).toBe(false)
@@ -182,7 +182,9 @@ describe.each(rows)('a card of the kind $kind', (row) => {
     await slack.hand('interactive', first ?? {})
 
     expect(await slack.find(id)).toMatchObject(row.refused)
-    expect(slack.told('ann')).toEqual([expect.stringMatching(/^You have given this answer already. It counts once.\n/)])
+    expect(slack.told('ann')).toEqual([
+      expect.stringMatching(/^You have answered this already. That answer counts, once.\n/),
+    ])
     expect(slack.versions(ts).at(-1)).not.toMatch(/^\[/m)
   })
 

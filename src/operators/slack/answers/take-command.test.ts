@@ -15,9 +15,12 @@ function open(runCommand: RunCommand) {
   const desk = openDesk()
   const { clock, store, log, feed, operators, approvals, noteShown } = desk
   const slack = openAnswers({
-    ...{ store, log, feed, clock, operators, approvals, noteShown, runCommand },
-    prompts: { decide: never, resume: never },
-    stalls: { nudge: never, dismiss: never, stop: never },
+    ...{ store, log, feed, clock, operators, noteShown, runCommand },
+    decides: {
+      approvals,
+      prompts: { decide: never, resume: never },
+      stalls: { nudge: never, dismiss: never, stop: never },
+    },
     steer: never,
   })
   return { slack, clock }

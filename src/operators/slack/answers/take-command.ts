@@ -19,7 +19,7 @@ import {
   type SlackBlock,
   type SlackMessage,
 } from '../cards/blocks.ts'
-import { ACTION_ID_PREFIX, actions } from '../cards/card.ts'
+import { ACTION_ID_PREFIX, buttonRow } from '../cards/card-actions.ts'
 import { shownName, sizeOf } from '../cards/shown-text.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { says, whisper } from './answer-texts.ts'
@@ -121,7 +121,7 @@ export function createTakeCommand({
     if (value === null) return rich(line('To go on, type: '), preformatted(`/quarterdeck ${command}`))
     const text = { type: 'plain_text', text: label.slice(0, 75), emoji: false } as const
     const action_id = `${ACTION_ID_PREFIX}${COMMAND_ACTION}`
-    return [actions({ type: 'button', action_id, text, value, style: 'danger' })]
+    return [buttonRow({ type: 'button', action_id, text, value, style: 'danger' })]
   }
 
   async function safely(from: Sender, responseUrl: string, work: () => Promise<void>): Promise<void> {

@@ -11,9 +11,9 @@ const elsewhere = async (kind: Parameters<ReturnType<typeof openElsewhere>['ask'
 test('a typed yes to something dangerous is asked for twice too', async () => {
   const { slack, id, thread } = await elsewhere('permission')
   await slack.reply('ann', thread, 'yes')
-  expect(slack.told('ann').at(-1)).toContain('Really “Accept”?')
+  expect(slack.told('ann').at(-1)).toContain('Approve it?')
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
-  await slack.pressOwn('ann', 'confirm:accept')
+  await slack.pressOwn('ann', 'confirm:approve')
   expect(await slack.find(id)).toMatchObject({ decidedBy: 'ann' })
 })
 
@@ -26,8 +26,12 @@ test('several things wait: the id says which, and without one there is a list', 
 
   expect(slack.told('ann').at(-1)?.split('\n')).toEqual([
     'Several things wait here. Write the four characters of one behind your answer. Nothing was decided.',
-    expect.stringMatching(new RegExp(`^• ${diff.id.slice(-4)} modify a.txt · risk low \\(accept, reject REASON\\)$`)),
-    expect.stringMatching(new RegExp(`^• ${permission.id.slice(-4)} call Bash Run npm test · risk high \\(accept,`)),
+    expect.stringMatching(
+      new RegExp(
+        `^• ${diff.id.slice(-4)} Change a.txt \\+1 −1 · Change · risk low \\(approve, reject and a reason\\)$`,
+      ),
+    ),
+    expect.stringMatching(new RegExp(`^• ${permission.id.slice(-4)} Run npm test · risk high \\(approve,`)),
   ])
   await slack.reply('ann', thread, 'accept ffff0000')
   expect(slack.told('ann').at(-1)).toContain('Nothing here has an id like that. Nothing was decided.')
@@ -38,7 +42,7 @@ test('several things wait: the id says which, and without one there is a list', 
   await slack.reply('ann', thread, 'ok')
   expect(await slack.find(diff.id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
   await slack.reply('ann', thread, `accept ${permission.id}`)
-  expect(slack.told('ann').at(-1)).toMatch(/^You have decided this already, with another answer. That one counts.\n/)
+  expect(slack.told('ann').at(-1)).toMatch(/^You have answered this already. That answer counts, once.\n/)
 })
 
 test('an answer that fits nothing decides nothing', async () => {
@@ -46,7 +50,7 @@ test('an answer that fits nothing decides nothing', async () => {
   await slack.reply('ann', thread, 'accept')
   expect(slack.told('ann')).toEqual([
     expect.stringMatching(
-      /^That answers nothing that waits here. Nothing was decided.\n• .* \(continue, refine TEXT, stop\)$/,
+      /^That answers nothing that waits here. Nothing was decided.\n• .* \(continue, refine and what to do instead, stop\)$/,
     ),
   ])
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
@@ -67,8 +71,8 @@ test('a reply cannot answer what was not there to be seen', async () => {
 
 test.each([
   ['prompt', 'refine', { status: 'decided', decision: 'refine', instruction: 'Use <b> & “v2”' }],
-  ['standby', 'resume_with_text', { status: 'resumed', instruction: 'Use <b> & “v2”' }],
-  ['alert', 'nudge_with_text', { status: 'nudged', nudgeMessage: 'Use <b> & “v2”' }],
+  ['standby', 'resume:text', { status: 'resumed', instruction: 'Use <b> & “v2”' }],
+  ['alert', 'nudge:text', { status: 'nudged', nudgeMessage: 'Use <b> & “v2”' }],
 ] as const)('after %s: %s the next reply of this person is the text', async (kind, action, record) => {
   const { slack, id, ts, thread } = await elsewhere(kind)
   await slack.press('ann', ts, action)
@@ -129,7 +133,7 @@ test('one text is expected of a person in a thread, for the button that they pre
   const { slack, ask, id, ts, thread } = await elsewhere('prompt')
   const other = await ask('standby')
   await slack.press('ann', ts, 'refine')
-  await slack.press('ann', other.ts, 'resume_with_text')
+  await slack.press('ann', other.ts, 'resume:text')
   expect(slack.versions(ts).at(-1)).not.toContain('write the text')
   await slack.reply('ann', thread, 'stop')
   expect(await slack.find(other.id)).toMatchObject({ status: 'resumed', instruction: 'stop' })
@@ -151,7 +155,7 @@ test('words that are no answer get a hint once a minute, and never a guess', asy
   const { slack, id, thread, pass } = await elsewhere('diff')
   for (const text of ['Looks good to me!', 'yes but only the first part', 'hm']) await slack.reply('ann', thread, text)
   expect(slack.told('ann')).toEqual([
-    'That is no answer, so nothing was decided. What waits here takes: accept, reject REASON.',
+    'That is no answer, so nothing was decided. What waits here takes: approve, reject and a reason.',
   ])
   await pass(60_000)
   await slack.reply('ann', thread, 'hm')
@@ -207,7 +211,7 @@ test('talk between people is no instruction', async () => {
   await slack.reply('eve', thread, 'And the tests.')
 
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
-  expect(slack.told('ann')).toEqual([expect.stringContaining('resume, resume TEXT, stop')])
+  expect(slack.told('ann')).toEqual([expect.stringContaining('resume, resume and what to do next, stop')])
   expect(slack.told('eve')).toHaveLength(1)
 })
 

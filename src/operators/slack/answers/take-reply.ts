@@ -5,13 +5,15 @@ import { ServerError } from '../../../domain/errors.ts'
 import { matchingIds } from '../../../domain/id-prefix.ts'
 import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { choicesOf } from '../../../supervision/records/question-choices.ts'
+import { actionsOf } from '../../../supervision/records/record-actions.ts'
+import type { ActionName } from '../../../supervision/records/record-view.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'
 import { isWorkspaceSession } from '../../../supervision/sessions/workspace-session.ts'
-import type { CardAction } from '../cards/card.ts'
+import { needsText, repliesTo } from '../cards/card-actions.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
-import { answersFor, ourFailure, says, saysWhy } from './answer-texts.ts'
+import { ourFailure, says, saysWhy } from './answer-texts.ts'
 import { editRecord, isEditable } from './edit-record.ts'
-import { type Seat, takesText } from './kept-notes.ts'
+import type { Seat } from './kept-notes.ts'
 import { type Heard, letChoose, meantBy } from './meant-record.ts'
 import { createOncePerMinute } from './once-per-minute.ts'
 import { type ParsedReply, parseReply } from './parse-reply.ts'
@@ -42,22 +44,25 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const [only, ...others] = waiting
     if (only === undefined) return tell(context, seat, says('Nothing waits for an answer here, so nobody was told.'))
     const words =
-      others.length === 0 ? answersFor(only) : 'accept, reject, continue, … and the four characters of its id'
+      others.length === 0
+        ? repliesTo(actionsOf(only)).join(', ')
+        : 'approve, reject, continue, … and the four characters of its id'
     await tell(context, seat, says(`That is no answer, so nothing was decided. What waits here takes: ${words}.`))
   }
 
-  async function answered(heard: Heard, said: ParsedReply & { action: CardAction }): Promise<void> {
+  async function answered(heard: Heard, said: ParsedReply & { action: ActionName }): Promise<void> {
     const { by, seat } = heard
     const wait = await meantBy(context, heard, said)
     if (wait === null) return
     const { action, text } = said
     const digest = wait.wait === 'approval' ? wait.digest : null
-    if (text === '' && takesText(action)) return askForText(context, by, seat, wait, { action, digest })
-    if (action === 'accept' && wait.wait === 'approval' && isWaiting(wait) && needsLook(wait)) {
+    if (text === '' && needsText(actionsOf(wait), action))
+      return askForText(context, by, seat, wait, { action, digest })
+    if (action === 'approve' && wait.wait === 'approval' && isWaiting(wait) && needsLook(wait)) {
       return tell(context, seat, await secondLook(context, by, seat, wait, wait.digest))
     }
-    if (action === 'answer') return answerQuestion(context, heard, wait, text, digest)
-    await giveAnswer(context, heard, wait, { action, digest, ...(text === '' ? {} : { text }) })
+    if (action === 'answer') await answerQuestion(context, heard, wait, text, digest)
+    else await giveAnswer(context, heard, wait, { action, digest, text: text === '' ? undefined : text })
   }
 
   /** Words that are no answer by themselves. */
@@ -67,8 +72,8 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     // Whoever begins with a name talks to that person.
     const isToSomebody = marked.trimStart().startsWith('<@')
     if (instruction !== undefined && more.length === 0 && !isToSomebody) {
-      if ((await records.refusalFor(by, instruction, 'resume_with_text', false)) !== null) return hint(heard)
-      await giveAnswer(context, heard, instruction, { action: 'resume_with_text', digest: null, text })
+      if ((await records.refusalFor(by, instruction, 'resume', false)) !== null) return hint(heard)
+      await giveAnswer(context, heard, instruction, { action: 'resume', digest: null, text })
       return
     }
     if (waiting.length === 0 && !isToSomebody) return steer(heard, text)
@@ -119,7 +124,10 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const expected = await expectedOf(context, by, seat)
     if (expected !== null) return takeExpected(context, all, expected, text)
     const chosen = chosenIn(all.waiting, text)
-    if (chosen !== null) return answerQuestion(context, all, chosen, text, chosen.digest)
+    if (chosen !== null) {
+      await answerQuestion(context, all, chosen, text, chosen.digest)
+      return
+    }
     const isId = (start: string): boolean => matchingIds(shown, start, ({ id }) => id).length > 0
     const said = parseReply(text, isId)
     if (said === null) return plainWords(all, reply, text)

@@ -3,21 +3,22 @@
 import type { Caller } from '../../../domain/decision.ts'
 import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
-import type { RecordAnswer } from './answer-record.ts'
 import { notAsText, says } from './answer-texts.ts'
+import type { RecordAnswer } from './card-answers.ts'
 import type { ExpectedText, Seat } from './kept-notes.ts'
 import type { Heard } from './meant-record.ts'
 import { isOneValue, questionAnswer } from './question-answer.ts'
 
-/** Answers the record, and tells the person what came of it. */
+/** Answers the record, and tells the person what came of it. False: their text was not taken. */
 export async function giveAnswer(
   context: AnswerContext,
   { by, seat }: Heard,
   wait: PersonRecord,
   answer: RecordAnswer,
-): Promise<void> {
-  const { message } = await context.records.answer(by, wait, answer)
+): Promise<boolean> {
+  const { isDone, message } = await context.records.answer(by, wait, answer)
   await tell(context, seat, message)
+  return isDone
 }
 
 /** The text is the answer to a question, if it fits. */
@@ -27,18 +28,18 @@ export async function answerQuestion(
   wait: PersonRecord,
   text: string,
   digest: string | null,
-): Promise<void> {
+): Promise<boolean> {
   const question = wait.wait === 'approval' ? wait.question : undefined
   const given = question === undefined ? null : questionAnswer(question.schema, text)
   if (given !== null || !isWaiting(wait)) {
-    await giveAnswer(context, heard, wait, { action: 'answer', digest, result: given?.value })
-    return
+    return giveAnswer(context, heard, wait, { action: 'answer', digest, result: given?.value })
   }
   const isOne = question !== undefined && isOneValue(question.schema)
   const message = isOne
     ? says('Your text does not fit the question. Nothing was answered. The card says which values it takes.')
     : notAsText('This question has several fields.', context.desk.link(wait.id))
   await tell(context, heard.seat, message)
+  return false
 }
 
 /** The text that a button asked this person for. Null also if the person has answered in another way since: then they write about something else. */
@@ -72,9 +73,11 @@ export async function takeExpected(
     await kept.endExpecting(seat)
     return tell(context, seat, says('What your text is for is gone. Nothing was decided.'))
   }
-  if (action === 'answer') await answerQuestion(context, heard, wait, text, digest)
-  else await giveAnswer(context, heard, wait, { action, digest, text })
+  const isTaken =
+    action === 'answer'
+      ? await answerQuestion(context, heard, wait, text, digest)
+      : await giveAnswer(context, heard, wait, { action, digest, text })
   const now = await desk.find(recordId)
-  // A text that was too long, or that did not fit, can be written again. An alert goes on waiting after a nudge.
-  if (now === null || !isWaiting(now) || now.wait === 'alert') await kept.endExpecting(seat)
+  // A text that was too long, or that did not fit, can be written again.
+  if (isTaken || now === null || !isWaiting(now)) await kept.endExpecting(seat)
 }

@@ -2,10 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/tier.ts'
 import { approvalStatuses, type PersonRecord } from '../../../domain/records/record.ts'
+import { describe as viewOf } from '../../../supervision/records/describe-record.ts'
 import { areBlocksTooLong, checkBlocks } from '../testing/check-blocks.ts'
 import { escaped, type SlackMessage } from './blocks.ts'
-import type { CardLook, CardSubject } from './card.ts'
+import type { CardLook, CardSession } from './card.ts'
 import { autoApproved, confirmMessage, editedMessage, logLine, notice } from './messages.ts'
 import { newsOf, renderCard } from './render-card.ts'
 import { sessionRoot } from './session-root.ts'
@@ -68,6 +70,7 @@ const OURS = new Set([
 function replaced(value: unknown, next: () => string, key = ''): unknown {
   if (typeof value === 'string') {
     if (OURS.has(key)) return value
+    if (key === 'response') return JSON.stringify(next())
     return key === 'arguments' || key === 'editedArguments'
       ? JSON.stringify({ [next()]: next(), list: [next()], [key]: { a: next(), b: next(), c: next() } })
       : next()
@@ -79,10 +82,11 @@ function replaced(value: unknown, next: () => string, key = ''): unknown {
 
 const full = (wait: PersonRecord): PersonRecord =>
   ({ ...wait, decidedVia: 'x', decidedAt: 1, decidedBy: 'x', reason: 'x' }) as PersonRecord
+const decisions = Array.from({ length: 9 }, () => ({ by: 'x', via: 'x', at: 1 }))
 const approvals = [
   ...[toolCall, question, diffApproval, permission, policy].flatMap((wait) =>
     approvalStatuses.map((status) =>
-      full({ ...wait, status, preview: 'x', action: 'x', response: 'x', editedArguments: 'x' }),
+      full({ ...wait, status, preview: 'x', action: 'x', response: 'x', editedArguments: 'x', quorum: 9, decisions }),
     ),
   ),
   full({
@@ -137,27 +141,22 @@ const looks = fc
 
 const subjects = fc
   .tuple(fc.constantFrom(...records), fc.array(hostileText, { minLength: 3, maxLength: 12 }))
-  .map(([wait, texts]): CardSubject => {
+  .map(([wait, texts]) => {
     let i = 0
     const next = () => texts[i++ % texts.length] ?? ''
     const diff = Array.from({ length: 60 }, (_, n) => `${n % 3 === 0 ? ' ' : '+'}${next().replaceAll('\n', '')}`).join(
       '\n',
     )
-    return {
-      wait: replaced(wait, next) as PersonRecord,
-      session: replaced(
-        {
-          ...session,
-          title: 'x',
-          prompt: 'x',
-          progress: Array.from({ length: 100 }, () => ({ label: 'x', status: 'done' })),
-        },
-        next,
-      ) as CardSubject['session'],
-      diff: { shown: diff },
-      quorum: { needed: 9, yeses: Array.from({ length: 9 }, () => ({ by: next(), at: 1 })) },
-    }
+    return subjectOf(wait, next, diff)
   })
+
+/** A record with hostile texts, the session it belongs to, and what its card shows. */
+function subjectOf(wait: PersonRecord, next: () => string, diff: string) {
+  const record = replaced(wait, next) as PersonRecord
+  const progress = Array.from({ length: 100 }, () => ({ label: 'x', status: 'done' }))
+  const shown = replaced({ ...session, title: 'x', prompt: 'x', progress }, next) as CardSession
+  return { record, session: shown, view: viewOf(record, { ...shown, diff }) }
+}
 
 /** Every text of the message, with the kind of element that holds it. */
 function textsOf(value: unknown, type = ''): { type: string; text: string }[] {
@@ -195,32 +194,27 @@ function check({ text, blocks, files }: SlackMessage): void {
 describe('hostile text of any length', () => {
   test('fits into a card, and stays text', () => {
     fc.assert(
-      fc.property(subjects, looks, (subject, one) => {
-        const message = renderCard(subject, one)
+      fc.property(subjects, looks, ({ view }, one) => {
+        const message = renderCard(view, one)
 
         check(message)
-        expect(renderCard(subject, one)).toEqual(message)
+        expect(renderCard(view, one)).toEqual(message)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 
   test('fits into every other message', () => {
     fc.assert(
-      fc.property(subjects, looks, hostileText, (subject, one, text) => {
-        const { wait } = subject
-        const root = sessionRoot(subject.session, one)
-        check(root)
-        check(logLine(subject.session, 'error', text, text))
+      fc.property(subjects, looks, hostileText, ({ session: shown, view }, one, text) => {
+        check(sessionRoot(shown, one))
+        check(logLine(shown, 'error', text, text))
         check(notice(text))
-        check(autoApproved(subject.session, [text, text]))
-        if (wait.wait !== 'approval') return
-        const confirm = confirmMessage({ ...subject, wait }, one, 'accept')
-        check(confirm)
-        const edited = editedMessage({ ...subject, wait: { ...wait, status: 'pending' } }, one, text)
-        check(edited)
+        check(autoApproved(shown, [text, text]))
+        if (view.actions.some(({ name }) => name === 'approve')) check(confirmMessage(view, one))
+        if (view.actions.length > 0) check(editedMessage(view, one, text))
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     )
   })
 })
@@ -231,23 +225,18 @@ test.each(['x', '<', '"', '😀', '\u202e', '\n'])('every message fits with 3,20
     ({ wait, status }) => wait !== 'approval' || status === 'pending' || status === 'consumed',
   )
   for (const wait of kinds) {
-    const subject: CardSubject = {
-      wait: replaced(wait, next) as PersonRecord,
-      session: replaced({ ...session, title: 'x', prompt: 'x' }, next) as CardSubject['session'],
-      diff: { shown: `--- a\n+++ a\n${`+${char.repeat(200).replaceAll('\n', '-')}\n`.repeat(60)}` },
-      quorum: { needed: 9, yeses: Array.from({ length: 9 }, () => ({ by: next(), at: 1 })) },
-    }
+    const diff = `--- a\n+++ a\n${`+${char.repeat(200).replaceAll('\n', '-')}\n`.repeat(60)}`
+    const { record, view } = subjectOf(wait, next, diff)
     const most: CardLook = {
       ...look,
       detail: 'verbose',
       state: { type: 'awaiting_text', by: next(), action: 'refine' },
       buttonValue: (action) => `${'v'.repeat(200)}${action}`,
     }
-    const message = renderCard(subject, most)
-    check(message)
-    const news = newsOf(subject, most)
+    check(renderCard(view, most))
+    const news = newsOf(record, view, most.link)
     if (news !== null) check(news.message)
-    if (subject.wait.wait !== 'approval') continue
-    check(editedMessage({ ...subject, wait: { ...subject.wait, status: 'pending' } }, most, next()))
+    if (view.actions.some(({ name }) => name === 'approve')) check(confirmMessage(view, most))
+    if (view.actions.length > 0) check(editedMessage(view, most, next()))
   }
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { choicesOf } from '../../../supervision/records/question-choices.ts'
 import {
   autoApproved,
   confirmMessage,
@@ -18,7 +17,6 @@ import {
   look,
   permission,
   policy,
-  question,
   SMALL_DIFF,
   session,
   toolCall,
@@ -43,7 +41,7 @@ test('the root of a thread shows host, workspace, owner, status and checklist', 
     '> Bugs',
     'It was started with:',
     '> Fix all bugs',
-    '1 of 2 steps done, in the agent’s words:',
+    'What it says it has done: 1 of 2',
     ':white_check_mark: Read',
     ':white_large_square: Write',
     `[Open in the console](${URL})`,
@@ -52,7 +50,7 @@ test('the root of a thread shows host, workspace, owner, status and checklist', 
   expect(linesOf(sessionRoot({ ...session, progress: long }, { detail: 'standard', link: null })).at(-1)).toBe(
     '… 80 more',
   )
-  const short = sessionRoot({ ...session, workspace: null, prompt: 'x' }, { detail: 'minimal', link: null })
+  const short = sessionRoot({ ...session, folder: null, prompt: 'x' }, { detail: 'minimal', link: null })
   expect(linesOf(short)).toEqual([':large_green_circle: claude-code is active', 'Owner ada · session session-1'])
 })
 
@@ -99,75 +97,48 @@ test('a notice and a summary of the policy show their text as it is', () => {
 })
 
 test('an escalation mentions the channel', () => {
-  expect(linesOf(escalationMessage({ ...about(alert), wait: alert }, 900, URL))).toEqual([
+  expect(linesOf(escalationMessage(about({ ...alert, status: 'escalated' }), 900, URL))).toEqual([
     '<!channel> An agent needs somebody to look.',
-    ':rotating_light: claude-code in shop is still silent, now for 15 min.',
+    ':rotating_light: claude-code in shop is still silent after all nudges, now for 15 min.',
     `[Open in the console](${URL})`,
   ])
 })
 
 test('the second look before a yes names the risk and asks yes or no', () => {
-  const message = confirmMessage({ ...about(diffApproval), wait: diffApproval }, look, 'accept')
+  const message = confirmMessage(about(diffApproval, SMALL_DIFF), look)
 
   expect(message.text).toMatch(
-    /^Please confirm “Accept”\.\nclaude-code in shop asks to change a file\.\nFile src\/sum\.ts, \+1 −1\.\nIt says: .+\nRisk high\.$/,
+    /^Approve it\?\nclaude-code in shop asks to change a file\.\nChange src\/sum\.ts \+1 −1\.\nIn the agent’s words: .+\nRisk high\.$/,
   )
   expect(linesOf(message)).toEqual([
-    ':large_orange_circle: Risk high · Really “Accept”? For claude-code.',
-    'Changes src/sum.ts +1 −1',
+    ':large_orange_circle: Risk high · Approve it? For claude-code.',
+    'Change src/sum.ts +1 −1',
     'Say yes only if you have read all of it, in the card and in its thread.',
-    '[Yes, accept] [No]',
+    '[Yes, approve] [No]',
   ])
   expect(buttonsOf(message).map(({ action_id, value }) => [action_id, value])).toEqual([
-    ['quarterdeck:confirm:accept', 'r1.confirm:accept.mac'],
+    ['quarterdeck:confirm:approve', 'r1.confirm:approve.mac'],
     ['quarterdeck:cancel', 'r1.cancel.mac'],
   ])
-  expect(linesOf(confirmMessage({ ...about(permission), wait: permission }, look, 'accept'))).toEqual(
-    expect.arrayContaining(['Tool Bash', '| Run npm test', '[Yes, accept] [No]']),
+  expect(linesOf(confirmMessage(about(permission), look))).toEqual(
+    expect.arrayContaining(['Run npm test', '| npm test', '[Yes, approve] [No]']),
   )
   const edited = { ...permission, editedArguments: '{"command":"npm publish"}' }
-  expect(linesOf(confirmMessage({ ...about(edited), wait: edited }, look, 'accept'))).toEqual(
-    expect.arrayContaining(['Edited arguments: these run', '| command: npm publish']),
+  expect(linesOf(confirmMessage(about(edited), look))).toEqual(
+    expect.arrayContaining(['The edited arguments, which run:', '| command: npm publish']),
   )
   // A tool that does not say what it would do is known by its arguments.
-  const { action: _, ...silent } = toolCall
-  expect(linesOf(confirmMessage({ ...about(silent), wait: silent }, look, 'accept'))).toEqual(
-    expect.arrayContaining(['Tool send_email', 'Arguments', '| to: bob@example.com']),
+  const silent = { ...toolCall, action: null }
+  expect(linesOf(confirmMessage(about(silent), look))).toEqual(
+    expect.arrayContaining(['send_email', 'Arguments of send_email:', '| to: bob@example.com']),
   )
-  expect(linesOf(confirmMessage({ ...about(question), wait: question }, look, 'choose:1'))[0]).toContain(
-    'Really “Answer: home”?',
-  )
-  expect(linesOf(confirmMessage({ ...about(policy), wait: policy }, look, 'accept'))).toContain(
-    'Accept the policy .quarterdeck/policy.json',
-  )
+  expect(linesOf(confirmMessage(about(policy), look))).toContain('Accept the policy .quarterdeck/policy.json')
 })
 
 test('an edited change is shown again before its yes, also where cards are minimal', () => {
-  const subject = { ...about(diffApproval, SMALL_DIFF), wait: diffApproval }
-  const lines = linesOf(editedMessage(subject, { ...look, detail: 'minimal' }, 'ben'))
+  const lines = linesOf(editedMessage(about(diffApproval, SMALL_DIFF), { ...look, detail: 'minimal' }, 'ben'))
 
   expect(lines[0]).toBe(':pencil2: ben edited it. Nothing is decided yet: look at the new version, then answer.')
-  expect(lines).toEqual(expect.arrayContaining(['| +const b = 2', '[Accept] [Reject]']))
+  expect(lines).toEqual(expect.arrayContaining(['| +const b = 2', '[Approve] [Reject]']))
   expect(lines.join()).not.toContain('please answer')
-})
-
-test('a question with a few allowed values has a whole answer for each', () => {
-  const one = (field: object) => choicesOf({ type: 'object', properties: { go: field } })
-  expect(one({ type: 'boolean' })).toEqual([
-    { label: 'Answer: true', answer: { go: true } },
-    { label: 'Answer: false', answer: { go: false } },
-  ])
-  expect(one({ oneOf: [{ const: 'a', title: 'A' }, { const: 'b' }] }).map(({ answer }) => answer)).toEqual([
-    { go: 'a' },
-    { go: 'b' },
-  ])
-  expect(choicesOf({ enum: [1, 'Reject'] })).toEqual([
-    { label: 'Answer: 1', answer: 1 },
-    { label: 'Answer: Reject', answer: 'Reject' },
-  ])
-  // Too many, too long, alike, or more than one field: the answer must be written.
-  expect(one({ enum: [1, 2, 3, 4, 5, 6] })).toEqual([])
-  expect(one({ enum: ['x'.repeat(100), 'y'] })).toEqual([])
-  expect(one({ enum: ['1', 1] })).toEqual([])
-  expect(choicesOf({ properties: { a: { type: 'boolean' }, b: { type: 'boolean' } } })).toEqual([])
 })

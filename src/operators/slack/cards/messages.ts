@@ -1,39 +1,14 @@
 // Messages that are not cards: summaries, lines of a log, notices, and the second look before a yes.
 
 import type { LineLevel } from '../../../domain/delivery.ts'
-import type { Alert, Approval } from '../../../domain/records/record.ts'
-import { choicesOf } from '../../../supervision/records/question-choices.ts'
-import { asksFor, notifiedAsk, riskPieces, warnings, whatChanges } from './approval-card.ts'
-import { callArguments, edited, whatIsCalled } from './approval-evidence.ts'
-import {
-  bold,
-  code,
-  emoji,
-  line,
-  link,
-  mrkdwn,
-  plain,
-  preformatted,
-  quote,
-  rich,
-  type SlackBlock,
-  type SlackMessage,
-} from './blocks.ts'
-import {
-  actions,
-  button,
-  type CardAction,
-  type CardLook,
-  type CardSession,
-  type CardSubject,
-  duration,
-  headline,
-  isChoice,
-  labelOf,
-  notifiedHeadline,
-} from './card.ts'
-import { renderCard } from './render-card.ts'
-import { notifiedName, notifiedProse, sentences, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
+import type { RecordView } from '../../../supervision/records/record-view.ts'
+import { duration } from '../../../supervision/records/record-words.ts'
+import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, quote, rich, type SlackMessage } from './blocks.ts'
+import { type CardLook, type CardSession, headline, markPieces, notifiedHeadline, notifiedPlace } from './card.ts'
+import { actionIn, button, buttonRow } from './card-actions.ts'
+import { lastLook } from './card-body.ts'
+import { consoleLine, notifiedAsk, renderCard, titleLine, warnings } from './render-card.ts'
+import { notifiedName, notifiedProse, sentences, shownName, shownProse, wholeText } from './shown-text.ts'
 
 const MOST_TEXT = 3_000
 const MOST_NOTIFIED = 1_000
@@ -61,7 +36,7 @@ const LEVELS: Readonly<Record<LineLevel, { mark: string; word: string }>> = {
 
 /** What an agent reports with `remote_log`. `key` makes the name of the file, if the text needs one. */
 export function logLine(
-  session: Pick<CardSession, 'agent' | 'workspace'>,
+  session: Pick<CardSession, 'agent' | 'folder'>,
   level: LineLevel,
   message: string,
   key: string,
@@ -81,12 +56,6 @@ export function logLine(
     files: shown.isCut ? [{ name, content: wholeText(message), snippetType: 'text' }] : [],
   }
 }
-
-const notifiedPlace = ({ agent, workspace }: Pick<CardSession, 'agent' | 'workspace'>): string =>
-  workspace === null ? notifiedName(agent) : `${notifiedName(agent)} in ${notifiedName(workspace)}`
-
-/** What is asked, in the sentences of its card. */
-const askedIn = ({ wait }: CardSubject): string[] => (wait.wait === 'approval' ? notifiedAsk(wait) : [])
 
 /** Something that people should know, such as a change of a mode. */
 export function notice(text: string): SlackMessage {
@@ -121,18 +90,13 @@ export function autoApproved(session: Pick<CardSession, 'agent'>, lines: readonl
 }
 
 /** An agent is still silent after all nudges. A message of its own, because bringing a card up to date notifies nobody. */
-export function escalationMessage(subject: CardSubject<Alert>, idleSeconds: number, url: string | null): SlackMessage {
+export function escalationMessage(view: RecordView, idleSeconds: number, url: string | null): SlackMessage {
+  const now = `${view.asks}, now for ${duration(idleSeconds)}`
   return {
-    text: sentences(
-      'An agent needs somebody to look.',
-      `${notifiedHeadline(subject, `is still silent after all nudges, now for ${duration(idleSeconds)}`)}.`,
-    ),
+    text: sentences('An agent needs somebody to look.', `${notifiedHeadline(view, now)}.`),
     blocks: [
       mrkdwn('<!channel> An agent needs somebody to look.'),
-      ...rich(
-        headline(subject, `is still silent, now for ${duration(idleSeconds)}.`, emoji('rotating_light'), ' '),
-        url === null ? null : line(link(url, 'Open in the console')),
-      ),
+      ...rich(headline(view, `${now}.`, ...markPieces(view)), consoleLine(url)),
     ],
     files: [],
   }
@@ -140,69 +104,54 @@ export function escalationMessage(subject: CardSubject<Alert>, idleSeconds: numb
 
 /** Calls further people, because nobody has answered for so long. `users` are Slack ids of our settings. */
 export function callMessage(
-  subject: CardSubject,
+  view: RecordView,
   users: readonly string[],
   waitedSeconds: number,
   url: string | null,
 ): SlackMessage {
   return {
     text: sentences(
-      `${notifiedHeadline(subject, `has waited for an answer for ${duration(waitedSeconds)}`)}.`,
+      `${notifiedHeadline(view, `has waited for an answer for ${duration(waitedSeconds)}`)}.`,
       'Nobody has answered yet, so you may.',
-      ...askedIn(subject),
+      ...notifiedAsk(view),
     ),
     blocks: [
       mrkdwn(`${users.map((user) => `<@${user}>`).join(' ')} Nobody has answered yet, so you may.`),
       ...rich(
-        headline(subject, `has waited for ${duration(waitedSeconds)}.`, emoji('alarm_clock'), ' '),
-        url === null ? null : line(link(url, 'Open in the console')),
+        headline(view, `has waited for ${duration(waitedSeconds)}.`, emoji('alarm_clock'), ' '),
+        consoleLine(url),
       ),
     ],
     files: [],
   }
 }
 
-/** Asks the person who wants to accept something dangerous once more. Only they see it. */
-export function confirmMessage(
-  subject: CardSubject<Approval>,
-  look: Pick<CardLook, 'buttonValue'>,
-  action: CardAction,
-): SlackMessage {
-  const { wait, session } = subject
-  const label = isChoice(action) ? chosenLabel(wait, action) : labelOf(action)
+/** Asks the person who wants to approve something dangerous once more. Only they see it. */
+export function confirmMessage(view: RecordView, look: Pick<CardLook, 'buttonValue'>): SlackMessage {
+  const { label, title } = approving(view)
   return {
-    text: sentences(
-      `Please confirm “${labelOf(action)}”.`,
-      `${notifiedHeadline(subject, asksFor(wait))}.`,
-      ...notifiedAsk(wait),
-    ),
+    text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
     blocks: [
-      ...rich(line(...riskPieces(wait), bold(`Really “${label}”?`), ' For ', code(shownName(session.agent)), '.')),
-      ...warnings(wait),
-      ...whatIsMeant(wait),
+      ...rich(line(...markPieces(view), bold(title), ' For ', code(shownName(view.agent)), '.')),
+      ...warnings(view),
+      ...titleLine(view),
+      ...lastLook(view),
       ...rich(line('Say yes only if you have read all of it, in the card and in its thread.')),
-      actions(button(look, `confirm:${action}`, `Yes, ${labelOf(action).toLowerCase()}`), button(look, 'cancel', 'No')),
+      buttonRow(button(look, 'confirm:approve', `Yes, ${label.toLowerCase()}`), button(look, 'cancel', 'No')),
     ],
     files: [],
   }
 }
 
-function whatIsMeant(wait: Approval): SlackBlock[] {
-  if (wait.kind === 'policy') return rich(line(shownNote(wait.title, MOST_INLINE)))
-  const instead = edited(wait).blocks
-  // A tool of ours need not say what it would do. Its arguments say it.
-  const args = wait.kind === 'tool_call' && instead.length === 0 ? callArguments(wait, false).blocks : []
-  return [...whatChanges(wait), ...whatIsCalled(wait).blocks, ...args, ...instead]
-}
-
-function chosenLabel({ question }: Approval, action: `choose:${number}`): string {
-  const choices = question === undefined ? [] : choicesOf(question.schema)
-  return choices[Number(action.slice('choose:'.length))]?.label ?? labelOf(action)
+function approving({ actions }: RecordView): { label: string; title: string } {
+  const action = actionIn(actions, 'approve')
+  if (action === undefined) throw new Error('Nobody can approve this.')
+  return { label: action.label, title: action.confirm.title }
 }
 
 /** Shows a change again that an operator has edited, before anybody says yes to it. */
-export function editedMessage(subject: CardSubject<Approval>, look: CardLook, by: string): SlackMessage {
-  const card = renderCard(subject, {
+export function editedMessage(view: RecordView, look: CardLook, by: string): SlackMessage {
+  const card = renderCard(view, {
     ...look,
     detail: look.detail === 'minimal' ? 'standard' : look.detail,
     mention: null,

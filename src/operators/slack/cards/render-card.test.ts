@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
-import type { CardLook, CardSubject } from './card.ts'
+import type { RecordView } from '../../../supervision/records/record-view.ts'
+import type { CardLook } from './card.ts'
 import { renderCard } from './render-card.ts'
 import { buttonsOf, linesOf } from './testing/read-message.ts'
 import {
@@ -14,15 +15,14 @@ import {
   prompt,
   question,
   SMALL_DIFF,
-  session,
   standby,
   TEN,
   toolCall,
 } from './testing/sample-records.ts'
 
-const card = (subject: CardSubject, values: Partial<CardLook> = {}) => renderCard(subject, { ...look, ...values })
+const card = (view: RecordView, values: Partial<CardLook> = {}) => renderCard(view, { ...look, ...values })
 const HEAD = '<@U012AB3CD>, please answer.'
-const ASKED = 'Owner ada · asked 2026-11-16 10:00 UTC · expires 2026-11-16 11:00 UTC'
+const ASKED = 'Owner ada · since 2026-11-16 10:00 UTC · expires 2026-11-16 11:00 UTC'
 const CONSOLE = '[Open in the console](http://127.0.0.1:8000/console/inbox/r1)'
 const by = (values: object) => ({ decidedBy: 'ben', decidedAt: TEN + 60_000, decidedVia: 'slack', ...values })
 const BY_BEN = 'by ben · 2026-11-16 10:01 UTC · in Slack'
@@ -47,7 +47,7 @@ describe('an open card', () => {
 
   test('marks the letters of a path that look like others', () => {
     const wait = changed({ path: 'src/\u0430pp\u202e.ts', hasHiddenText: true })
-    expect(linesOf(card(about(wait, SMALL_DIFF)))).toContain('Changes src/<U+0430>pp<U+202E>.ts +1 −1')
+    expect(linesOf(card(about(wait, SMALL_DIFF)))).toContain('Change src/<U+0430>pp<U+202E>.ts +1 −1')
   })
 
   test('of a change shows risk, warnings, path and diff, and sets the agent’s words apart', () => {
@@ -58,15 +58,15 @@ describe('an open card', () => {
     const { text, blocks, files } = card(about(wait, SMALL_DIFF))
 
     expect(text).toMatch(
-      /^claude-code in shop asks to change a file\.\nFile src\/sum\.ts, \+\d+ −\d+\.\nIt says: .+\nRisk critical\.$/,
+      /^claude-code in shop asks to change a file\.\nChange src\/sum\.ts \+1 −1\.\nIn the agent’s words: .+\nRisk critical\.$/,
     )
     expect(linesOf({ blocks })).toEqual([
       ':red_circle: Risk critical · claude-code in shop asks to change a file',
       HEAD,
       ':warning: Protected: It is read by CI.',
-      ':warning: It hides characters. They are written out, as <U+202E>.',
       ':warning: Line endings change.',
-      'Changes src/sum.ts +1 −1',
+      ':warning: The change hides characters. They are written as marks, such as <U+202E>.',
+      'Change src/sum.ts +1 −1',
       '| @@ -1,2 +1,2 @@',
       '|  const a = 1',
       '| -const b = 1',
@@ -75,8 +75,8 @@ describe('an open card', () => {
       '> Fix the sum',
       '> It was off by one.',
       ASKED,
-      '[Accept] [Reject]',
-      'Or reply in this thread with accept, or with reject and a reason. To edit it first, reply with the whole file attached.',
+      '[Approve] [Reject]',
+      'Or reply in this thread with approve, or with reject and a reason. To edit it first, attach the whole file to your reply.',
       CONSOLE,
     ])
     expect(files).toEqual([])
@@ -85,20 +85,21 @@ describe('an open card', () => {
   test('of a tool call shows the tool, what it does, its arguments and its preview', () => {
     const { text, blocks } = card(about({ ...toolCall, preview: 'Dear Bob,\nhello.' }))
 
-    expect(text).toMatch(/^helper asks to call a tool\.\nTool send_email\.\n.+\nRisk high\.$/)
+    expect(text).toMatch(/^helper asks to call a tool\.\nsend_email\.\nWhat it does: mail to bob\nRisk high\.$/)
     expect(linesOf({ blocks })).toEqual([
       ':large_orange_circle: Risk high · helper asks to call a tool',
       HEAD,
-      'Tool send_email',
+      'send_email',
+      'What it does:',
       '| mail to bob',
-      'Arguments',
+      'Arguments of send_email:',
       '| to: bob@example.com',
-      'Preview by the tool',
+      'Preview by the tool:',
       '| Dear Bob,',
       '| hello.',
       ASKED,
-      '[Accept] [Reject]',
-      'Or reply in this thread with accept, or with reject and a reason. To edit the arguments first, reply with a JSON file attached.',
+      '[Approve] [Reject]',
+      'Or reply in this thread with approve, or with reject and a reason. To edit it first, attach other arguments as JSON to your reply.',
       CONSOLE,
     ])
   })
@@ -107,10 +108,10 @@ describe('an open card', () => {
     const edited = { ...toolCall, editedArguments: '{"to":"eve@example.com","token":"s3cret"}' }
 
     expect(linesOf(card(about(edited)))).toEqual(
-      expect.arrayContaining(['Edited arguments: these run', '| to: eve@example.com', '| token: [masked]']),
+      expect.arrayContaining(['The edited arguments, which run:', '| to: eve@example.com', '| token: [masked]']),
     )
     const again = { ...edited, arguments: edited.editedArguments, description: 'to: eve@example.com\ntoken: [masked]' }
-    expect(linesOf(card(about(again)))).not.toContain('Edited arguments: these run')
+    expect(linesOf(card(about(again)))).not.toContain('The edited arguments, which run:')
   })
 
   test('of an edited call shows all of the edit, also if it looks like a part of what was asked', () => {
@@ -118,45 +119,46 @@ describe('an open card', () => {
     const part = { ...toolCall, arguments: JSON.stringify(asked), description: 'command: rm -rf /srv/shop/build' }
     const worse = { ...part, editedArguments: '{"command":"rm -rf /srv/shop"}' }
     expect(linesOf(card(about(worse)))).toEqual(
-      expect.arrayContaining(['Edited arguments: these run', '| command: rm -rf /srv/shop']),
+      expect.arrayContaining(['The edited arguments, which run:', '| command: rm -rf /srv/shop']),
     )
 
     const command = `echo ${'a'.repeat(3_000)}; rm -rf /`
     const long = card(about({ ...part, editedArguments: JSON.stringify({ command }) }))
-    expect(linesOf(long)).toContain('Not all of it fits. The arguments are in the thread, with secrets masked.')
-    expect(long.files.map(({ name, content }) => [name.startsWith('edited-arguments-'), JSON.parse(content)])).toEqual([
-      [true, { command }],
-    ])
+    expect(linesOf(long)).toContain('Not all of it fits. All of it is in the thread, with secrets masked.')
+    expect(
+      long.files.map(({ name, content }) => [name.startsWith('The-edited-arguments-'), JSON.parse(content)]),
+    ).toEqual([[true, { command }]])
   })
 
   test('of a question has a button for each allowed value, or asks for text', () => {
     const lines = linesOf(card(about(question)))
-    expect(lines.slice(0, 6)).toEqual([
+    expect(lines.slice(0, 8)).toEqual([
       ':large_orange_circle: Risk high · helper has a question from one of its tools',
       HEAD,
-      'Tool send_email asks, in its own words:',
-      '> Which account?',
+      'send_email asks',
+      'In the tool’s words:',
+      '| Which account?',
+      'What the answer may be:',
       '| Answer with these fields:',
       '|   account (required): one of "work", "home"',
     ])
-    expect(lines).toContain('[Answer: work] [Answer: home] [Reject]')
+    expect(lines).toContain('[Answer: work] [Answer: home] [No answer]')
     const free = {
       ...question,
       description: 'Why?',
-      question: { message: 'Why?', schema: { type: 'string' }, index: 0 },
+      question: { message: 'Why?', schema: { type: 'string' }, index: 0, effect: 'once' as const },
     }
-    expect(linesOf(card(about(free)))).toContain('[Answer with text] [Reject]')
+    expect(linesOf(card(about(free)))).toContain('[Answer] [No answer]')
     // Any text will do, so there is nothing to explain.
-    expect(linesOf(card(about(free))).join('\n')).not.toMatch(/^\| /m)
+    expect(linesOf(card(about(free)))).not.toContain('What the answer may be:')
   })
 
   test('of a host’s tool shows what will happen', () => {
-    expect(linesOf(card(about(permission))).slice(0, 8)).toEqual([
+    expect(linesOf(card(about(permission))).slice(0, 7)).toEqual([
       ':large_orange_circle: Risk high · claude-code in shop asks to use a tool of its host',
       HEAD,
-      'Tool Bash',
-      '| Run npm test',
-      'The call',
+      'Run npm test',
+      'Arguments of Bash:',
       '| Tool: Bash',
       '| npm test',
       ASKED,
@@ -167,13 +169,13 @@ describe('an open card', () => {
     const { text, blocks } = card(about(policy, SMALL_DIFF))
 
     expect(text).toBe(
-      'claude-code in shop has a policy that nobody has accepted.\nAccept the policy .quarterdeck/policy.json.\nRisk critical.',
+      'claude-code in shop has a policy that nobody has accepted.\nAccept the policy .quarterdeck/policy.json.\nThe policy: It says what agents in /shop may do without asking.\nRisk critical.',
     )
     expect(linesOf({ blocks })).toEqual(
       expect.arrayContaining([
         '| It says what agents in /shop may do without asking.',
         '| +const b = 2',
-        '[Accept] [Reject]',
+        '[Approve] [Reject]',
       ]),
     )
   })
@@ -181,13 +183,14 @@ describe('an open card', () => {
   test('of a prompt asks continue, refine or stop', () => {
     const { text, blocks } = card(about(prompt))
 
-    expect(text).toMatch(/^claude-code in shop asks whether to go on\.\nIt says: .+$/)
+    expect(text).toMatch(/^claude-code in shop asks whether to go on\.\nIn the agent’s words: .+$/)
     expect(linesOf({ blocks })).toEqual([
       ':question: claude-code in shop asks whether to go on',
       HEAD,
-      'It says: worked 2 min 5 s, 7 actions.',
       'In the agent’s words:',
       '> Shall I go on with the tests?',
+      'Worked, it says: 2 min 5 s',
+      'Actions, it says: 7',
       ASKED,
       '[Continue] [Refine] [Stop]',
       'Or reply in this thread with continue, with refine and what to do instead, or with stop.',
@@ -201,7 +204,7 @@ describe('an open card', () => {
       HEAD,
       'In the agent’s words:',
       '> Done. What next?',
-      'Owner ada · asked 2026-11-16 10:00 UTC',
+      'Owner ada · since 2026-11-16 10:00 UTC',
       '[Resume] [Resume with text] [Stop]',
       'Or reply in this thread with resume, with resume and what to do next, or with stop.',
       CONSOLE,
@@ -210,22 +213,25 @@ describe('an open card', () => {
 
   test('of an alert shows the last tool, the silence, the prompt and the checklist', () => {
     const nudged = { nudgeCount: 2, lastNudgeAt: TEN, nudgedBy: 'mcp', nudgeMessage: 'Are you there?' }
-    const subject = about({ ...alert, status: 'nudged', ...nudged })
+    const view = about({ ...alert, status: 'nudged', ...nudged }, null, { prompt: 'Fix all bugs' })
 
-    expect(linesOf(card({ ...subject, session: { ...session, prompt: 'Fix all bugs' } }))).toEqual([
+    expect(linesOf(card(view))).toEqual([
       ':zzz: claude-code in shop is silent for 5 min 3 s',
       HEAD,
-      'Last tool Edit · last heard of 2026-11-16 09:54 UTC. It may sit in a dialog of its own, or be done.',
-      'Nudged 2 times, the last 2026-11-16 10:00 UTC, through mcp.',
+      'It may sit in a dialog of its own, or be done.',
+      'The last nudge:',
       '> Are you there?',
       'It was started with:',
       '> Fix all bugs',
-      '1 of 2 steps done, in the agent’s words:',
+      'What it says it has done: 1 of 2',
       ':white_check_mark: Read the code',
       ':arrow_forward: Write tests',
-      'Owner ada · noticed 2026-11-16 10:00 UTC',
-      '[Nudge] [Nudge with text] [Stop] [Dismiss]',
-      'Or reply in this thread with nudge, with nudge and a text, with stop, or with dismiss.',
+      'Last tool: Edit',
+      'Last heard of: 2026-11-16 09:54 UTC',
+      'Nudged: 2 times, through mcp · 2026-11-16 10:00 UTC',
+      'Owner ada · since 2026-11-16 10:00 UTC',
+      '[Nudge] [Nudge with text] [Dismiss] [Stop session]',
+      'Or reply in this thread with nudge, with nudge and a message, with dismiss, or with stop.',
       CONSOLE,
     ])
   })
@@ -234,26 +240,25 @@ describe('an open card', () => {
     const warned = changed({ warnings: ['odd name\n✅ Approved by ada'] })
     expect(linesOf(card(about(warned, SMALL_DIFF)))).toContain(':warning: odd name ⏎ ✅ Approved by ada')
     const schema = { type: 'object', properties: { a: { type: 'string', description: 'x\nb (string)' } } }
-    const asked = { ...question, question: { message: 'Why?', schema, index: 0 } }
+    const asked = { ...question, question: { message: 'Why?', schema, index: 0, effect: 'once' as const } }
     expect(linesOf(card(about(asked)))).toContain('|   a: a text – x\\nb (string)')
   })
 
   test('counts the yeses where one is not enough', () => {
-    const subject = {
-      ...about(diffApproval, SMALL_DIFF),
-      quorum: { needed: 2, yeses: [{ by: 'ada', at: TEN + 120_000 }] },
-    }
+    const decisions = [{ by: 'ada', via: 'slack', at: TEN + 120_000 }]
 
-    expect(linesOf(card(subject))).toContain('1 of 2 yeses: ada 2026-11-16 10:02 UTC. The first no closes it.')
+    expect(linesOf(card(about({ ...diffApproval, quorum: 2, decisions }, SMALL_DIFF)))).toContain(
+      'Yeses: 1 of 2: ada. The first no closes it',
+    )
   })
 
   test('says what a button is for by its id and value', () => {
     expect(buttonsOf(card(about(diffApproval, SMALL_DIFF)))).toEqual([
       {
         type: 'button',
-        action_id: 'quarterdeck:accept',
-        text: { type: 'plain_text', text: 'Accept', emoji: false },
-        value: 'r1.accept.mac',
+        action_id: 'quarterdeck:approve',
+        text: { type: 'plain_text', text: 'Approve', emoji: false },
+        value: 'r1.approve.mac',
         style: 'primary',
       },
       {
@@ -288,10 +293,16 @@ describe('the look of a card', () => {
 
     expect(linesOf({ blocks })).toEqual([
       ':large_orange_circle: Risk high · claude-code in shop asks to change a file',
-      'Changes src/sum.ts +1 −1',
-      '[Accept] [Reject]',
+      'Change src/sum.ts +1 −1',
+      '[Approve] [Reject]',
     ])
-    expect(files).toEqual([{ name: 'sum.ts-record-1-a1a2a3a4.diff', content: SMALL_DIFF, snippetType: 'diff' }])
+    expect(files).toEqual([
+      {
+        name: expect.stringMatching(/^Change-src-sum\.ts-1-1-record-1-\w{8}\.diff$/),
+        content: SMALL_DIFF,
+        snippetType: 'diff',
+      },
+    ])
   })
 
   test('minimal: a call says what it does, and its arguments and preview go to the thread', () => {
@@ -303,22 +314,31 @@ describe('the look of a card', () => {
 
     expect(linesOf({ blocks })).toEqual([
       ':large_orange_circle: Risk high · helper asks to call a tool',
-      'Tool send_email',
+      'send_email',
+      'What it does:',
       '| mail to bob',
-      '[Accept] [Reject]',
+      '[Approve] [Reject]',
     ])
     expect(files).toEqual([
-      { name: 'arguments-record-1-d1d2d3d4.json', content: '{\n  "to": "bob@example.com"\n}', snippetType: 'json' },
-      { name: 'preview-record-1-d1d2d3d4.txt', content: 'Dear Bob', snippetType: 'text' },
+      {
+        name: expect.stringMatching(/^Arguments-of-send_email-record-1-\w{8}\.json$/),
+        content: '{\n  "to": "bob@example.com"\n}',
+        snippetType: 'json',
+      },
+      {
+        name: expect.stringMatching(/^Preview-by-the-tool-record-1-\w{8}\.txt$/),
+        content: 'Dear Bob',
+        snippetType: 'text',
+      },
     ])
   })
 
   test('verbose: ids and hashes are added', () => {
     expect(linesOf(card(about(diffApproval, SMALL_DIFF), { detail: 'verbose' }))).toEqual(
       expect.arrayContaining([
-        'Digest a1a2a3a4a5a6',
-        `File before ${'b'.repeat(64)}`,
-        'Record record-1 · session session-1',
+        'Digest: a1a2a3a4a5a6',
+        `File before: ${'b'.repeat(64)}`,
+        'Record record-1 · session s1',
       ]),
     )
   })
@@ -347,7 +367,13 @@ describe('a diff', () => {
     expect(lines).toContain('| +line 20')
     expect(lines).not.toContain('| +line 21')
     expect(lines).toContain('… 1,005 more changed lines. The whole diff is in the thread.')
-    expect(files).toEqual([{ name: 'sum.ts-record-1-a1a2a3a4.diff', content: diffOf(1_025), snippetType: 'diff' }])
+    expect(files).toEqual([
+      {
+        name: expect.stringMatching(/^Change-src-sum\.ts-1-1-record-1-\w{8}\.diff$/),
+        content: diffOf(1_025),
+        snippetType: 'diff',
+      },
+    ])
   })
 
   test('with a long line is cut, and says so', () => {
@@ -365,11 +391,9 @@ describe('a diff', () => {
   })
 
   test('of a new file, of a deletion and of an edited change is called so', () => {
-    expect(linesOf(card(about(changed({ kind: 'create' }), SMALL_DIFF)))).toContain(
-      'Creates a new file src/sum.ts +1 −1',
-    )
+    expect(linesOf(card(about(changed({ kind: 'create' }), SMALL_DIFF)))).toContain('Create src/sum.ts +1 −1')
     const gone = card(about(changed({ kind: 'delete' }), SMALL_DIFF))
-    expect(linesOf(gone)).toContain('Deletes the file src/sum.ts +1 −1')
+    expect(linesOf(gone)).toContain('Delete src/sum.ts +1 −1')
     expect(linesOf(gone).join()).not.toContain('To edit it first')
     const { supervised } = diffApproval
     const edited = {
@@ -377,7 +401,7 @@ describe('a diff', () => {
       ...(supervised === undefined ? {} : { supervised: { ...supervised, isEdited: true } }),
     }
     expect(linesOf(card(about(edited, SMALL_DIFF)))).toContain(
-      ':warning: Edited: an operator has changed what the agent asked for. You decide about the edited version.',
+      ':warning: An operator has changed what the agent asked for. You decide about the edited version.',
     )
   })
 })
@@ -387,8 +411,16 @@ describe('a long text', () => {
     const promptText = `begin ${'word '.repeat(1_900)}end`
     const { blocks, files } = card(about({ ...prompt, promptText }))
 
-    expect(linesOf({ blocks }).join('\n')).toContain('… 6,509 more characters\nAll of its words are in the thread.')
-    expect(files).toEqual([{ name: 'agents-words-record-1.txt', content: promptText, snippetType: 'text' }])
+    expect(linesOf({ blocks }).join('\n')).toContain(
+      '… 6,509 more characters\nNot all of it fits. All of it is in the thread.',
+    )
+    expect(files).toEqual([
+      {
+        name: expect.stringMatching(/^In-the-agents-words-record-1-\w{8}\.txt$/),
+        content: promptText,
+        snippetType: 'text',
+      },
+    ])
     expect(card(about({ ...prompt, promptText, status: 'decided', decision: 'stop' })).files).toEqual([])
   })
 
@@ -401,10 +433,10 @@ describe('a long text', () => {
     }
     const { blocks, files } = card(about(shortened))
 
-    expect(linesOf({ blocks })).toContain('Not all of it fits. The arguments are in the thread, with secrets masked.')
+    expect(linesOf({ blocks })).toContain('Not all of it fits. All of it is in the thread, with secrets masked.')
     expect(files).toEqual([
       {
-        name: 'arguments-record-1-d1d2d3d4.json',
+        name: expect.stringMatching(/^Arguments-of-send_email-record-1-\w{8}\.json$/),
         content: JSON.stringify({ ...args, password: '[masked]' }, null, 2),
         snippetType: 'json',
       },
@@ -412,16 +444,11 @@ describe('a long text', () => {
   })
 })
 
+// The words of all ends are in `supervision/records/describe-record.test.ts`.
 describe('a decided card', () => {
   const supervised = (values: object): Partial<Approval> =>
     diffApproval.supervised === undefined ? {} : { supervised: { ...diffApproval.supervised, ...values } }
   const rows: [string, PersonRecord, string[], string][] = [
-    [
-      'approved',
-      { ...diffApproval, ...by({ status: 'approved' }) },
-      [`:white_check_mark: Approved ${BY_BEN}`, 'The agent has not written it yet.'],
-      'Approved by ben',
-    ],
     [
       'written',
       {
@@ -431,26 +458,9 @@ describe('a decided card', () => {
       },
       [
         `:white_check_mark: Approved ${BY_BEN}`,
-        'As an operator edited it. It may overwrite the file even if that has changed. Written 2026-11-16 10:01 UTC · SHA-256 cccccccccccccccc',
+        'As an operator edited it. It may overwrite the file even if that has changed.',
+        'Written: SHA-256 cccccccccccccccc · 2026-11-16 10:01 UTC',
       ],
-      'Approved by ben',
-    ],
-    [
-      'not written after all',
-      { ...diffApproval, ...by({ status: 'consumed' }), ...supervised({ notApplied: 'The file changed.' }) },
-      [`:white_check_mark: Approved ${BY_BEN}`, 'Not written: The file changed.'],
-      'Approved by ben',
-    ],
-    [
-      'refused, and the agent may try again',
-      { ...diffApproval, ...by({ status: 'approved' }), ...supervised({ refused: 'src/sum.ts has changed.' }) },
-      [`:white_check_mark: Approved ${BY_BEN}`, 'Not written yet: src/sum.ts has changed.'],
-      'Approved by ben',
-    ],
-    [
-      'being written',
-      { ...diffApproval, ...by({ status: 'consumed' }) },
-      [`:white_check_mark: Approved ${BY_BEN}`, 'It is being written.'],
       'Approved by ben',
     ],
     [
@@ -465,13 +475,7 @@ describe('a decided card', () => {
         'Reason:',
         '> file_pattern:write:src/**',
       ],
-      'Approved',
-    ],
-    [
-      'a call that ran',
-      { ...toolCall, ...by({ status: 'consumed', consumedAt: TEN + 60_000 }) },
-      [`:white_check_mark: Approved ${BY_BEN}`, 'Used 2026-11-16 10:01 UTC.'],
-      'Approved by ben',
+      'Approved by the workspace’s policy',
     ],
     [
       'a call that was allowed',
@@ -488,23 +492,17 @@ describe('a decided card', () => {
     [
       'answered',
       { ...question, ...by({ status: 'answered', response: '{"account":"work"}', decidedVia: 'pager' }) },
-      [':speech_balloon: Answered by ben · 2026-11-16 10:01 UTC · through pager', 'Answer:', '> {"account":"work"}'],
+      [':white_check_mark: Answered by ben · 2026-11-16 10:01 UTC · through pager', 'Answer:', '> {"account":"work"}'],
       'Answered by ben',
     ],
     [
       'expired',
       { ...toolCall, status: 'expired', decidedBy: 'timeout', decidedAt: TEN + 3_600_000 },
       [
-        ':hourglass: Expired · 2026-11-16 11:00 UTC',
+        ':white_circle: Expired · 2026-11-16 11:00 UTC',
         'Nobody answered in time, so it counts as refused. It was not a person’s no.',
       ],
       'Expired',
-    ],
-    [
-      'interrupted',
-      { ...policy, status: 'interrupted', decidedAt: TEN },
-      [':octagonal_sign: Interrupted · 2026-11-16 10:00 UTC', 'It ended before anybody answered. Nothing was decided.'],
-      'Interrupted',
     ],
     [
       'approved and then interrupted',
@@ -513,76 +511,10 @@ describe('a decided card', () => {
       'Approved by ben',
     ],
     [
-      'interrupted by a restart',
-      { ...question, status: 'interrupted', decidedBy: 'restart' },
-      [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
-      'Interrupted',
-    ],
-    [
-      'a prompt, continue',
-      { ...prompt, ...by({ status: 'decided', decision: 'continue' }) },
-      [`:arrow_forward: Continue ${BY_BEN}`],
-      'Continue by ben',
-    ],
-    [
       'a prompt, refine',
       { ...prompt, ...by({ status: 'decided', decision: 'refine', instruction: 'Tests first.' }) },
-      [`:pencil2: Refine ${BY_BEN}`, 'Instruction:', '> Tests first.'],
+      [`:white_check_mark: Refine ${BY_BEN}`, 'Instruction:', '> Tests first.'],
       'Refine by ben',
-    ],
-    [
-      'a prompt, stop',
-      { ...prompt, ...by({ status: 'decided', decision: 'stop', reason: 'Enough.' }) },
-      [`:octagonal_sign: Stop ${BY_BEN}`, 'Reason:', '> Enough.'],
-      'Stop by ben',
-    ],
-    [
-      'a prompt that nobody answered',
-      { ...prompt, status: 'decided', decision: 'continue', decidedBy: 'timeout', decidedAt: TEN },
-      [':arrow_forward: Continue · 2026-11-16 10:00 UTC', 'Nobody answered in time, so it goes on by itself.'],
-      'Continue',
-    ],
-    [
-      'a prompt that stopped the agent',
-      { ...prompt, status: 'decided', decision: 'stop', decidedBy: 'timeout', decidedAt: TEN, reason: 'timeout' },
-      [':octagonal_sign: Stop · 2026-11-16 10:00 UTC', 'Nobody answered in time, so the agent was told to stop.'],
-      'Stop',
-    ],
-    [
-      'an interrupted prompt',
-      { ...prompt, status: 'interrupted' },
-      [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
-      'Interrupted',
-    ],
-    [
-      'a wait, resumed',
-      { ...standby, ...by({ status: 'resumed' }) },
-      [`:arrow_forward: Resumed ${BY_BEN}`],
-      'Resumed by ben',
-    ],
-    [
-      'a wait, resumed with text',
-      { ...standby, ...by({ status: 'resumed', instruction: 'Write docs.' }) },
-      [`:arrow_forward: Resumed ${BY_BEN}`, 'Instruction:', '> Write docs.'],
-      'Resumed by ben',
-    ],
-    [
-      'a wait, stopped',
-      { ...standby, ...by({ status: 'resumed', instruction: 'stop' }) },
-      [`:octagonal_sign: Stop ${BY_BEN}`],
-      'Stop by ben',
-    ],
-    [
-      'a wait that timed out',
-      { ...standby, status: 'timeout', decidedBy: 'timeout', decidedAt: TEN },
-      [':hourglass: Timed out · 2026-11-16 10:00 UTC', 'Nobody answered in time, and the agent knows.'],
-      'Timed out',
-    ],
-    [
-      'an interrupted wait',
-      { ...standby, status: 'interrupted' },
-      [':octagonal_sign: Interrupted', 'It ended before anybody answered. Nothing was decided.'],
-      'Interrupted',
     ],
     [
       'an alert that ended by itself',
@@ -591,21 +523,9 @@ describe('a decided card', () => {
       'Recovered by itself',
     ],
     [
-      'an alert that ended after a nudge',
-      { ...alert, status: 'self_recovered', nudgeCount: 2 },
-      [':white_check_mark: Recovered after 2 nudges', 'The agent reports again.'],
-      'Recovered after 2 nudges',
-    ],
-    [
-      'an alert of a window that was closed',
-      { ...alert, status: 'dismissed' },
-      [':no_bell: Closed', 'The agent’s window is closed.'],
-      'Closed',
-    ],
-    [
       'an alert, dismissed',
       { ...alert, ...by({ status: 'dismissed' }) },
-      [`:no_bell: Dismissed ${BY_BEN}`],
+      [`:white_circle: Dismissed ${BY_BEN}`],
       'Dismissed by ben',
     ],
   ]
@@ -624,10 +544,10 @@ describe('a decided card', () => {
   })
 
   test('of an alert that stopped the agent says that the session is over', () => {
-    const subject = about({ ...alert, ...by({ status: 'dismissed' }) } as PersonRecord)
+    const record = { ...alert, ...by({ status: 'dismissed' }) } as PersonRecord
 
-    expect(linesOf(card({ ...subject, session: { ...session, status: 'terminated' } })).slice(0, 2)).toEqual([
-      `:octagonal_sign: Closed ${BY_BEN}`,
+    expect(linesOf(card(about(record, null, { status: 'terminated' }))).slice(0, 2)).toEqual([
+      `:white_circle: Closed ${BY_BEN}`,
       'The session is terminated.',
     ])
   })
@@ -636,6 +556,6 @@ describe('a decided card', () => {
     const lines = linesOf(card(about({ ...alert, status: 'escalated' })))
 
     expect(lines[0]).toBe(':rotating_light: claude-code in shop is still silent after all nudges')
-    expect(lines).toContain('[Nudge] [Nudge with text] [Stop] [Dismiss]')
+    expect(lines).toContain('[Nudge] [Nudge with text] [Dismiss] [Stop session]')
   })
 })

@@ -1,77 +1,160 @@
-// A record that a person answers, as a Slack message. Pure: the same record and look give the same message.
+// A record that a person answers, as a Slack message. Pure: the same view and look give the same message.
 
 import type { PersonRecord } from '../../../domain/records/record.ts'
-import { unreachable } from '../../../domain/unreachable.ts'
-import { approvalBody, riskPieces } from './approval-card.ts'
-import { emoji, type Inline, line, link, rich, type SlackMessage, wordsOf } from './blocks.ts'
+import { endedAlone } from '../../../supervision/records/describe-outcome.ts'
+import type { RecordView } from '../../../supervision/records/record-view.ts'
 import {
-  answerBlocks,
-  type CardBody,
-  type CardLook,
-  type CardSubject,
-  factLines,
-  headline,
-  mentionLine,
-  notifiedHeadline,
-  type Room,
-} from './card.ts'
-import { endedAlone, outcomeOf } from './outcome.ts'
-import { alertBody, instructionBody, nudges, promptBody } from './record-cards.ts'
-import { notifiedProse, sentences } from './shown-text.ts'
+  bold,
+  code,
+  emoji,
+  escaped,
+  line,
+  link,
+  mrkdwn,
+  quote,
+  rich,
+  type SlackBlock,
+  type SlackMessage,
+  time,
+  wordsOf,
+} from './blocks.ts'
+import { type CardLook, factLine, headline, markPieces, notifiedHeadline, outcomeLines, type Room } from './card.ts'
+import { buttonRow, buttonsFor, labelOf, replyHint } from './card-actions.ts'
+import { cardBody } from './card-body.ts'
+import { notifiedName, notifiedNote, notifiedProse, sentences, shownName, shownNote, shownProse } from './shown-text.ts'
 
 /** Slack refuses a message from about 13,000 characters on, and does not say what it counts. This leaves room for a line above the card. */
 const MOST_CARD = 12_000
+const MOST_TITLE = 300
+const MOST_WARNING = 200
+const MOST_WARNINGS = 5
 const MOST_NEWS = 600
 
 /** Every text has a limit. Where many of them are long, each gets a part of it, and the thread has the rest. */
-export function renderCard(subject: CardSubject, look: CardLook): SlackMessage {
-  const card = cardWith(subject, look, 1)
-  if (fits(card)) return card
-  const half = cardWith(subject, look, 0.5)
-  return fits(half) ? half : cardWith(subject, look, 0.25)
+export function renderCard(view: RecordView, look: CardLook): SlackMessage {
+  const card = cardWith(view, look, 1)
+  if (isShortEnough(card)) return card
+  const half = cardWith(view, look, 0.5)
+  return isShortEnough(half) ? half : cardWith(view, look, 0.25)
 }
 
-const fits = ({ blocks }: SlackMessage): boolean => JSON.stringify(blocks).length <= MOST_CARD
+const isShortEnough = ({ blocks }: SlackMessage): boolean => escaped(JSON.stringify(blocks)).length <= MOST_CARD
 
-function cardWith(subject: CardSubject, look: CardLook, room: Room): SlackMessage {
-  const { wait, session } = subject
-  const body = bodyOf(subject, look, room)
-  const outcome = outcomeOf(wait, session)
-  const head = headline(subject, body.asks, ...markOf(wait))
+function cardWith(view: RecordView, look: CardLook, room: Room): SlackMessage {
+  const { outcome } = view
+  const { blocks, files } = cardBody(view, look, room)
+  const head = headline(view, view.asks, ...markPieces(view))
+  const about = [...titleLine(view), ...blocks, ...factLines(view, look)]
+  if (outcome === null) {
+    return {
+      text: sentences(`${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
+      blocks: [...rich(head), ...mentionLine(look), ...warnings(view), ...about, ...answerBlocks(view, look)],
+      files,
+    }
+  }
+  const by = outcome.by === null ? '' : ` by ${notifiedName(outcome.by)}`
   return {
-    text: sentences(
-      outcome === null ? '' : `${outcome.notified}.`,
-      `${notifiedHeadline(subject, body.asks)}.`,
-      ...body.notified,
-    ),
-    blocks: [
-      ...(outcome === null ? [] : rich(...outcome.lines)),
-      ...rich(head),
-      ...(outcome === null && look.state.type !== 'working' ? mentionLine(look) : []),
-      ...body.blocks,
-      ...factLines(subject, look),
-      ...(outcome === null ? answerBlocks(body, look) : []),
-    ],
-    files: body.files,
+    text: sentences(`${outcome.word}${by}.`, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
+    blocks: [...rich(...outcomeLines(outcome)), ...rich(head), ...warnings(view), ...about],
+    files: [],
   }
 }
+
+/** What is asked, in sentences for the notification. Arguments of tools only as far as the server says what they do. */
+export function notifiedAsk({ risk, title, body }: RecordView): string[] {
+  const said = body.find((part, i) => part.type === 'prose' && part.title !== '' && (i === 0 || part.by === 'agent'))
+  const words = said?.type === 'prose' ? `${notifiedNote(said.title)}: ${notifiedNote(said.text)}` : ''
+  return risk === null ? [words] : [`${notifiedNote(title)}.`, words, `Risk ${risk.level}.`]
+}
+
+/** What would be done. Where nothing would, the words of the agent say what it is about. */
+export const titleLine = ({ risk, title }: RecordView): SlackBlock[] =>
+  risk === null ? [] : rich(line(code(shownNote(title, MOST_TITLE))))
+
+/** What speaks against it. */
+export function warnings({ risk, warnings: all }: RecordView): SlackBlock[] {
+  const left = all.length - MOST_WARNINGS
+  const why = risk === null || risk.why === null ? [] : [`Protected: ${risk.why}`]
+  const more = left > 0 ? [`… ${left} more warnings`] : []
+  return rich(
+    ...[...why, ...all.slice(0, MOST_WARNINGS), ...more].map((text) =>
+      line(emoji('warning'), ' ', shownNote(text, MOST_WARNING)),
+    ),
+  )
+}
+
+/** What else is known, who is asked, since when and until when. */
+function factLines({ id, session, owner, facts, outcome, ...view }: RecordView, { detail }: CardLook): SlackBlock[] {
+  const isVerbose = detail === 'verbose'
+  const known = rich(...facts.filter(({ minor }) => isVerbose || !minor).map(factLine))
+  if (detail === 'minimal') return known
+  const expires = view.expires_at === null || outcome !== null ? [] : [' · expires ', time(Date.parse(view.expires_at))]
+  const asked = line('Owner ', bold(shownName(owner)), ' · since ', time(Date.parse(view.asked_at)), ...expires)
+  const ids = line('Record ', code(shownName(id)), ' · session ', code(shownName(session.id)))
+  return [...known, ...rich(asked, isVerbose ? ids : null)]
+}
+
+/** Names of people are Slack's own here, so that they are told. */
+const mentionLine = ({ mention, state }: CardLook): SlackBlock[] =>
+  mention !== null && state.type !== 'working' && /^[UW][A-Z0-9]{2,20}$/.test(mention)
+    ? [mrkdwn(`<@${mention}>, please answer.`)]
+    : []
+
+/** The buttons, or what has become of them. */
+function answerBlocks(view: RecordView, look: CardLook): SlackBlock[] {
+  const { actions } = view
+  const { state, detail } = look
+  const console = consoleLine(look.link)
+  if (state.type === 'working') {
+    const doing = line(
+      emoji('hourglass_flowing_sand'),
+      ' ',
+      bold(labelOf(actions, state.action)),
+      ' by ',
+      bold(shownName(state.by)),
+      ' … working on it',
+    )
+    return rich(doing, console)
+  }
+  const awaited =
+    state.type === 'awaiting_text'
+      ? rich(
+          line(
+            emoji('pencil2'),
+            ' ',
+            bold(shownName(state.by)),
+            `: write the text for “${labelOf(actions, state.action)}” as a reply in this thread.`,
+          ),
+        )
+      : []
+  const hint = detail === 'minimal' ? null : line(replyHint(view))
+  return [buttonRow(...buttonsFor(actions, look)), ...awaited, ...rich(hint, console)]
+}
+
+export const consoleLine = (url: string | null) => (url === null ? null : line(link(url, 'Open in the console')))
 
 /**
  * What happened to a record without a person, for its thread: a change of a card notifies nobody. `key` is the same for the same news.
  * Null: there is none.
  */
-export function newsOf(subject: CardSubject, look: CardLook): { key: string; message: SlackMessage } | null {
-  const { wait, session } = subject
-  const { asks } = bodyOf(subject, look, 1)
-  const mark = markOf(wait)
+export function newsOf(
+  record: PersonRecord,
+  view: RecordView,
+  url: string | null,
+): { key: string; message: SlackMessage } | null {
+  const head = headline(view, view.asks, ...markPieces(view))
   const news =
-    wait.wait === 'alert' && wait.status === 'nudged'
-      ? { key: `nudged/${wait.id}/${wait.nudgeCount}`, lines: [headline(subject, asks, ...mark), ...nudges(wait)] }
-      : endedAlone(wait)
-        ? {
-            key: `ended/${wait.id}`,
-            lines: [...(outcomeOf(wait, session)?.lines ?? []), headline(subject, asks, ...mark)],
-          }
+    record.status === 'nudged'
+      ? {
+          key: `nudged/${record.id}/${record.nudgeCount}`,
+          lines: [
+            head,
+            ...view.facts.map(factLine),
+            ...(record.nudgeMessage === null ? [] : [quote(shownProse(record.nudgeMessage, MOST_NEWS).text)]),
+          ],
+        }
+      : endedAlone(record) && view.outcome !== null
+        ? { key: `ended/${record.id}`, lines: [...outcomeLines(view.outcome), head] }
         : null
   if (news === null) return null
   const { key, lines } = news
@@ -79,39 +162,8 @@ export function newsOf(subject: CardSubject, look: CardLook): { key: string; mes
     key,
     message: {
       text: sentences(...lines.map((one) => notifiedProse(wordsOf(one), MOST_NEWS))),
-      blocks: rich(...lines, look.link === null ? null : line(link(look.link, 'Open in the console'))),
+      blocks: rich(...lines, consoleLine(url)),
       files: [],
     },
-  }
-}
-
-function bodyOf(subject: CardSubject, look: CardLook, room: Room): CardBody {
-  const { wait } = subject
-  switch (wait.wait) {
-    case 'approval':
-      return approvalBody({ ...subject, wait }, look, room)
-    case 'prompt':
-      return promptBody({ ...subject, wait }, look)
-    case 'standby':
-      return instructionBody({ ...subject, wait }, look)
-    case 'alert':
-      return alertBody({ ...subject, wait }, look)
-    default:
-      return unreachable(wait)
-  }
-}
-
-function markOf(wait: PersonRecord): (Inline | string)[] {
-  switch (wait.wait) {
-    case 'approval':
-      return riskPieces(wait)
-    case 'prompt':
-      return [emoji(wait.promptType === 'error_recovery' ? 'warning' : 'question'), ' ']
-    case 'standby':
-      return [emoji('raised_hand'), ' ']
-    case 'alert':
-      return [emoji(wait.status === 'escalated' ? 'rotating_light' : 'zzz'), ' ']
-    default:
-      return unreachable(wait)
   }
 }

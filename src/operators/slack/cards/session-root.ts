@@ -1,8 +1,9 @@
 // The message that begins the thread of a session. It is brought up to date when the session changes.
 
 import type { SessionStatus } from '../../../domain/session.ts'
-import { bold, code, emoji, line, link, quote, rich, type SlackMessage } from './blocks.ts'
-import { type CardLook, type CardSession, checklist, notifiedHeadline } from './card.ts'
+import { bold, code, emoji, line, quote, rich, type SlackMessage } from './blocks.ts'
+import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './card.ts'
+import { consoleLine } from './render-card.ts'
 import { notifiedName, shownName, shownProse } from './shown-text.ts'
 
 const MOST_TITLE = 300
@@ -23,32 +24,31 @@ export function sessionRoot(
 ): SlackMessage {
   if (session.isWorkspace) return workspaceRoot(session)
   const { mark, words } = STATUS[session.status]
-  const place = session.workspace === null ? [] : [' in ', code(shownName(session.workspace))]
   const said = [
     ...(session.title === null || session.title === '' ? [] : [quote(shownProse(session.title, MOST_TITLE).text)]),
     ...(session.prompt === null || session.prompt === '' || detail === 'minimal'
       ? []
       : [line(bold('It was started with:')), quote(shownProse(session.prompt, MOST_PROMPT).text)]),
   ]
-  const steps = detail === 'minimal' ? [] : checklist(session.progress, MOST_STEPS)
+  const steps = detail === 'minimal' ? [] : checklist('What it says it has done', session.progress, MOST_STEPS)
   return {
-    text: `${notifiedHeadline({ session }, `is ${words}`)}.`,
+    text: `${notifiedHeadline(session, `is ${words}`)}.`,
     blocks: [
       ...rich(
-        line(emoji(mark), ' ', code(shownName(session.agent)), ...place, ' is ', bold(words)),
+        headline(session, `is ${words}`, emoji(mark), ' '),
         line('Owner ', bold(shownName(session.owner)), ' · session ', code(shownName(session.id))),
       ),
       ...rich(...said),
       ...rich(...steps),
-      ...(url === null ? [] : rich(line(link(url, 'Open in the console')))),
+      ...rich(consoleLine(url)),
     ],
     files: [],
   }
 }
 
 /** What belongs to a workspace and to no agent in it. */
-function workspaceRoot({ workspace, owner }: CardSession): SlackMessage {
-  const name = workspace ?? ''
+function workspaceRoot({ folder, owner }: CardSession): SlackMessage {
+  const name = folder ?? ''
   return {
     text: `Workspace ${notifiedName(name)}. What belongs to no agent in it.`,
     blocks: rich(

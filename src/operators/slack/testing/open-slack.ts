@@ -4,7 +4,6 @@
 import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { SlackDetail } from '../../../domain/channel-settings.ts'
 import type { FeedItem } from '../../../domain/feed.ts'
 import type { LogFields, Logger } from '../../../domain/logger.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
@@ -18,6 +17,7 @@ import type { OperatorChannel } from '../../operator.ts'
 import { createOutbox, type Outbox } from '../../outbox.ts'
 import { createShownFrom, roomOf } from '../../shown-from.ts'
 import { createButtonValues } from '../button-values.ts'
+import type { SlackDetail } from '../channel.ts'
 import { type AnswerParts, openSlack, type SlackDeps } from '../create-slack.ts'
 import type { SlackAnswers } from '../slack-api.ts'
 import { createSlackStandIn } from './slack-stand-in.ts'
@@ -100,7 +100,6 @@ export async function openSlackDesk() {
         find,
         session: (id) => store.sessions.get(id),
         readDiff: createReadDiff(store),
-        quorum: () => null,
         waiting: async (limit) =>
           (await store.waits.list({ isWaiting: true, limit })).filter((wait) => wait.wait !== 'client_call'),
         workspaceName: (path) => basename(path),

@@ -6,7 +6,7 @@ import { isClientId } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { Request } from '../../../http/route.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
-import { digestOf, idempotencyOf } from '../../shared/request/start-headers.ts'
+import { askedBy } from '../../shared/request/start-headers.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import type { InputCall } from '../wire/run-input.ts'
 
@@ -15,20 +15,14 @@ export const SESSION_HEADER = 'X-Amzn-Bedrock-AgentCore-Runtime-Session-Id'
 /** Throws `malformed_id` for a header that cannot name a session, and what `decodeRunAgentInput` throws. */
 export async function decodeInvocation(
   request: Request,
-): Promise<Pick<InputCall, 'input' | 'sessionName' | 'idempotency' | 'body'>> {
+): Promise<Pick<InputCall, 'input' | 'sessionName' | 'asked' | 'body'>> {
   const session = runtimeSessionOf(request)
   const sent = await jsonWithFiles(request)
   const body = session === undefined ? sent : withThreadId(sent, session)
-  const idempotency = idempotencyOf(request, body)
+  // The same words to another session are another request.
+  const asked = askedBy(request, [body, session ?? null])
   const input = decodeRunAgentInput(body)
-  if (session === undefined) return { input, sessionName: input.threadId, idempotency, body }
-  return {
-    input,
-    sessionName: session,
-    // The same words to another session are another request.
-    idempotency: idempotency && { ...idempotency, digest: digestOf([idempotency.digest, session]) },
-    body,
-  }
+  return { input, sessionName: session ?? input.threadId, asked, body }
 }
 
 /** Undefined without the header. */

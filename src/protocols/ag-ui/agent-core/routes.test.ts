@@ -88,33 +88,6 @@ describe('POST /invocations', () => {
     expect(await refusalOf(await doors.post('/invocations', body))).toEqual({ status: 400, code: 'invalid_request' })
   })
 
-  test('resumes within the session of the header', async () => {
-    await using doors = await open()
-    const frames = await readSse(await doors.post('/invocations', input('m1'), inSession('runtime-1'))).rest()
-    const last = { 'Last-Event-ID': frames[2]?.id ?? '' }
-
-    const rest = await doors.post('/invocations', input('m1'), inSession('runtime-1', last))
-
-    expect(await readSse(rest).rest()).toEqual(frames.slice(3))
-    expect(await refusalOf(await doors.post('/invocations', input('m1'), inSession('runtime-2', last)))).toEqual({
-      status: 404,
-      code: 'session_not_found',
-    })
-  })
-
-  test('an Idempotency-Key belongs to the session it was sent with', async () => {
-    await using doors = await open()
-    const key = { 'Idempotency-Key': 'k1' }
-    await eventsIn(await doors.post('/invocations', input('m1'), inSession('runtime-1', key)))
-    await eventsIn(await doors.post('/invocations', input('m1'), inSession('runtime-1', key)))
-
-    expect(doors.engine.stats().runsStarted).toBe(1)
-    expect(await refusalOf(await doors.post('/invocations', input('m1'), inSession('runtime-2', key)))).toEqual({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-  })
-
   test('refuses a header that is not an id, and a body that is not an input', async () => {
     await using doors = await open()
 

@@ -5,7 +5,7 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
-import { idempotencyOf } from '../../shared/request/start-headers.ts'
+import { askedBy } from '../../shared/request/start-headers.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
@@ -44,7 +44,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     // Both transports send the same request, so a key counts for both.
     const path = `/copilotkit/agent/${encodeURIComponent(name)}/run`
     const sent = await body()
-    const idempotency = idempotencyOf(request, sent, path)
+    const asked = askedBy(request, sent, path)
     const input = decodeRunAgentInput(sent)
     return runInput(deps, {
       request,
@@ -52,7 +52,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       agent,
       input,
       sessionName: input.threadId,
-      idempotency,
+      asked,
       body: sent,
       ...shownTo(input.reader),
     })

@@ -65,7 +65,7 @@ test.each([
   ['the no of a client that knows only yes and no', { approved: false }, sizes, { decision: 'reject' }],
   ['the answer of a form', { approved: false }, yesOrNo, { decision: 'respond', result: { approved: false } }],
 ])('the payload for a question is %s', (_what, payload, schema, decision) => {
-  const question = { index: 0, message: 'Which?', schema }
+  const question = { index: 0, effect: 'once' as const, message: 'Which?', schema }
   expect(decide(payload, 'resolved', { question })).toEqual({ waitId: 'i', ...decision })
   expect(decide(payload, 'cancelled', { question })).toEqual({ waitId: 'i', decision: 'reject' })
   expect(() => decide(null, 'resolved', { question })).toThrow('not a valid RunAgentInput')

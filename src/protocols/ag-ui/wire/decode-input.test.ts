@@ -1,6 +1,7 @@
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/tier.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { decodeRunAgentInput } from './decode-input.ts'
 
@@ -311,7 +312,7 @@ describe('decoding a RunAgentInput', () => {
           expect(expectedCodes).toContain(error.code)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
     expect(accepted).toBeGreaterThan(100)
   })

@@ -8,7 +8,7 @@ import type { Approval } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Runs, StartRequest } from '../../../engine/ports/runs.ts'
+import type { Runs } from '../../../engine/ports/runs.ts'
 import { scopeMissing } from '../../../http/auth/tokens/scopes.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
@@ -17,9 +17,9 @@ import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { releaseBody } from '../../shared/request/body-with-files.ts'
-import { callerOf, starterOf } from '../../shared/request/caller.ts'
+import { callerOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
-import { onBusyOf } from '../../shared/request/start-headers.ts'
+import type { AskedStart } from '../../shared/request/start-headers.ts'
 import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
 import { keepFiles } from './keep-files.ts'
@@ -43,7 +43,7 @@ export interface InputCall {
   input: AgUiInput
   /** Id or alias of the session. It is the id of the thread, unless the protocol names the session elsewhere. */
   sessionName: string
-  idempotency: StartRequest['idempotency']
+  asked: AskedStart
   /** The parsed body. It is emptied once its files are stored. */
   body: unknown
   /** How the events of a run are read, if not as they are stored. */
@@ -55,9 +55,8 @@ export interface InputCall {
 /** Does what the input asks for and streams the answer. */
 export async function runInput(deps: RunInputDeps, call: InputCall): Promise<void> {
   const { engine, clock } = deps
-  const { request, reply, input, sessionName, idempotency } = call
+  const { request, reply, input, sessionName } = call
   reply.claimStream()
-  const onBusy = onBusyOf(request)
   // The route is for talking, but an answer in the input decides.
   if (input.answers.length > 0 && request.principal.scopes?.includes('decide') === false) throw scopeMissing('decide')
   const session = await engine.sessions.findForStart(request.principal.owner, sessionName)
@@ -77,7 +76,7 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
   // An answer counts whatever its runId is: CopilotKit repeats the runId of the run that asked.
   const isAnswer = answers.length > 0 || (input.answers.length > 0 && bringsMessage(diff))
   // With a key the engine is asked all the same: it compares the request with what was sent under that key before.
-  if (existing !== null && !isAnswer && idempotency === undefined) {
+  if (existing !== null && !isAnswer && call.asked.idempotency === undefined) {
     releaseBody(request, [call.body, input])
     return showRun(deps, call, existing, beforeFirst(existing), warnings)
   }
@@ -88,7 +87,7 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
     // A client deletes what a snapshot omits, and we know nothing about the messages of an unknown thread.
     return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
   }
-  const run = await start(deps, call, { session, diff, given, onBusy, isWireIdTaken: existing !== null && isAnswer })
+  const run = await start(deps, call, { session, diff, given, isWireIdTaken: existing !== null && isAnswer })
   // A yes that needs more of them starts nothing. The client has seen the run that waits, so it is shown the thread as it stands.
   if (session !== null && answers.length > 0 && run.status === 'waiting') {
     const { threadId, runId, reader: reads } = input
@@ -102,38 +101,34 @@ interface Decided {
   session: SessionRecord | null
   diff: HistoryDiff
   given: SessionAnswers
-  onBusy: StartRequest['onBusy'] | undefined
   isWireIdTaken: boolean
 }
 
 async function start(
   { engine, attachments }: RunInputDeps,
-  { request, agent, input, sessionName, idempotency, body }: InputCall,
-  { session, diff, given: { answers }, onBusy, isWireIdTaken }: Decided,
+  { request, agent, input, sessionName, asked, body }: InputCall,
+  { session, diff, given: { answers }, isWireIdTaken }: Decided,
 ): Promise<RunRecord> {
   const { owner } = request.principal
   // Before its files are stored.
   refuseSupervised(session)
-  const asked = diff.kind === 'run' ? diff.input : withoutMessages(input)
-  const { messages, files } = await keepFiles(attachments, owner, session, asked.messages)
-  releaseBody(request, [body, input, asked])
+  const sent = diff.kind === 'run' ? diff.input : withoutMessages(input)
+  const { messages, files } = await keepFiles(attachments, owner, session, sent.messages)
+  releaseBody(request, [body, input, sent])
   const starting = engine.runs.start({
-    correlationId: request.correlationId,
-    ...starterOf(request.principal),
+    ...asked,
     agent,
     session: session === null ? { create: { alias: sessionName } } : { existing: session },
     // A run id is unique in its thread. If it is taken, the run gets an id of its own.
     ...(isWireIdTaken ? {} : { wireRunId: input.runId }),
     ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
-    input: { ...asked, messages },
+    input: { ...sent, messages },
     ...startFiles(files),
     // What a person has approved is carried out, even if nobody watches any more.
     origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
     // A new message gives up the open client tools. It cannot give up a person's decision.
     whenWaiting: 'abandon',
     ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request.principal, request.channel), answers } }),
-    ...(onBusy === undefined ? {} : { onBusy }),
-    ...(idempotency === undefined ? {} : { idempotency }),
   })
   const { run } = await starting.catch((error: unknown) => {
     throw withResumePointers(error, input.answers)

@@ -21,6 +21,7 @@ import {
   RunTestsSchema,
   ValidateSchema,
 } from './describe.ts'
+import type { Agent, AgentTests, AgentTool, TestCase, TestSummary, ValidatedAgent } from './schema.ts'
 
 export interface AgentRoutesDeps {
   engine: Pick<Engine, 'agents'>
@@ -49,7 +50,7 @@ export function createManagedAgentRoutes(deps: AgentRoutesDeps): Route[] {
 }
 
 function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Route[] {
-  async function viewOf(agent: AgentDefinition, request: Request, withSource: boolean) {
+  async function viewOf(agent: AgentDefinition, request: Request, withSource: boolean): Promise<Agent> {
     const tools = await engine.agents.tools(agent.name, request.signal)
     const { source } = agent
     return {
@@ -64,7 +65,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
           ? null
           : { path: source.path, text: masked(source.text) },
       tests: agent.testCases.length,
-      suggestions: agent.suggestions ?? [],
+      suggestions: [...(agent.suggestions ?? [])],
     }
   }
 
@@ -80,7 +81,8 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
   async function check(request: Request, reply: Reply): Promise<void> {
     const { text } = bodyOf(ValidateSchema, await request.json())
     const problems = await checkAgentText(text, request.signal)
-    reply.json(200, { ok: problems.length === 0, problems })
+    const body: ValidatedAgent = { ok: problems.length === 0, problems }
+    reply.json(200, body)
   }
 
   const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
@@ -106,7 +108,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
   ]
 }
 
-const toolView = (tool: Tool, agent: AgentDefinition) => ({
+const toolView = (tool: Tool, agent: AgentDefinition): AgentTool => ({
   name: tool.name,
   description: tool.description,
   effect: tool.effect,
@@ -122,7 +124,7 @@ const toolView = (tool: Tool, agent: AgentDefinition) => ({
 function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     const { name, testCases } = agentOf(engine, request)
-    reply.json(200, {
+    const body: AgentTests = {
       agent: name,
       running: tests.isRunning(name),
       cases: testCases.map((one) => ({
@@ -132,7 +134,8 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
         checks: one.checks.map(({ check }) => check),
         timeout_seconds: one.timeoutMs / 1_000,
       })),
-    })
+    }
+    reply.json(200, body)
   }
 
   async function run(request: Request, reply: Reply): Promise<void> {
@@ -151,14 +154,15 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
     }
     const { results, durationMs } = await begun.run(({ name, result }) => send('case', caseView(name, result)))
     const count = (outcome: CaseResult['outcome']) => results.filter((one) => one.outcome === outcome).length
-    send('done', {
+    const summary: TestSummary = {
       total: results.length,
       passed: count('passed'),
       failed: count('failed'),
       errors: count('error'),
       stopped: count('stopped'),
       duration_ms: durationMs,
-    })
+    }
+    send('done', summary)
     await written
     stream.end()
   }
@@ -187,7 +191,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
 }
 
 /** A case that has begun has no result yet. */
-function caseView(name: string, result: CaseResult | null) {
+function caseView(name: string, result: CaseResult | null): TestCase {
   return {
     name,
     outcome: result?.outcome ?? 'running',

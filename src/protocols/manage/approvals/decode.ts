@@ -6,7 +6,7 @@ import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
-import { type Condition, DecisionSchema, EditSchema, RevealSchema } from './schema.ts'
+import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './decision-schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */
 const MAX_CONDITIONS = 100
@@ -82,10 +82,10 @@ function conditionCount(body: unknown): number {
 const memberOf = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 
-const conditions = (given: Record<string, Condition>): ArgumentConditions =>
+const conditions = (given: Record<string, GrantCondition>): ArgumentConditions =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name, condition(value)]))
 
-function condition(value: Condition): ArgumentCondition {
+function condition(value: GrantCondition): ArgumentCondition {
   if (Array.isArray(value)) return { oneOf: value }
   if (typeof value === 'string') return /[*?]/.test(value) ? { matches: value } : { equals: value }
   if (typeof value !== 'object' || value === null) return { equals: value }

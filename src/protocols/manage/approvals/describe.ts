@@ -2,75 +2,13 @@
 
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/records/record.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { exampleApprovalView } from '../records/schema.ts'
-import {
-  ApprovalSchema,
-  DecisionSchema,
-  EditCheckSchema,
-  EditSchema,
-  GrantSchema,
-  RevealSchema,
-  ShownApprovalSchema,
-} from './schema.ts'
+import { DecisionSchema, EditSchema, RevealSchema } from './decision-schema.ts'
+import { ApprovalSchema, EditCheckSchema, GrantSchema, RevealedSchema, ShownApprovalSchema } from './schema.ts'
 
 const tag = 'Approvals'
-const approvalId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
-
-export const exampleApproval = {
-  approval_id: approvalId,
-  status: 'pending',
-  kind: 'tool_call',
-  title: 'send_email: POST https://mail.example.com/send',
-  description: 'to: bob@example.com',
-  action: 'POST https://mail.example.com/send',
-  preview: null,
-  question: null,
-  response: null,
-  risk: 'high',
-  tool: 'send_email',
-  arguments: { to: 'bob@example.com' },
-  edited_arguments: null,
-  agent: 'assistant',
-  session_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
-  run_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
-  continuation_run_id: null,
-  tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ae',
-  answerable_by: 'operator',
-  digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  policy_version:
-    '2-60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752-9b74c9897bac770ffc029102a200c5de4f8f26f66e6e8a1c2c3a7c9a0a0b6d11',
-  before_hash: null,
-  after_hash: null,
-  created_at: '2026-11-15T09:00:00.000Z',
-  expires_at: '2026-11-15T10:00:00.000Z',
-  decided_at: null,
-  decided_by: null,
-  decided_channel: null,
-  nobody_waits_since: null,
-  reason: null,
-  consumed_at: null,
-  host: null,
-  change: null,
-  edited: false,
-  quorum: 1,
-  decisions: [],
-  view: exampleApprovalView,
-}
-
-const exampleShown = {
-  arguments: [
-    { name: 'to', text: 'bob@example.com', json: false, secret: false, hidden: 0, bytes: 15, cut: null },
-    { name: 'api_key', text: '[masked]', json: false, secret: true, hidden: 0, bytes: 8, cut: null },
-  ],
-  warnings: [],
-}
-
-const oneApproval = (description: string, example: object) => ({
-  description,
-  content: { 'application/json': { schema: ApprovalSchema, example } },
-})
 
 export const describeList: RouteDescription = {
   tag,
@@ -84,18 +22,7 @@ export const describeList: RouteDescription = {
     limit: z.coerce.number().int().min(1).max(100).optional().describe('Default: 50.'),
     before: z.string().optional().describe('`approval_id` of the last approval of the previous page.'),
   },
-  responses: {
-    200: {
-      description: 'A page of approvals.',
-      headers: { Link: 'The next page, if there is one.' },
-      content: {
-        'application/json': {
-          schema: z.strictObject({ approvals: z.array(ApprovalSchema) }),
-          example: { approvals: [exampleApproval] },
-        },
-      },
-    },
-  },
+  responses: { 200: page('approvals', ApprovalSchema, 'A page of approvals.') },
   errors: ['invalid_request', 'session_not_found', 'malformed_id', 'storage_failed'],
 }
 
@@ -113,17 +40,7 @@ export const describeShow: RouteDescription = {
         '`content`: also the whole text after a change. `all`: `shown` cuts nothing; otherwise each value ends after 200,000 bytes.',
       ),
   },
-  responses: {
-    200: {
-      description: 'The approval, with the diff of a change.',
-      content: {
-        'application/json': {
-          schema: ShownApprovalSchema,
-          example: { ...exampleApproval, shown: exampleShown },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('The approval, with the diff of a change.', ShownApprovalSchema) },
   errors: ['invalid_request', 'approval_not_found', 'storage_failed'],
 }
 
@@ -133,12 +50,12 @@ export const describeDecide: RouteDescription = {
     'The first answer counts. A later answer is refused and told who decided what and when. An approved call runs at most once. The run continues by itself as `continuation_run_id`.',
   params,
   body: {
-    schema: DecisionSchema.meta({ id: 'Decision' }),
+    schema: DecisionSchema,
     examples: {
       approve: { decision: 'approve' },
       'with what was on the screen': {
         decision: 'approve',
-        digest: exampleApproval.digest,
+        digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
         looked_at: { whole: false, not_seen: [{ name: 'body', shown: 200_000, total: 1_200_000 }] },
       },
       reject: { decision: 'reject', reason: 'Not on a Friday.' },
@@ -156,8 +73,7 @@ export const describeDecide: RouteDescription = {
     },
   },
   responses: {
-    200: oneApproval('The decided approval.', {
-      ...exampleApproval,
+    200: answer('The decided approval.', ApprovalSchema, {
       status: 'approved',
       continuation_run_id: '0192f3a1-7b2c-7def-8abc-0123456789b0',
       decided_at: '2026-11-15T09:01:00.000Z',
@@ -192,31 +108,13 @@ export const describeCheck: RouteDescription = {
     'Checks an edit and shows what would run. It decides nothing and keeps nothing. For those who may decide.',
   params,
   body: {
-    schema: EditSchema.meta({ id: 'Edit' }),
+    schema: EditSchema,
     examples: {
       'of arguments': { arguments: { to: 'eve@example.com', api_key: '[masked]' } },
       'of a file': { content: 'export const limit = 20\n' },
     },
   },
-  responses: {
-    200: {
-      description: 'What would come of it.',
-      content: {
-        'application/json': {
-          schema: EditCheckSchema,
-          example: {
-            ok: true,
-            problems: [],
-            risk: 'high',
-            shown: exampleShown,
-            changes: [{ name: 'to', before: 'bob@example.com', after: 'eve@example.com' }],
-            preview: null,
-            change: null,
-          },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('What would come of it.', EditCheckSchema) },
   errors: [
     'invalid_request',
     'forbidden',
@@ -234,18 +132,8 @@ export const describeReveal: RouteDescription = {
   description:
     'The value of one argument without masks. The audit trail has who looked, each time. For those who may decide.',
   params,
-  body: { schema: RevealSchema.meta({ id: 'Reveal' }), examples: { 'an argument': { name: 'api_key' } } },
-  responses: {
-    200: {
-      description: 'The value, with hidden characters marked.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ name: z.string(), text: z.string() }),
-          example: { name: 'api_key', text: 'sk-0123' },
-        },
-      },
-    },
-  },
+  body: { schema: RevealSchema, examples: { 'an argument': { name: 'api_key' } } },
+  responses: { 200: answer('The value, with hidden characters marked.', RevealedSchema) },
   errors: ['invalid_request', 'forbidden', 'approval_not_found', 'storage_full', 'storage_failed'],
 }
 
@@ -254,30 +142,7 @@ export const describeGrants: RouteDescription = {
   description: 'Calls that are allowed or refused without asking, because an operator or owner said so.',
   query: { agent: z.string().optional(), session_id: z.string().optional() },
   responses: {
-    200: {
-      description: 'The grants that have not expired, oldest first.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ grants: z.array(GrantSchema) }),
-          example: {
-            grants: [
-              {
-                grant_id: '0192f3a1-7b2c-7def-8abc-0123456789af',
-                agent: 'assistant',
-                tool: 'send_email',
-                effect: 'allow',
-                where: { to: { matches: '*@example.com' } },
-                session_id: exampleApproval.session_id,
-                granted_by: 'operator',
-                approval_id: approvalId,
-                created_at: '2026-11-15T09:01:00.000Z',
-                expires_at: '2026-11-15T09:16:00.000Z',
-              },
-            ],
-          },
-        },
-      },
-    },
+    200: answer('The grants that have not expired, oldest first.', z.strictObject({ grants: z.array(GrantSchema) })),
   },
   errors: ['malformed_id', 'storage_failed'],
 }

@@ -6,11 +6,15 @@ import { maskEntries } from '../../../domain/secret-name.ts'
 import type { EditCheck } from '../../../supervision/approvals/check-edit.ts'
 import type { ShownCall } from '../../../supervision/approvals/shown-call.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
+import type * as wire from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
 /** `isMasked`: for a page that shows what it gets, so it gets no secrets. */
-export function approvalView(approval: Approval, { isMasked = false }: { isMasked?: boolean } = {}) {
+export function approvalView(
+  approval: Approval,
+  { isMasked = false }: { isMasked?: boolean } = {},
+): Omit<wire.Approval, 'view'> {
   const argumentsIn = (json: string): Record<string, unknown> =>
     isMasked ? maskEntries(JSON.parse(json)) : JSON.parse(json)
   return {
@@ -19,7 +23,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
     kind: approval.kind,
     title: approval.title,
     description: approval.description,
-    action: approval.action ?? null,
+    action: approval.action,
     preview: approval.preview ?? null,
     question:
       approval.question === undefined ? null : { message: approval.question.message, schema: approval.question.schema },
@@ -42,7 +46,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
     expires_at: time(approval.expiresAt),
     decided_at: time(approval.decidedAt),
     decided_by: approval.decidedBy,
-    decided_channel: approval.decidedVia ?? null,
+    decided_channel: approval.decidedVia,
     reason: approval.reason,
     consumed_at: time(approval.consumedAt),
     host: approval.supervised?.host ?? null,
@@ -55,7 +59,7 @@ export function approvalView(approval: Approval, { isMasked = false }: { isMaske
 }
 
 /** Of a change by an agent elsewhere. */
-function changeView({ supervised }: Approval) {
+function changeView({ supervised }: Approval): wire.Change | null {
   const change = supervised?.change ?? null
   if (supervised === undefined || change === null) return null
   return {
@@ -78,7 +82,7 @@ function responseOf({ kind, response }: Approval): unknown {
   return kind === 'question' ? JSON.parse(response) : response
 }
 
-export const shownView = ({ arguments: args, warnings }: ShownCall) => ({
+export const shownView = ({ arguments: args, warnings }: ShownCall): wire.ShownCall => ({
   arguments: args.map(({ name, text, isJson, isSecret, hidden, bytes, cut }) => ({
     name,
     text,
@@ -91,7 +95,7 @@ export const shownView = ({ arguments: args, warnings }: ShownCall) => ({
   warnings,
 })
 
-export const editCheckView = ({ problems, risk, shown, changes, preview, change }: EditCheck) => ({
+export const editCheckView = ({ problems, risk, shown, changes, preview, change }: EditCheck): wire.EditCheck => ({
   ok: problems.length === 0,
   problems,
   risk,
@@ -110,13 +114,13 @@ export const editCheckView = ({ problems, risk, shown, changes, preview, change 
         },
 })
 
-export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boolean } = {}) {
+export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boolean } = {}): wire.Grant {
   const where = Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)]))
   return {
     grant_id: grant.id,
     agent: grant.agent,
     tool: grant.tool,
-    effect: grant.effect ?? ('allow' as const),
+    effect: grant.effect ?? 'allow',
     where: isMasked ? maskEntries(where) : where,
     session_id: grant.sessionId,
     granted_by: grant.grantedBy,

@@ -136,7 +136,7 @@ describe('GET /approvals', () => {
         tool_call_id: expect.stringMatching(/^call_/),
         answerable_by: 'owner',
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-        policy_version: expect.stringMatching(/^2-[0-9a-f]{64}-[0-9a-f]{64}$/),
+        policy_version: expect.stringMatching(/^[0-9a-f]{64}-[0-9a-f]{64}$/),
         before_hash: null,
         after_hash: null,
         created_at: expect.any(String),

@@ -10,6 +10,7 @@ import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { RevealSecret } from '../../../supervision/approvals/reveal-secret.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
+import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
 import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
@@ -39,6 +40,7 @@ interface ApprovalRoutesDeps {
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   const { engine, approvals, readDiff, noteShown, revealSecret } = deps
   const recordViews = createRecordViews(engine)
+  const answerApproval = createAnswerApproval(approvals)
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | null> {
@@ -93,8 +95,13 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
-    const decision = decodeDecision(await request.json())
-    const { approval, run } = await approvals.decide(by, id, decision, request.correlationId)
+    const { decision, reason, ...more } = decodeDecision(await request.json())
+    const given = {
+      action: decision === 'respond' ? 'answer' : decision,
+      ...(reason === undefined ? {} : { text: reason }),
+      decision: more,
+    } as const
+    const { record: approval, run } = await answerApproval(by, id, given, request.correlationId)
     reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
     reply.json(200, { ...encode(request, approval), view: await recordViews.one(approval) })
   }

@@ -1,153 +1,47 @@
+// What the routes of approvals answer.
+
 import { z } from 'zod'
 import { approvalStatuses } from '../../../domain/records/record.ts'
-import { ViewSchema } from '../records/schema.ts'
-
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
-
-/** As in agent.yaml: a value, a list of values, a glob, or a comparison. */
-const ConditionSchema: z.ZodType<Condition> = z.lazy(() =>
-  z.union([
-    scalar,
-    z.array(scalar).min(1),
-    z.strictObject({ equals: scalar }),
-    z.strictObject({ one_of: z.array(scalar).min(1) }),
-    z.strictObject({ matches: z.string() }),
-    z.strictObject({ path: z.string() }),
-    z.strictObject({ above: z.number() }),
-    z.strictObject({ below: z.number() }),
-    z.strictObject({ not: ConditionSchema }),
-  ]),
-)
-
-type Scalar = string | number | boolean | null
-export type Condition =
-  | Scalar
-  | Scalar[]
-  | { equals: Scalar }
-  | { one_of: Scalar[] }
-  | { matches: string }
-  | { path: string }
-  | { above: number }
-  | { below: number }
-  | { not: Condition }
-
-/** Ten years. */
-const MAX_SECONDS = 315_360_000
-
-export const DecisionSchema = z.strictObject({
-  decision: z
-    .enum(['approve', 'reject', 'respond'])
-    .describe(
-      "`respond`: gives a result in the tool's place, or the answer to a question. The tool does not run for it.",
-    ),
-  result: z
-    .unknown()
-    .optional()
-    .describe('With `respond`: any JSON value. The answer to a question must fit its `schema`.'),
-  digest: z
-    .string()
-    .max(200)
-    .optional()
-    .describe(
-      '`digest` of the approval that was shown. If the call has changed since, the answer is `approval_changed`.',
-    ),
-  looked_at: z
-    .strictObject({
-      whole: z.boolean().describe('Everything was on the screen.'),
-      not_seen: z
-        .array(
-          z.strictObject({
-            name: z.string().max(10_000),
-            shown: z.int().min(0).describe('Bytes.'),
-            total: z.int().min(0).describe('Bytes.'),
-          }),
-        )
-        .max(100)
-        .optional()
-        .describe('The values of which only a part was shown.'),
-    })
-    .optional()
-    .describe('What the person had on their screen. It goes into the audit trail.'),
-  reason: z.string().max(2_000).optional(),
-  arguments: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Replace all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
-  force: z
-    .boolean()
-    .optional()
-    .describe('With the kind `diff`: the change may overwrite the file although it has changed meanwhile.'),
-  content: z
-    .string()
-    .max(5_000_000)
-    .optional()
-    .describe(
-      'With the kind `diff`: the whole file as it should be. The answer is `approval_changed` with the new diff and its digest; approve that.',
-    ),
-  remember: z
-    .enum(['session', 'always'])
-    .optional()
-    .describe(
-      'Decide about similar calls in the same way from now on, allow or refuse: in this session (15 minutes), or in all sessions (until the grant is revoked).',
-    ),
-  grant: z
-    .strictObject({
-      where: z
-        .record(z.string(), ConditionSchema)
-        .optional()
-        .describe('Which calls are similar, by argument. Default: all arguments are equal.'),
-      seconds: z
-        .number()
-        .int()
-        .positive()
-        .max(MAX_SECONDS)
-        .nullable()
-        .optional()
-        .describe('null: until the grant is revoked.'),
-    })
-    .optional()
-    .describe('The scope of `remember`.'),
-})
-
-export const EditSchema = z.strictObject({
-  arguments: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('In place of all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
-  content: z.string().max(5_000_000).optional().describe('With the kind `diff`: the whole file as it should be.'),
-})
-
-export const RevealSchema = z.strictObject({
-  name: z.string().max(20_000).describe('Name of an argument, as `shown.arguments` has it.'),
-})
+import { exampleApprovalView, RecordViewSchema } from '../records/schema.ts'
 
 const time = z.iso.datetime()
 
-export const ShownSchema = z
-  .strictObject({
-    arguments: z.array(
-      z.strictObject({
-        name: z.string().describe('With marks, as in `text`.'),
-        text: z
-          .string()
-          .describe(
-            'Everything, with every hidden character marked, as `<U+202E>`, and with secrets masked. Line breaks stay.',
-          ),
-        json: z.boolean().describe('The value is no text: `text` is its JSON over several lines.'),
-        secret: z.boolean().describe('Something in it is masked. `POST /approvals/{id}/reveal` shows it.'),
-        hidden: z.int().min(0).describe('How many hidden characters it has.'),
-        bytes: z.int().min(0).describe('Size of the whole text, without marks.'),
-        cut: z
-          .strictObject({ shown_bytes: z.int().min(0), sha256: z.string() })
-          .nullable()
-          .describe('Set if `text` is only the beginning. The hash is of the whole text, without marks.'),
-      }),
+export const ShownArgumentSchema = z.strictObject({
+  name: z.string().describe('With marks, as in `text`.'),
+  text: z
+    .string()
+    .describe(
+      'Everything, with every hidden character marked, as `<U+202E>`, and with secrets masked. Line breaks stay.',
     ),
+  json: z.boolean().describe('The value is no text: `text` is its JSON over several lines.'),
+  secret: z.boolean().describe('Something in it is masked. `POST /approvals/{id}/reveal` shows it.'),
+  hidden: z.int().min(0).describe('How many hidden characters it has.'),
+  bytes: z.int().min(0).describe('Size of the whole text, without marks.'),
+  cut: z
+    .strictObject({ shown_bytes: z.int().min(0), sha256: z.string() })
+    .nullable()
+    .describe('Set if `text` is only the beginning. The hash is of the whole text, without marks.'),
+})
+export type ShownArgument = z.output<typeof ShownArgumentSchema>
+
+const exampleShown = {
+  arguments: [
+    { name: 'to', text: 'bob@example.com', json: false, secret: false, hidden: 0, bytes: 15, cut: null },
+    { name: 'api_key', text: '[masked]', json: false, secret: true, hidden: 0, bytes: 8, cut: null },
+  ],
+  warnings: [],
+}
+
+export const ShownCallSchema = z
+  .strictObject({
+    arguments: z.array(ShownArgumentSchema),
     warnings: z.array(z.string()).describe('What a person may overlook. One sentence each.'),
   })
-  .meta({ id: 'ShownCall' })
+  .meta({ id: 'ShownCall', example: exampleShown })
+/** Everything that would run, with secrets masked and every hidden character marked. */
+export type ShownCall = z.output<typeof ShownCallSchema>
 
-const ChangeSchema = z
+export const ChangeSchema = z
   .strictObject({
     file_path: z.string().describe('Relative to the workspace.'),
     kind: z.enum(['create', 'modify', 'delete']),
@@ -161,12 +55,55 @@ const ChangeSchema = z
     not_applied: z.string().nullable().describe('Why it was not written after all.'),
   })
   .meta({ id: 'Change' })
+/** What a change by an agent elsewhere does to one file. */
+export type Change = z.output<typeof ChangeSchema>
 
 export const nobodyWaits = time
   .nullable()
   .describe(
     'Since when no call of the agent waits for the answer: it was cancelled, or its program has ended. Null: one waits, or the agent was told to ask again.',
   )
+
+export const exampleApproval = {
+  approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+  status: 'pending',
+  kind: 'tool_call',
+  title: 'send_email: POST https://mail.example.com/send',
+  description: 'to: bob@example.com',
+  action: 'POST https://mail.example.com/send',
+  preview: null,
+  question: null,
+  response: null,
+  risk: 'high',
+  tool: 'send_email',
+  arguments: { to: 'bob@example.com' },
+  edited_arguments: null,
+  agent: 'assistant',
+  session_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
+  run_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
+  continuation_run_id: null,
+  tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ae',
+  answerable_by: 'operator',
+  digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  policy_version:
+    '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752-9b74c9897bac770ffc029102a200c5de4f8f26f66e6e8a1c2c3a7c9a0a0b6d11',
+  before_hash: null,
+  after_hash: null,
+  created_at: '2026-11-15T09:00:00.000Z',
+  expires_at: '2026-11-15T10:00:00.000Z',
+  decided_at: null,
+  decided_by: null,
+  decided_channel: null,
+  nobody_waits_since: null,
+  reason: null,
+  consumed_at: null,
+  host: null,
+  change: null,
+  edited: false,
+  quorum: 1,
+  decisions: [],
+  view: exampleApprovalView,
+}
 
 export const ApprovalSchema = z
   .strictObject({
@@ -231,16 +168,18 @@ export const ApprovalSchema = z
     decisions: z
       .array(z.strictObject({ by: z.string(), at: time, channel: z.string() }))
       .describe('Where several people have to say yes: the yeses so far. Empty otherwise.'),
-    view: ViewSchema,
+    view: RecordViewSchema,
   })
-  .meta({ id: 'Approval' })
+  .meta({ id: 'Approval', example: exampleApproval })
+/** A tool call that waits or waited for a person, or a question that its tool asks. Times are ISO 8601. */
+export type Approval = z.output<typeof ApprovalSchema>
 
 export const EditCheckSchema = z
   .strictObject({
     ok: z.boolean().describe('The edit can be approved.'),
     problems: z.array(z.string()).describe('Why it cannot be.'),
     risk: z.enum(['low', 'high', 'critical']).describe('Of what would run.'),
-    shown: ShownSchema.describe('What would run.'),
+    shown: ShownCallSchema.describe('What would run.'),
     changes: z
       .array(z.strictObject({ name: z.string(), before: z.string().nullable(), after: z.string().nullable() }))
       .describe('The arguments that differ, as they are shown. Null: there is none of this name.'),
@@ -258,24 +197,46 @@ export const EditCheckSchema = z
       .nullable()
       .describe('With `content`.'),
   })
-  .meta({ id: 'EditCheck' })
+  .meta({
+    id: 'EditCheck',
+    example: {
+      ok: true,
+      problems: [],
+      risk: 'high',
+      shown: exampleShown,
+      changes: [{ name: 'to', before: 'bob@example.com', after: 'eve@example.com' }],
+      preview: null,
+      change: null,
+    },
+  })
+/** What would come of an edit. */
+export type EditCheck = z.output<typeof EditCheckSchema>
 
 /** A diff may be large, so lists do without it. */
 export const ShownApprovalSchema = ApprovalSchema.extend({
-  diff: z.string().optional().describe('With the kinds `diff` and `policy`: the exact text of the change.'),
-  shown_diff: z.string().optional().describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
+  diff: z.string().exactOptional().describe('With the kinds `diff` and `policy`: the exact text of the change.'),
+  shown_diff: z
+    .string()
+    .exactOptional()
+    .describe('The same for people: every hidden character is marked, as `<U+202E>`.'),
   edit_diff: z
     .string()
     .nullable()
-    .optional()
+    .exactOptional()
     .describe('From what the agent proposed to what an operator made of it, with marks. Null: nobody edited it.'),
-  shown: ShownSchema.describe('What would run, for the person who decides.'),
+  shown: ShownCallSchema.describe('What would run, for the person who decides.'),
   content: z
     .string()
     .nullable()
-    .optional()
+    .exactOptional()
     .describe('With `include=content`: the whole text after the change. Null: the change deletes the file.'),
-}).meta({ id: 'ShownApproval' })
+}).meta({ id: 'ShownApproval', example: { ...exampleApproval, shown: exampleShown } })
+/** One approval, with the diff of a change. */
+export type ShownApproval = z.output<typeof ShownApprovalSchema>
+
+export const RevealedSchema = z
+  .strictObject({ name: z.string(), text: z.string() })
+  .meta({ example: { name: 'api_key', text: 'sk-0123' } })
 
 export const GrantSchema = z
   .strictObject({
@@ -290,4 +251,19 @@ export const GrantSchema = z
     created_at: time,
     expires_at: time.nullable(),
   })
-  .meta({ id: 'Grant' })
+  .meta({
+    id: 'Grant',
+    example: {
+      grant_id: '0192f3a1-7b2c-7def-8abc-0123456789af',
+      agent: 'assistant',
+      tool: 'send_email',
+      effect: 'allow',
+      where: { to: { matches: '*@example.com' } },
+      session_id: exampleApproval.session_id,
+      granted_by: 'operator',
+      approval_id: exampleApproval.approval_id,
+      created_at: '2026-11-15T09:01:00.000Z',
+      expires_at: '2026-11-15T09:16:00.000Z',
+    },
+  })
+export type Grant = z.output<typeof GrantSchema>

@@ -9,6 +9,7 @@ import type { AuditQuery, AuditTrail, ReadEntry } from '../../../supervision/ove
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem, timeIn } from '../../shared/request/page.ts'
 import { describeAudit, describeChain } from './describe.ts'
+import type { AuditChain, AuditEntry } from './schema.ts'
 
 export interface AuditRoutesDeps {
   trail: AuditTrail
@@ -40,14 +41,15 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
 
   async function showChain(_request: Request, reply: Reply): Promise<void> {
     const { brokenAt, checkedAt, chains, lastTie, ...state } = await chain(WAIT_MS)
-    await reply.jsonPieces(200, {
+    const body: AuditChain = {
       ...state,
       broken_at: brokenAt,
       checked_at: checkedAt === null ? null : isoTime(checkedAt),
       last_tie:
         lastTie === null ? null : { chain: lastTie.chain, seq: lastTie.n, hash: lastTie.hash, at: isoTime(lastTie.at) },
       chains: chains.map(({ isWhole, ...one }) => ({ ...one, is_whole: isWhole })),
-    })
+    }
+    await reply.jsonPieces(200, body)
   }
 
   const shared = { method: 'GET', door: null, role: 'operator', body: 'none' } as const
@@ -88,7 +90,7 @@ function seqIn(before: string): number {
 }
 
 /** Names come from agents and their clients, so hidden characters are marked. */
-function entryView({ seq, hash, record }: ReadEntry) {
+function entryView({ seq, hash, record }: ReadEntry): AuditEntry {
   const details = isRecord(record.details) ? record.details : {}
   return {
     seq,

@@ -24,6 +24,7 @@ describe('the routes of channels', () => {
       channels: [
         {
           name: 'webhook:pager',
+          title: 'Webhooks',
           surface: 'remote',
           set_up: true,
           waiting: 0,

@@ -3,11 +3,13 @@
 import { z } from 'zod'
 import type { ChannelState, Replay } from '../../../domain/channel-state.ts'
 import { isoTime } from '../../../domain/clock.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { feedId, parseCursor } from '../events/cursor.ts'
 import { feedTag } from '../events/describe.ts'
 import { decodeBody } from '../supervision/decode.ts'
+import { type Channel, ChannelSchema, type Replayed, ReplayedSchema, ReplaySchema } from './schema.ts'
 
 interface ChannelRoutesDeps {
   channelDesk: {
@@ -16,49 +18,10 @@ interface ChannelRoutesDeps {
   }
 }
 
-const ChannelSchema = z
-  .strictObject({
-    name: z.string().describe('Such as `slack:C012AB3CD`, `ntfy:ada`, `push:ada`, `webhook:pager` or `bell`.'),
-    surface: z.enum(['local', 'remote']),
-    set_up: z.boolean().describe('False: it reaches nobody yet, such as Web Push before a browser has subscribed.'),
-    waiting: z.number().int().describe('Items that wait to be shown.'),
-    missed: z.number().int().describe('Items that it could not show one by one, and has not summed up yet.'),
-    last_shown_at: z.iso.datetime().nullable().describe('When it last showed something; null: not since the start.'),
-    trouble: z.string().nullable().describe('Why nobody is reached there just now; null: it works.'),
-  })
-  .meta({ id: 'Channel' })
-
-const ReplaySchema = z.strictObject({
-  after: z
-    .string()
-    .max(64)
-    .describe('The id of a feed item, such as `f.12`: what the channel has shown after it is shown once more.'),
-})
-
-const example = {
-  name: 'webhook:pager',
-  surface: 'remote',
-  set_up: true,
-  waiting: 3,
-  missed: 0,
-  last_shown_at: '2026-11-15T09:00:00.000Z',
-  trouble: null,
-}
-
 const describeList: RouteDescription = {
   tag: feedTag,
   description: 'The channels to operators that this server was started with.',
-  responses: {
-    200: {
-      description: 'The channels.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ channels: z.array(ChannelSchema) }),
-          example: { channels: [example] },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('The channels.', z.strictObject({ channels: z.array(ChannelSchema) })) },
   errors: ['storage_failed'],
 }
 
@@ -68,21 +31,7 @@ const describeReplay: RouteDescription = {
     'For a receiver of webhooks that has lost something. The messages have the ids that they had, so a receiver can drop those that it knows. At most 256 wait at the same time: if `has_more` is true, go on later from `cursor`.',
   params: { name: z.string().describe('Name of the channel.') },
   body: { schema: ReplaySchema, examples: { since: { after: 'f.12' } } },
-  responses: {
-    202: {
-      description: 'They are on their way.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({
-            replayed: z.number().int().describe('How many items are shown once more.'),
-            cursor: z.string(),
-            has_more: z.boolean(),
-          }),
-          example: { replayed: 7, cursor: 'f.21', has_more: false },
-        },
-      },
-    },
-  },
+  responses: { 202: answer('They are on their way.', ReplayedSchema) },
   errors: ['invalid_request', 'malformed_id', 'record_not_found', 'events_gone', 'storage_full', 'storage_failed'],
 }
 
@@ -96,7 +45,8 @@ export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[]
     const { name = '' } = request.params
     const { replayed, upTo, hasMore } = await channelDesk.replay(name, parseCursor(after).feed)
     request.log.info('items are shown once more', { channel: name, after, replayed })
-    reply.json(202, { replayed, cursor: feedId(upTo), has_more: hasMore })
+    const body: Replayed = { replayed, cursor: feedId(upTo), has_more: hasMore }
+    reply.json(202, body)
   }
 
   const shared = { door: null, role: 'operator' } as const
@@ -122,8 +72,18 @@ export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[]
   ]
 }
 
-export const channelView = ({ name, surface, isSetUp, waiting, missed, lastShownAt, trouble }: ChannelState) => ({
+export const channelView = ({
   name,
+  title,
+  surface,
+  isSetUp,
+  waiting,
+  missed,
+  lastShownAt,
+  trouble,
+}: ChannelState): Channel => ({
+  name,
+  title,
   surface,
   set_up: isSetUp,
   waiting,

@@ -1,44 +1,19 @@
 import { z } from 'zod'
+import { answer } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import { NewChallengeSchema, NewCodeSchema, NewPasskeySchema, NothingSchema, SignInSchema } from './request-schema.ts'
 import {
   ChallengeSchema,
   CodeSchema,
   DeviceSchema,
   MeSchema,
-  NewChallengeSchema,
-  NewCodeSchema,
-  NewPasskeySchema,
-  NothingSchema,
   PasskeySchema,
   PasskeysSchema,
   SignedInSchema,
-  SignInSchema,
   WhoSchema,
 } from './schema.ts'
 
 const tag = 'Console sign-in'
-
-const exampleDevice = {
-  device_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-  user: 'operator',
-  label: 'Firefox on the laptop',
-  created_at: '2026-11-15T09:00:00.000Z',
-  last_used_at: '2026-11-15T09:00:00.000Z',
-  expires_at: '2026-11-15T21:00:00.000Z',
-  kept: false,
-  current: true,
-}
-const examplePasskey = {
-  passkey_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
-  user: 'operator',
-  label: 'Laptop',
-  created_at: '2026-11-15T09:00:00.000Z',
-  last_used_at: null,
-}
-const exampleChallenge = {
-  challenge_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
-  options: { challenge: 'q1pG8bU2d6g', rpId: 'localhost', userVerification: 'required', allowCredentials: [] },
-}
 
 const proofHeader = {
   'X-Passkey': z
@@ -46,11 +21,6 @@ const proofHeader = {
     .optional()
     .describe('Once somebody has a passkey: base64url of {"challenge_id", "response"}, a proof for exactly this.'),
 }
-
-const answer = (description: string, schema: z.ZodType, example: unknown) => ({
-  description,
-  content: { 'application/json': { schema, example } },
-})
 
 const stored = ['storage_full', 'storage_failed'] as const
 
@@ -67,11 +37,7 @@ export const describeSignIn: RouteDescription = {
     },
   },
   responses: {
-    200: answer('The device is signed in.', SignedInSchema, {
-      token: 'qd_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCde',
-      user: 'operator',
-      device: exampleDevice,
-    }),
+    200: answer('The device is signed in.', SignedInSchema),
   },
   errors: [
     'invalid_request',
@@ -90,7 +56,7 @@ export const describeWho: RouteDescription = {
   description:
     'For pages that do not know yet whether somebody is signed in, for example by a proxy in front of this server. It needs no token and refuses nobody.',
   responses: {
-    200: answer('Who asks.', WhoSchema, { user: 'corp:ada', role: 'operator', signed_in_by: 'proxy' }),
+    200: answer('Who asks.', WhoSchema),
   },
   errors: [],
 }
@@ -106,21 +72,7 @@ export const describeSignOut: RouteDescription = {
 export const describeMe: RouteDescription = {
   tag,
   responses: {
-    200: answer('Who asks, and what this server is.', MeSchema, {
-      user: 'operator',
-      owner: 'local_user',
-      role: 'operator',
-      admin: true,
-      signed_in_by: 'device',
-      groups: [],
-      email: null,
-      device: exampleDevice,
-      passkeys: { registered: 1, mine: 1, possible: true, why_not: null },
-      version: '1.0.0',
-      program: { name: 'npx quarterdeck', data_dir_flag: ' --data-dir data' },
-      agent: 'assistant',
-      operators: ['local_user'],
-    }),
+    200: answer('Who asks, and what this server is.', MeSchema),
   },
   errors: [],
 }
@@ -129,9 +81,7 @@ export const describeDevices: RouteDescription = {
   tag,
   description: 'Your own, oldest first. An admin sees all.',
   responses: {
-    200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) }), {
-      devices: [exampleDevice],
-    }),
+    200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) })),
   },
   errors: [],
 }
@@ -151,11 +101,7 @@ export const describeCode: RouteDescription = {
   headers: proofHeader,
   body: { schema: NewCodeSchema, examples: { 'for me': {}, 'for Ada': { user: 'ada' } } },
   responses: {
-    201: answer('The code. It is never shown again.', CodeSchema, {
-      code: 'nQ2cSgm3vXrVlxk3sGv1Fw',
-      url: 'http://localhost:8000/console#code=nQ2cSgm3vXrVlxk3sGv1Fw',
-      expires_at: '2026-11-15T09:05:00.000Z',
-    }),
+    201: answer('The code. It is never shown again.', CodeSchema),
   },
   errors: ['invalid_request', 'forbidden', 'passkey_required', ...stored],
 }
@@ -164,7 +110,7 @@ export const describePasskeys: RouteDescription = {
   tag,
   description: 'Your own, oldest first. An admin sees all.',
   responses: {
-    200: answer('The passkeys.', PasskeysSchema, { passkeys: [examplePasskey], possible: true, why_not: null }),
+    200: answer('The passkeys.', PasskeysSchema),
   },
   errors: [],
 }
@@ -173,7 +119,7 @@ export const describePasskeyOptions: RouteDescription = {
   tag,
   description: 'What `navigator.credentials.create` needs for a new passkey.',
   body: { schema: NothingSchema, examples: { nothing: {} } },
-  responses: { 200: answer('The options.', ChallengeSchema, exampleChallenge) },
+  responses: { 200: answer('The options.', ChallengeSchema) },
   errors: ['invalid_request'],
 }
 
@@ -186,7 +132,7 @@ export const describeAddPasskey: RouteDescription = {
     schema: NewPasskeySchema,
     examples: {
       laptop: {
-        challenge_id: exampleChallenge.challenge_id,
+        challenge_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
         label: 'Laptop',
         response: {
           id: 'AQIDBA',
@@ -197,7 +143,7 @@ export const describeAddPasskey: RouteDescription = {
       },
     },
   },
-  responses: { 201: answer('The passkey.', PasskeySchema, examplePasskey) },
+  responses: { 201: answer('The passkey.', PasskeySchema) },
   errors: ['invalid_request', 'code_invalid', 'conflict', 'limit', 'passkey_required', ...stored],
 }
 
@@ -238,6 +184,6 @@ export const describeChallenge: RouteDescription = {
       'a new device': { for: { kind: 'device_code' } },
     },
   },
-  responses: { 200: answer('The options.', ChallengeSchema, exampleChallenge) },
+  responses: { 200: answer('The options.', ChallengeSchema) },
   errors: ['invalid_request', 'passkey_required'],
 }

@@ -8,8 +8,9 @@ import { isSamePerson, refuseForOthers, refuseUnknownOwner, viaOf } from '../../
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser, signedInBy } from './encode.ts'
+import { NewCodeSchema, NothingSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import { NewCodeSchema, NothingSchema } from './schema.ts'
+import type { Code, Me } from './schema.ts'
 
 export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, base, publicUrl, about, clock } = deps
@@ -47,13 +48,13 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const { user } = by
     const device = (await devices.list()).find(({ id }) => id === request.principal.tokenId)
     const { whyNot } = consolePlace(request.raw, publicUrl)
-    reply.json(200, {
+    const body: Me = {
       user,
       owner: request.principal.owner,
       role: 'operator',
       admin: operators.isAdmin(user, by),
       signed_in_by: signedInBy(request.principal) ?? 'token',
-      groups: request.principal.groups ?? [],
+      groups: [...(request.principal.groups ?? [])],
       email: request.principal.email ?? null,
       device: device === undefined ? null : deviceView(device, request.principal),
       passkeys: {
@@ -65,8 +66,9 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
       version: about.version,
       program: { name: about.program.name, data_dir_flag: about.program.dataDirFlag },
       agent: about.agent,
-      operators: about.operators,
-    })
+      operators: [...about.operators],
+    }
+    reply.json(200, body)
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
@@ -98,7 +100,8 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const details = { user: shownUser(owner), ...viaOf(by), ...proof }
     await audit(deviceRecord(clock.now(), 'device_code_made', by.user, details))
     const { text, expiresAt } = await codes.make({ user: owner, isVouched })
-    reply.json(201, { code: text, url: `${base}/console#code=${text}`, expires_at: isoTime(expiresAt) })
+    const body: Code = { code: text, url: `${base}/console#code=${text}`, expires_at: isoTime(expiresAt) }
+    reply.json(201, body)
   }
 
   return { signOut, who, me, list, revoke, makeCode }

@@ -4,11 +4,12 @@ import { LOCAL_USER } from '../../../domain/session.ts'
 import { type Device, expiresAt } from '../../../http/auth/console/devices.ts'
 import type { Passkey } from '../../../http/auth/console/passkeys.ts'
 import type { Principal } from '../../../http/route.ts'
+import type * as wire from './schema.ts'
 
 /** The tokens of a first start name no user: their operator is on record as `operator`. */
 export const shownUser = (owner: string): string => (owner === LOCAL_USER ? 'operator' : owner)
 
-export const deviceView = (device: Device, { tokenId }: Pick<Principal, 'tokenId'>) => ({
+export const deviceView = (device: Device, { tokenId }: Pick<Principal, 'tokenId'>): wire.Device => ({
   device_id: device.id,
   user: shownUser(device.user),
   label: device.label,
@@ -19,7 +20,7 @@ export const deviceView = (device: Device, { tokenId }: Pick<Principal, 'tokenId
   current: device.id === tokenId,
 })
 
-export const passkeyView = ({ id, user, label, createdAt, lastUsedAt }: Passkey) => ({
+export const passkeyView = ({ id, user, label, createdAt, lastUsedAt }: Passkey): wire.Passkey => ({
   passkey_id: id,
   user: shownUser(user),
   label,
@@ -28,7 +29,7 @@ export const passkeyView = ({ id, user, label, createdAt, lastUsedAt }: Passkey)
 })
 
 /** Null: nobody has said who the caller is. */
-export function signedInBy({ hasToken, source, isConsole }: Principal): 'token' | 'device' | 'oidc' | 'proxy' | null {
+export function signedInBy({ hasToken, source, isConsole }: Principal): wire.Who['signed_in_by'] {
   if (!hasToken) return null
   return source ?? (isConsole ? 'device' : 'token')
 }

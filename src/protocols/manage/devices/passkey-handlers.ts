@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -11,8 +10,9 @@ import { callerOf } from '../../shared/request/caller.ts'
 import { decodeDecision } from '../approvals/decode.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, passkeyView, shownUser } from './encode.ts'
+import { NewChallengeSchema, NewPasskeySchema, NothingSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import { NewChallengeSchema, NewPasskeySchema, NothingSchema } from './schema.ts'
+import type { PasskeyList, ProofPurpose as WantedProof } from './schema.ts'
 
 export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps
@@ -24,7 +24,8 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   async function list(request: Request, reply: Reply): Promise<void> {
     const { whyNot } = consolePlace(request.raw, publicUrl)
     const found = await visible(callerOf(request.principal))
-    reply.json(200, { passkeys: found.map(passkeyView), possible: whyNot === null, why_not: whyNot })
+    const body: PasskeyList = { passkeys: found.map(passkeyView), possible: whyNot === null, why_not: whyNot }
+    reply.json(200, body)
   }
 
   async function options(request: Request, reply: Reply): Promise<void> {
@@ -98,7 +99,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   return { list, options, add, remove, challenge }
 }
 
-type WantedDecision = Extract<z.infer<typeof NewChallengeSchema>['for'], { kind: 'decision' }>
+type WantedDecision = Extract<WantedProof, { kind: 'decision' }>
 
 /** The same words as in the decision itself, read in the same way. */
 function decisionPurpose({ kind: _, approval_id, decision, digest, ...brought }: WantedDecision): ProofPurpose {

@@ -1,23 +1,20 @@
+// What the routes of devices and passkeys answer, and what a proof with a passkey is for.
+
 import { z } from 'zod'
-import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
-import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
-import { DecisionSchema } from '../approvals/schema.ts'
+import { DecisionSchema } from '../approvals/decision-schema.ts'
 
 const time = z.iso.datetime()
-const label = z
-  .string()
-  .regex(/^[^\p{C}]{0,100}$/u, 'Send at most 100 printable characters.')
-  .exactOptional()
 
-export const SignInSchema = z.strictObject({
-  code: z
-    .string()
-    .max(200)
-    .exactOptional()
-    .describe('From the line that the start prints, or from another device. Left out: send the operator’s token.'),
-  label: label.describe('Your name for this browser.'),
-  keep: z.boolean().exactOptional().describe('Stay signed in for 30 days without use, not only for 12 hours.'),
-})
+const exampleDevice = {
+  device_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+  user: 'operator',
+  label: 'Firefox on the laptop',
+  created_at: '2026-11-15T09:00:00.000Z',
+  last_used_at: '2026-11-15T09:00:00.000Z',
+  expires_at: '2026-11-15T21:00:00.000Z',
+  kept: false,
+  current: true,
+}
 
 export const DeviceSchema = z
   .strictObject({
@@ -30,13 +27,23 @@ export const DeviceSchema = z
     kept: z.boolean(),
     current: z.boolean().describe('It is the one that asks.'),
   })
-  .meta({ id: 'Device' })
+  .meta({ id: 'Device', example: exampleDevice })
+export type Device = z.output<typeof DeviceSchema>
 
-export const SignedInSchema = z.strictObject({
-  token: z.string().describe('A console token. It is never shown again.'),
-  user: z.string(),
-  device: DeviceSchema,
-})
+export const SignedInSchema = z
+  .strictObject({
+    token: z.string().describe('A console token. It is never shown again.'),
+    user: z.string(),
+    device: DeviceSchema,
+  })
+  .meta({
+    example: {
+      token: 'qd_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCde',
+      user: 'operator',
+      device: exampleDevice,
+    },
+  })
+export type SignedIn = z.output<typeof SignedInSchema>
 
 /** Who or what said who the caller is. */
 const signedInBy = ['token', 'device', 'oidc', 'proxy'] as const
@@ -47,7 +54,9 @@ export const WhoSchema = z
     role: z.enum(['public', 'user', 'operator']).describe('What they may do: nothing, talk, or decide too.'),
     signed_in_by: z.enum(signedInBy).nullable(),
   })
-  .meta({ id: 'Who' })
+  .meta({ id: 'Who', example: { user: 'corp:ada', role: 'operator', signed_in_by: 'proxy' } })
+/** Whether somebody is signed in, and by what. */
+export type Who = z.output<typeof WhoSchema>
 
 export const MeSchema = z
   .strictObject({
@@ -81,23 +90,41 @@ export const MeSchema = z
     agent: z.string().nullable().describe('The default agent.'),
     operators: z.array(z.string()),
   })
-  .meta({ id: 'Me' })
+  .meta({
+    id: 'Me',
+    example: {
+      user: 'operator',
+      owner: 'local_user',
+      role: 'operator',
+      admin: true,
+      signed_in_by: 'device',
+      groups: [],
+      email: null,
+      device: exampleDevice,
+      passkeys: { registered: 1, mine: 1, possible: true, why_not: null },
+      version: '1.0.0',
+      program: { name: 'npx quarterdeck', data_dir_flag: ' --data-dir data' },
+      agent: 'assistant',
+      operators: ['local_user'],
+    },
+  })
+export type Me = z.output<typeof MeSchema>
 
-export const NewCodeSchema = z.strictObject({
-  user: z
-    .string()
-    .regex(USER_NAME, `Send ${USER_NAME_TEXT}.`)
-    .exactOptional()
-    .describe(
-      'Who signs in with it. Default: you. Somebody whom an identity provider signs in uses it to add a first passkey.',
-    ),
-})
-
-export const CodeSchema = z.strictObject({
-  code: z.string(),
-  url: z.string().describe('Opens the console and signs in.'),
-  expires_at: time,
-})
+export const CodeSchema = z
+  .strictObject({
+    code: z.string(),
+    url: z.string().describe('Opens the console and signs in.'),
+    expires_at: time,
+  })
+  .meta({
+    example: {
+      code: 'nQ2cSgm3vXrVlxk3sGv1Fw',
+      url: 'http://localhost:8000/console#code=nQ2cSgm3vXrVlxk3sGv1Fw',
+      expires_at: '2026-11-15T09:05:00.000Z',
+    },
+  })
+/** A code for a new device. */
+export type Code = z.output<typeof CodeSchema>
 
 export const PasskeySchema = z
   .strictObject({
@@ -107,13 +134,26 @@ export const PasskeySchema = z
     created_at: time,
     last_used_at: time.nullable(),
   })
-  .meta({ id: 'Passkey' })
+  .meta({
+    id: 'Passkey',
+    example: {
+      passkey_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
+      user: 'operator',
+      label: 'Laptop',
+      created_at: '2026-11-15T09:00:00.000Z',
+      last_used_at: null,
+    },
+  })
+export type Passkey = z.output<typeof PasskeySchema>
 
-export const PasskeysSchema = z.strictObject({
-  passkeys: z.array(PasskeySchema),
-  possible: z.boolean().describe('Browsers have passkeys for the address that was asked.'),
-  why_not: z.string().nullable(),
-})
+export const PasskeysSchema = z
+  .strictObject({
+    passkeys: z.array(PasskeySchema),
+    possible: z.boolean().describe('Browsers have passkeys for the address that was asked.'),
+    why_not: z.string().nullable(),
+  })
+  .meta({ example: { passkeys: [PasskeySchema.meta()?.example], possible: true, why_not: null } })
+export type PasskeyList = z.output<typeof PasskeysSchema>
 
 const options = z.record(z.string(), z.unknown())
 
@@ -122,33 +162,28 @@ export const ChallengeSchema = z
     challenge_id: z.string().describe('Valid once, for two minutes.'),
     options: options.describe('Of WebAuthn, as JSON.'),
   })
-  .meta({ id: 'PasskeyChallenge' })
+  .meta({
+    id: 'PasskeyChallenge',
+    example: {
+      challenge_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
+      options: { challenge: 'q1pG8bU2d6g', rpId: 'localhost', userVerification: 'required', allowCredentials: [] },
+    },
+  })
+/** `options` are for `PublicKeyCredential.parseRequestOptionsFromJSON`, or `parseCreationOptionsFromJSON` for a new passkey. */
+export type PasskeyChallenge = z.output<typeof ChallengeSchema>
 
-export const NothingSchema = z.strictObject({})
-
-export const NewPasskeySchema = z.strictObject({
-  challenge_id: z.string().max(64),
-  label: label.describe('Your name for this passkey.'),
-  response: AttestationSchema.describe('What `navigator.credentials.create` gave, as JSON.'),
-  code: z
-    .string()
-    .max(200)
-    .exactOptional()
-    .describe('For your first passkey, in place of a proof: a code that somebody with a passkey has made for you.'),
-})
-
-export const NewChallengeSchema = z.strictObject({
-  for: z.discriminatedUnion('kind', [
-    z.strictObject({
-      kind: z.literal('decision'),
-      approval_id: z.string().max(64),
-      digest: z.string().max(200).describe('Of what was shown.'),
-      decision: z.enum(['approve', 'respond']),
-      ...DecisionSchema.pick({ arguments: true, content: true, force: true, grant: true, remember: true, result: true })
-        .shape,
-    }),
-    z.strictObject({ kind: z.literal('device_code') }),
-    z.strictObject({ kind: z.literal('passkey') }),
-    z.strictObject({ kind: z.literal('token') }),
-  ]),
-})
+export const ProofPurposeSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('decision'),
+    approval_id: z.string().max(64),
+    digest: z.string().max(200).describe('Of what was shown.'),
+    decision: z.enum(['approve', 'respond']),
+    ...DecisionSchema.pick({ arguments: true, content: true, force: true, grant: true, remember: true, result: true })
+      .shape,
+  }),
+  z.strictObject({ kind: z.literal('device_code') }),
+  z.strictObject({ kind: z.literal('passkey') }),
+  z.strictObject({ kind: z.literal('token') }),
+])
+/** What a proof is for. It counts for nothing else. */
+export type ProofPurpose = z.output<typeof ProofPurposeSchema>

@@ -9,8 +9,9 @@ import { createWindowCounter } from '../../../http/auth/usage-limits.ts'
 import type { Request, Route } from '../../../http/route.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser } from './encode.ts'
+import { SignInSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import { SignInSchema } from './schema.ts'
+import type { SignedIn } from './schema.ts'
 
 /** As many wrong tokens as an address may send. */
 const WRONG_PER_MINUTE = 10
@@ -127,7 +128,8 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
     }
     request.log.info('a browser signed in', { device_id: device.id, user: by.user })
     const view = deviceView(device, { tokenId: device.id })
-    reply.json(200, { token, user: by.user, device: view })
+    const body: SignedIn = { token, user: by.user, device: view }
+    reply.json(200, body)
   }
 }
 

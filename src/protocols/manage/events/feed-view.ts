@@ -1,5 +1,6 @@
 import { isoTime } from '../../../domain/clock.ts'
 import type { FeedItem } from '../../../domain/feed.ts'
+import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { feedId } from './cursor.ts'
 
@@ -13,31 +14,11 @@ export function feedView(item: FeedItem) {
       return { ...head, kind: item.kind, ...subject }
     case 'run':
       return { ...head, kind: item.kind, run_id: item.id, parent_run_id: item.parentRunId, ...subject }
-    case 'wait':
-      return { ...head, ...standbyView(item), risk: item.risk, ...subject, ...waitStatus(item) }
+    case 'wait': {
+      const { kind, id } = recordKinds[item.type].wire
+      return { ...head, kind, [id]: item.id, risk: item.risk, ...subject, status: wireStatus(item.type, item.status) }
+    }
     default:
       return unreachable(item)
   }
 }
-
-type WaitItem = Extract<FeedItem, { kind: 'wait' }>
-
-function standbyView({ type, id }: WaitItem) {
-  switch (type) {
-    case 'approval':
-      return { kind: type, approval_id: id }
-    case 'prompt':
-      return { kind: type, prompt_id: id }
-    case 'standby':
-      return { kind: 'wait', wait_id: id }
-    case 'alert':
-      return { kind: type, alert_id: id }
-    default:
-      return unreachable(type)
-  }
-}
-
-/** An agent that stands by is `waiting`: only questions are `pending`. */
-const waitStatus = ({ type, status }: WaitItem) => ({
-  status: type === 'standby' && status === 'pending' ? 'waiting' : status,
-})

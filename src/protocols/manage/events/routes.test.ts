@@ -3,7 +3,7 @@ import { ulidOf } from '../../../domain/ids.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { type Frame, readSse, type SseReader } from '../../testing/sse-reader.ts'
-import { FeedItemSchema } from './describe.ts'
+import { FeedItemSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openDoors>>
 

@@ -2,21 +2,11 @@
 
 import { z } from 'zod'
 import { fileLimits, fileTypes } from '../../../domain/file.ts'
+import { exampleOf } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
+import { FileSchema } from './schema.ts'
 
 const tag = 'Files'
-
-const FileSchema = z
-  .strictObject({
-    file_id: z.string(),
-    mime_type: z
-      .enum(fileTypes)
-      .describe('The type, determined from the content. Other texts, such as JSON or HTML, are `text/plain`.'),
-    bytes: z.int(),
-    sha256: z.string(),
-    name: z.string(),
-  })
-  .meta({ id: 'File' })
 
 export const describeUpload: RouteDescription = {
   tag,
@@ -38,13 +28,7 @@ export const describeUpload: RouteDescription = {
       content: {
         'application/json': {
           schema: z.union([FileSchema, z.strictObject({ files: z.array(FileSchema) })]),
-          example: {
-            file_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-            mime_type: 'application/pdf',
-            bytes: 48_213,
-            sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-            name: 'report.pdf',
-          },
+          example: exampleOf(FileSchema),
         },
       },
     },

@@ -1,6 +1,7 @@
 import { type FileRecord, isImage } from '../../../domain/file.ts'
+import type { UploadedFile } from './schema.ts'
 
-export const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord) => ({
+export const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord): UploadedFile => ({
   file_id: id,
   mime_type: mimeType,
   bytes,

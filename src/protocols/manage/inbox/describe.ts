@@ -1,76 +1,11 @@
 // What the inbox takes and answers, for the document.
 
 import { z } from 'zod'
+import { wireKinds } from '../../../domain/records/record-kinds.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { exampleApproval } from '../approvals/describe.ts'
-import { ApprovalSchema } from '../approvals/schema.ts'
 import { feedTag } from '../events/describe.ts'
-import { ViewSchema } from '../records/schema.ts'
-import { examplePrompt } from '../supervision/describe-records.ts'
-import { AlertSchema, PromptSchema, StandbySchema } from '../supervision/schema.ts'
-
-const shared = {
-  id: z.string(),
-  session_id: z.string(),
-  owner: z.string(),
-  agent: z.string().describe('The agent, or the host of an agent elsewhere.'),
-  title: z.string().describe('What it is about, in one line: every hidden character is marked, as `<U+202E>`.'),
-  status: z.string().describe('As in its record.'),
-  risk: z.enum(['low', 'high', 'critical']).nullable().describe('Of an approval.'),
-  tool: z.string().nullable().describe('Of an approval.'),
-  host: z.string().nullable().describe('The host of an agent elsewhere, if one asks.'),
-  session_title: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime().nullable(),
-  decided_at: z.iso.datetime().nullable(),
-  decided_by: z.string().nullable(),
-  decided_channel: z.string().nullable(),
-  view: ViewSchema,
-}
-
-export const inboxKinds = ['approval', 'prompt', 'wait', 'alert'] as const
-
-export const InboxSchema = z.strictObject({
-  items: z.array(
-    z
-      .discriminatedUnion('kind', [
-        z.strictObject({
-          ...shared,
-          kind: z.literal('approval'),
-          approval: ApprovalSchema.omit({ view: true })
-            .meta({ id: 'ApprovalRecord' })
-            .describe('Answer it with `POST /approvals/{id}`.'),
-        }),
-        z.strictObject({
-          ...shared,
-          kind: z.literal('prompt'),
-          prompt: PromptSchema.omit({ view: true })
-            .meta({ id: 'PromptRecord' })
-            .describe('Answer it with `POST /prompts/{id}`.'),
-        }),
-        z.strictObject({
-          ...shared,
-          kind: z.literal('wait'),
-          wait: StandbySchema.omit({ view: true })
-            .meta({ id: 'WaitRecord' })
-            .describe('Answer it with `POST /waits/{id}`.'),
-        }),
-        z.strictObject({
-          ...shared,
-          kind: z.literal('alert'),
-          alert: AlertSchema.omit({ view: true })
-            .meta({ id: 'AlertRecord' })
-            .describe('Answer it with `POST /alerts/{id}/nudge`, `dismiss` or `stop`.'),
-        }),
-      ])
-      .meta({ id: 'InboxItem' }),
-  ),
-  cursor: z.string().describe('Send it to `GET /inbox/events` as `after`: that stream goes on where this list ends.'),
-})
-
-const withoutView = <T extends { view: unknown }>({ view: _, ...rest }: T) => rest
-
-const { session_id, agent, created_at, expires_at } = exampleApproval
+import { InboxSchema } from './schema.ts'
 
 export const describeInbox: RouteDescription = {
   tag: feedTag,
@@ -78,7 +13,7 @@ export const describeInbox: RouteDescription = {
     'Everything that waits for a person, in all sessions, or with `status=done` what nobody has to answer any more. Newest first, by the time at which it was asked.',
   query: {
     status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
-    kind: z.enum(inboxKinds).optional(),
+    kind: z.enum(wireKinds).optional(),
     owner: z.string().optional().describe('Only in sessions of this owner.'),
     session: z.string().optional().describe('Only in this session: a UUID or a ULID.'),
     risk: z.enum(['low', 'high', 'critical']).optional().describe('Only approvals of this risk.'),
@@ -88,58 +23,8 @@ export const describeInbox: RouteDescription = {
   },
   responses: {
     200: {
-      description: 'What waits, or what is done.',
+      ...answer('What waits, or what is done.', InboxSchema),
       headers: { Link: 'The next page, if there is one.' },
-      content: {
-        'application/json': {
-          schema: InboxSchema,
-          example: {
-            items: [
-              {
-                id: examplePrompt.prompt_id,
-                kind: 'prompt',
-                session_id: examplePrompt.session_id,
-                owner: examplePrompt.owner,
-                agent: examplePrompt.host,
-                title: examplePrompt.prompt_text,
-                status: examplePrompt.status,
-                risk: null,
-                tool: null,
-                host: examplePrompt.host,
-                session_title: 'Renew the shop',
-                created_at: examplePrompt.created_at,
-                expires_at: examplePrompt.expires_at,
-                decided_at: examplePrompt.decided_at,
-                decided_by: examplePrompt.decided_by,
-                decided_channel: examplePrompt.decided_channel,
-                view: examplePrompt.view,
-                prompt: withoutView(examplePrompt),
-              },
-              {
-                id: exampleApproval.approval_id,
-                kind: 'approval',
-                session_id,
-                owner: 'ada',
-                agent,
-                title: exampleApproval.title,
-                status: exampleApproval.status,
-                risk: exampleApproval.risk,
-                tool: exampleApproval.tool,
-                host: null,
-                session_title: 'Write to Bob',
-                created_at,
-                expires_at,
-                decided_at: null,
-                decided_by: null,
-                decided_channel: null,
-                view: exampleApproval.view,
-                approval: withoutView(exampleApproval),
-              },
-            ],
-            cursor: 'f.12',
-          },
-        },
-      },
     },
   },
   errors: ['invalid_request', 'storage_failed'],

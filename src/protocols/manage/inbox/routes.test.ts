@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { asAda, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { calls, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { type Frame, readSse } from '../../testing/sse-reader.ts'
-import { InboxSchema } from './describe.ts'
+import { InboxSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openGatedDoors>>
 

@@ -1,5 +1,6 @@
 // For operators: what waits for a person, as a list and as a stream.
 
+import { personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
@@ -13,7 +14,7 @@ import { cursorOf, openStream } from '../events/routes.ts'
 import { streamFeed } from '../events/stream-feed.ts'
 import { createRecordViews } from '../records/record-views.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
-import { describeInbox, inboxKinds } from './describe.ts'
+import { describeInbox } from './describe.ts'
 import { itemView } from './item-view.ts'
 
 export interface InboxRoutesDeps {
@@ -69,7 +70,8 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
 function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   const owner = decodeOwner(request)
   const sessionId = decodeSession(request)
-  const kind = oneOf(request, 'kind', inboxKinds)
+  const word = oneOf(request, 'kind', wireKinds)
+  const kind = personKinds.find((one) => recordKinds[one].wire.kind === word)
   const risk = oneOf(request, 'risk', ['low', 'high', 'critical'] as const)
   const status = oneOf(request, 'status', ['waiting', 'done'] as const)
   const age = request.query.get('age')
@@ -79,7 +81,7 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   return {
     ...(owner === undefined ? {} : { owner }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    ...(kind === null ? {} : { kind: kind === 'wait' ? 'standby' : kind }),
+    ...(kind === undefined ? {} : { kind }),
     ...(risk === null ? {} : { risk }),
     ...(status === null ? {} : { status }),
     ...(age === null ? {} : { minAgeMs: Number(age) * 1_000 }),

@@ -1,7 +1,8 @@
 // Tries the policy of a workspace on a made-up request, for operators.
 
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
@@ -11,6 +12,7 @@ import type { TryRequest } from '../../../supervision/workspace-policy/try-reque
 import { viewerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
 import { supervisionTag } from '../supervision/describe-records.ts'
+import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
 export interface PolicyRoutesDeps {
   tryRequest: TryRequest
@@ -18,62 +20,23 @@ export interface PolicyRoutesDeps {
   oversight: Pick<Oversight, 'session'>
 }
 
-const TrySchema = z
-  .strictObject({
-    workspace: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .exactOptional()
-      .describe('Absolute path or id of a workspace of this server.'),
-    session_id: z.string().min(1).max(128).exactOptional().describe('Instead of `workspace`: a supervised session.'),
-    tool_name: z.string().min(1).max(200),
-    file_path: z.string().min(1).max(4_096).exactOptional().describe('Absolute, or relative to the workspace.'),
-    command: z.string().min(1).max(20_000).exactOptional().describe('The command line of a shell tool.'),
-    risk_level: z.enum(['low', 'high', 'critical']).default('low'),
-  })
-  .superRefine(({ workspace, session_id }, context) => {
-    if ((workspace === undefined) !== (session_id === undefined)) return
-    context.addIssue({ code: 'custom', path: ['workspace'], message: 'Send either workspace or session_id.' })
-  })
-
 const describe: RouteDescription = {
   tag: supervisionTag,
   description:
     'What the policy of a workspace would say about a request of an agent. The same evaluator that decides about real requests; it grants nothing and asks nobody.',
   body: {
-    schema: TrySchema,
+    schema: TriedPolicySchema,
     examples: {
       command: { workspace: '/home/ada/shop', tool_name: 'Bash', command: 'npm test' },
       file: { workspace: '/home/ada/shop', tool_name: 'Write', file_path: 'src/cart.ts' },
     },
   },
-  responses: {
-    200: {
-      description: 'The verdict.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({
-            auto_approved: z.boolean(),
-            matched_rule: z.string().nullable(),
-            why: z
-              .array(z.string())
-              .describe('What counts in this workspace, then why the request passes or does not.'),
-          }),
-          example: {
-            auto_approved: true,
-            matched_rule: 'command:npm test',
-            why: ['An operator has accepted .quarterdeck/policy.json.', 'The policy allows it: command:npm test'],
-          },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('The verdict.', PolicyVerdictSchema) },
   errors: ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'],
 }
 
 export function createPolicyRoutes({ tryRequest, workspaces, oversight }: PolicyRoutesDeps): Route[] {
-  async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TrySchema>) {
+  async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TriedPolicySchema>) {
     if (workspace !== undefined) return workspaces.find(workspace).path
     const session = await oversight.session(viewerOf(request.principal), session_id)
     if (isSupervisedSession(session)) return session.supervision.workspaceRoot
@@ -81,7 +44,7 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
   }
 
   async function tryPolicy(request: Request, reply: Reply): Promise<void> {
-    const parsed = validate(TrySchema, await request.json())
+    const parsed = validate(TriedPolicySchema, await request.json())
     if (!parsed.success) {
       throw new ServerError('invalid_request', 'The body does not describe a request of an agent.', {
         problems: inputProblems(parsed.issues),
@@ -90,11 +53,12 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
     const { tool_name: toolName, file_path = null, command = null, risk_level: riskLevel } = parsed.data
     const root = await workspaceOf(request, parsed.data)
     const verdict = await tryRequest(root, { toolName, filePath: file_path, command, riskLevel })
-    reply.json(200, {
+    const body: PolicyVerdict = {
       auto_approved: verdict.autoApproved,
       matched_rule: verdict.matchedRule,
       why: verdict.why,
-    })
+    }
+    reply.json(200, body)
   }
 
   return [

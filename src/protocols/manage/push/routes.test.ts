@@ -2,7 +2,8 @@ import { createECDH } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { openSubscriptions } from '../../../operators/web-push/testing/open-subscriptions.ts'
 import { asAda, asEve, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
-import { createPushRoutes, SubscriptionSchema } from './routes.ts'
+import { createPushRoutes } from './routes.ts'
+import { PushSubscriptionSchema } from './schema.ts'
 
 /** The token of `asOperator` names no user, so it is that of the local operator. */
 async function openWithPush(others = ['eve']) {
@@ -27,7 +28,7 @@ describe('the routes of Web Push', () => {
       public_key: expect.stringMatching(/^[\w-]{87}$/),
     })
     const made = await doors.post('/push/subscriptions', { ...browser(), label: 'phone' }, asOperator)
-    const view = SubscriptionSchema.parse(await made.json())
+    const view = PushSubscriptionSchema.parse(await made.json())
 
     expect([made.status, view]).toEqual([
       201,

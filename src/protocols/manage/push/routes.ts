@@ -8,10 +8,13 @@ import {
   type NewPushSubscription,
   type PushSubscription,
 } from '../../../domain/push-subscription.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
+import type * as wire from './schema.ts'
+import { NewSubscriptionSchema, PushKeySchema, PushSubscriptionSchema } from './schema.ts'
 
 interface PushRoutesDeps {
   push: {
@@ -22,54 +25,13 @@ interface PushRoutesDeps {
   }
 }
 
-/** What a browser gives as JSON.stringify(subscription), and a label. */
-const NewSubscriptionSchema = z.strictObject({
-  endpoint: z.string().max(2_000).describe('Address at the push service of the browser’s vendor.'),
-  expirationTime: z.number().nullable().optional().describe('Browsers send it; it is not used.'),
-  keys: z.strictObject({
-    p256dh: z.string().max(200).describe('The browser’s public key, base64url.'),
-    auth: z.string().max(100).describe('16 bytes, base64url.'),
-  }),
-  label: z
-    .string()
-    .regex(/^[^\p{C}]{1,64}$/u, 'Send 1 to 64 printable characters.')
-    .optional()
-    .describe('Your name for this browser.'),
-})
-
-export const SubscriptionSchema = z
-  .strictObject({
-    subscription_id: z.string(),
-    label: z.string().nullable(),
-    service: z.string().describe('Host of the push service.'),
-    created_at: z.iso.datetime(),
-  })
-  .meta({ id: 'PushSubscription' })
-
 const tag = 'Web Push'
-const example = {
-  subscription_id: '9f86d081884c7d659a2feaa0c55ad015',
-  label: 'phone',
-  service: 'push.example.com',
-  created_at: '2026-11-15T09:00:00.000Z',
-}
-const publicKey = 'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8'
 
 const describeKey: RouteDescription = {
   tag,
   description:
     'The `applicationServerKey` of `pushManager.subscribe`. It is made at the first use and then stays the same.',
-  responses: {
-    200: {
-      description: 'The public key.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ public_key: z.string().describe('A point on P-256, base64url.') }),
-          example: { public_key: publicKey },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('The public key.', PushKeySchema) },
   errors: [],
 }
 
@@ -77,15 +39,10 @@ const describeList: RouteDescription = {
   tag,
   description: 'Your own browsers, whichever of your names you come with.',
   responses: {
-    200: {
-      description: 'The browsers that take messages for you.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ subscriptions: z.array(SubscriptionSchema) }),
-          example: { subscriptions: [example] },
-        },
-      },
-    },
+    200: answer(
+      'The browsers that take messages for you.',
+      z.strictObject({ subscriptions: z.array(PushSubscriptionSchema) }),
+    ),
   },
   errors: ['forbidden'],
 }
@@ -106,12 +63,7 @@ const describeSubscribe: RouteDescription = {
       },
     },
   },
-  responses: {
-    201: {
-      description: 'The subscription.',
-      content: { 'application/json': { schema: SubscriptionSchema, example } },
-    },
-  },
+  responses: { 201: answer('The subscription.', PushSubscriptionSchema) },
   errors: ['invalid_request', 'forbidden', 'limit', 'storage_full', 'storage_failed'],
 }
 
@@ -125,7 +77,8 @@ const describeUnsubscribe: RouteDescription = {
 
 export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
   async function key(_request: Request, reply: Reply): Promise<void> {
-    reply.json(200, { public_key: push.publicKey() })
+    const body: wire.PushKey = { public_key: push.publicKey() }
+    reply.json(200, body)
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
@@ -186,7 +139,7 @@ export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
 }
 
 /** Without its address: whoever knows that can disturb. */
-export const subscriptionView = ({ id, label, endpoint, createdAt }: PushSubscription) => ({
+export const subscriptionView = ({ id, label, endpoint, createdAt }: PushSubscription): wire.PushSubscription => ({
   subscription_id: id,
   label,
   service: new URL(endpoint).host,

@@ -6,13 +6,13 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { describe } from '../../../supervision/records/describe-record.ts'
 import type { RecordAction, RecordScene } from '../../../supervision/records/record-view.ts'
-import type { View } from './schema.ts'
+import type { RecordView } from './schema.ts'
 
 export interface RecordViews {
   /** `diff`: as people see it; null: it changes no file, or the diff is gone. */
-  one(record: PersonRecord, diff?: string | null): Promise<View>
+  one(record: PersonRecord, diff?: string | null): Promise<RecordView>
   /** Of any of these records. Without what is behind a question: a list would be too long. */
-  many(records: readonly PersonRecord[]): Promise<(record: PersonRecord) => View>
+  many(records: readonly PersonRecord[]): Promise<(record: PersonRecord) => RecordView>
 }
 
 export function createRecordViews({ sessions }: { sessions: Pick<Engine['sessions'], 'overview'> }): RecordViews {
@@ -36,12 +36,12 @@ const sceneOf = (overview: SessionOverview | undefined): RecordScene => ({
   prompt: overview?.elsewhere?.prompt ?? null,
 })
 
-function viewOf(record: PersonRecord, scene: RecordScene): View {
+function viewOf(record: PersonRecord, scene: RecordScene): RecordView {
   const view = describe(record, scene)
   return { ...view, actions: view.actions.map((action) => ({ ...action, request: requestFor(record, action) })) }
 }
 
-function requestFor(record: PersonRecord, { name, takes }: RecordAction): View['actions'][number]['request'] {
+function requestFor(record: PersonRecord, { name, takes }: RecordAction): RecordView['actions'][number]['request'] {
   const takesText = takes === 'text' || takes === 'optional_text' || takes === 'note'
   const text = (field: string): string | null => (takesText ? field : null)
   switch (record.wait) {

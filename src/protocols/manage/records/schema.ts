@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RecordViewSchema } from '../../../supervision/records/record-view.ts'
+import { RecordViewSchema as WordsSchema } from '../../../supervision/records/record-view.ts'
 
 const RequestSchema = z
   .strictObject({
@@ -10,23 +10,24 @@ const RequestSchema = z
   .describe('What to POST. Add the text, the answer or the edit of the person to the body.')
 
 /** The words of a record for a page or a program that shows it. */
-export const ViewSchema = RecordViewSchema.extend({
+export const RecordViewSchema = WordsSchema.extend({
   actions: z
-    .array(RecordViewSchema.shape.actions.element.extend({ request: RequestSchema }))
+    .array(WordsSchema.shape.actions.element.extend({ request: RequestSchema }))
     .describe('What can be answered now. Empty: it is over.'),
 })
   .describe('The record in words. Every surface of ours shows these.')
   .meta({ id: 'RecordView' })
 
-export type View = z.output<typeof ViewSchema>
+/** A record in words. `answer` of the client sends one of its actions. */
+export type RecordView = z.output<typeof RecordViewSchema>
 
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 
 const exampleAction = (
-  name: View['actions'][number]['name'],
+  name: RecordView['actions'][number]['name'],
   label: string,
-  words: Partial<View['actions'][number]>,
-): View['actions'][number] => ({
+  words: Partial<RecordView['actions'][number]>,
+): RecordView['actions'][number] => ({
   name,
   label,
   takes: 'nothing',
@@ -41,7 +42,7 @@ const exampleAction = (
 })
 
 /** Of a prompt. */
-export const exampleView: View = {
+export const exampleView: RecordView = {
   id,
   kind: 'prompt',
   label: 'Question from an agent',
@@ -82,7 +83,7 @@ export const exampleView: View = {
   expires_at: '2026-11-15T09:30:00.000Z',
 }
 
-export const exampleStandbyView: View = {
+export const exampleStandbyView: RecordView = {
   ...exampleView,
   kind: 'wait',
   label: 'Agent stands by',
@@ -104,7 +105,7 @@ export const exampleStandbyView: View = {
   expires_at: null,
 }
 
-export const exampleAlertView: View = {
+export const exampleAlertView: RecordView = {
   ...exampleStandbyView,
   kind: 'alert',
   label: 'Silent agent',
@@ -123,7 +124,7 @@ export const exampleAlertView: View = {
   ],
 }
 
-export const exampleApprovalView: View = {
+export const exampleApprovalView: RecordView = {
   ...exampleStandbyView,
   kind: 'approval',
   label: 'Tool call',
@@ -143,3 +144,6 @@ export const exampleApprovalView: View = {
   ],
   expires_at: '2026-11-15T10:00:00.000Z',
 }
+
+/** For an example in which the words stand elsewhere. */
+export const withoutView = <T extends { view: unknown }>({ view: _, ...rest }: T) => rest

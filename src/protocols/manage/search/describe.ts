@@ -2,31 +2,10 @@
 
 import { z } from 'zod'
 import { MAX_QUERY_CHARS } from '../../../domain/search-words.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { SessionRowShape, TimeSchema } from '../../shared/request/session-row.ts'
-
-const { pending: _pending, tokens: _tokens, ...row } = SessionRowShape
-
-const HitSchema = z.strictObject({
-  message_id: z.string().nullable().describe('Null: the title or the prompt of an agent elsewhere.'),
-  role: z.enum(['user', 'assistant', 'tool', 'title']),
-  at: z.iso.datetime(),
-  text: z.string().describe('The part of the text around what was found. Hidden characters are marked, as `<U+202E>`.'),
-  marks: z
-    .array(z.array(z.int().min(0)).length(2))
-    .describe('Where in `text` it was found: from and to, counted in UTF-16 units as JavaScript does.'),
-})
-
-const SearchSchema = z.strictObject({
-  results: z.array(
-    z.strictObject({
-      session_id: z.string(),
-      ...row,
-      hits: z.array(HitSchema).describe('The title, and up to three messages, newest first.'),
-    }),
-  ),
-  complete: z.boolean().describe('False: older sessions are still being indexed. Search again later to find more.'),
-})
+import { TimeSchema } from '../../shared/request/session-row-schema.ts'
+import { SearchSchema } from './schema.ts'
 
 export const describeSearch: RouteDescription = {
   tag: 'Sessions and runs',
@@ -53,36 +32,8 @@ export const describeSearch: RouteDescription = {
   },
   responses: {
     200: {
-      description: 'A page of sessions.',
+      ...answer('A page of sessions.', SearchSchema),
       headers: { Link: 'The next page, as `rel="next"`; absent on the last one.' },
-      content: {
-        'application/json': {
-          schema: SearchSchema,
-          example: {
-            results: [
-              {
-                session_id: 'holiday',
-                owner: 'ada',
-                agent: 'assistant',
-                title: 'Where to in May?',
-                kind: 'chat',
-                status: 'open',
-                updated_at: '2026-11-15T09:00:02.125Z',
-                hits: [
-                  {
-                    message_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-                    role: 'assistant',
-                    at: '2026-11-15T09:00:02.125Z',
-                    text: 'To the sea.',
-                    marks: [[7, 10]],
-                  },
-                ],
-              },
-            ],
-            complete: true,
-          },
-        },
-      },
     },
   },
   errors: ['invalid_request', 'forbidden', 'storage_failed'],

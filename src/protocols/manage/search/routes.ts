@@ -12,6 +12,7 @@ import { viewerOf } from '../../shared/request/caller.ts'
 import { agentIn, decodePage, nextLink, ownerIn, queryProblem, timeIn } from '../../shared/request/page.ts'
 import { sessionRow } from '../../shared/request/session-row.ts'
 import { describeSearch } from './describe.ts'
+import type { Search, SearchResult } from './schema.ts'
 
 export interface SearchRoutesDeps {
   engine: { sessions: Pick<Engine['sessions'], 'search' | 'overview'> }
@@ -38,14 +39,15 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
     })
     const overviews = await engine.sessions.overview(found.map(({ session }) => session.id))
     const rows = new Map(overviews.map((one) => [one.id, one]))
-    const results = found.flatMap(({ session, hits }) => {
+    const results = found.flatMap(({ session, hits }): SearchResult[] => {
       const overview = rows.get(session.id)
       // It was deleted a moment ago.
       if (overview === undefined) return []
       const { pending: _pending, tokens: _tokens, ...row } = sessionRow(session, overview)
       return [{ session_id: shownId(session, principal.owner), ...row, hits: hits.map(hitView) }]
     })
-    reply.json(200, { results, complete: isComplete }, nextLink('/search', query, next))
+    const body: Search = { results, complete: isComplete }
+    reply.json(200, body, nextLink('/search', query, next))
   }
 
   return [
@@ -66,9 +68,9 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
 const shownId = (session: SessionRecord, owner: string): string =>
   session.owner === owner ? (session.alias ?? session.id) : session.id
 
-const hitView = ({ messageId, role, at, text, marks }: SearchHit) => ({
+const hitView = ({ messageId, role, at, text, marks }: SearchHit): SearchResult['hits'][number] => ({
   message_id: messageId,
-  role: role === null ? ('title' as const) : (role as Extract<MessageRole, 'user' | 'assistant' | 'tool'>),
+  role: role === null ? 'title' : (role as Extract<MessageRole, 'user' | 'assistant' | 'tool'>),
   at: isoTime(at),
   text,
   marks,

@@ -1,7 +1,7 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { type SentFile, sentFiles } from '../../shared/request/sent-file.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
-import { NewMessageSchema } from './schema.ts'
+import { NewMessageSchema } from './request-schema.ts'
 
 interface PostedMessage {
   message: string

@@ -1,11 +1,13 @@
 // What these routes take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
+import { answer, page } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
 import { eventStream } from '../../shared/events/describe-events.ts'
 import { startHeaderSchemas } from '../../shared/request/start-headers.ts'
-import { NewMessageSchema } from './schema.ts'
+import { NewMessageSchema } from './request-schema.ts'
+import { AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
 
 export const sessionTag = 'Sessions and runs'
 const tag = sessionTag
@@ -17,58 +19,6 @@ const cursor = {
   query: { after: z.string().optional().describe('The `id:` of an event, or its number. Only later events are sent.') },
   headers: { 'Last-Event-ID': lastEventId.describe('Like `after`, and overrides it. An EventSource sends it.') },
 }
-const time = z.iso.datetime().nullable()
-
-export const RunSchema = z
-  .strictObject({
-    run_id: z.string(),
-    session_id: z.string(),
-    parent_run_id: z.string().nullable(),
-    status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted']),
-    created_at: z.iso.datetime(),
-    started_at: time,
-    finished_at: time,
-    usage: z.array(
-      z.strictObject({
-        provider: z.string().optional(),
-        model: z.string().optional(),
-        input_tokens: z.number().optional(),
-        output_tokens: z.number().optional(),
-        total_tokens: z.number().optional(),
-        reasoning_tokens: z.number().optional(),
-        cached_input_tokens: z.number().optional(),
-        cache_write_input_tokens: z.number().optional(),
-      }),
-    ),
-    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  })
-  .meta({ id: 'Run' })
-
-export const exampleRun = {
-  run_id: id,
-  session_id: 'holiday',
-  parent_run_id: null,
-  status: 'completed',
-  created_at: '2026-11-15T09:00:00.000Z',
-  started_at: '2026-11-15T09:00:00.004Z',
-  finished_at: '2026-11-15T09:00:02.125Z',
-  usage: [{ provider: 'openai', model: 'gpt-5-mini', input_tokens: 21, output_tokens: 9, total_tokens: 30 }],
-  error: null,
-}
-
-const runAnswer = {
-  description: 'The run.',
-  content: { 'application/json': { schema: RunSchema, example: exampleRun } },
-}
-
-const AnsweredRunSchema = RunSchema.extend({
-  answer: z
-    .string()
-    .nullable()
-    .describe(
-      'Everything the agent said, including runs that continued this one after an approval. Null until the answer is complete, and for a run that did not complete.',
-    ),
-}).meta({ id: 'AnsweredRun' })
 
 export const describePost: RouteDescription = {
   tag,
@@ -76,7 +26,7 @@ export const describePost: RouteDescription = {
   params: sessionParams,
   headers: newRunHeaders,
   body: {
-    schema: NewMessageSchema.meta({ id: 'NewMessage' }),
+    schema: NewMessageSchema,
     examples: {
       text: { message: 'Where to in May?' },
       'to one agent': { message: 'Hello!', agent: 'assistant' },
@@ -85,14 +35,8 @@ export const describePost: RouteDescription = {
   },
   responses: {
     202: {
-      description: 'The message is stored and its run accepted.',
+      ...answer('The message is stored and its run accepted.', SentMessageSchema),
       headers: { Location: 'Address of the run.' },
-      content: {
-        'application/json': {
-          schema: z.strictObject({ run_id: z.string(), message_id: z.string() }),
-          example: { run_id: id, message_id: '0192f3a1-7b2c-7def-8abc-0123456789ac' },
-        },
-      },
     },
   },
   errors: [...startErrors, ...fileErrors],
@@ -119,14 +63,7 @@ export const describeRemove: RouteDescription = {
 export const describeRun: RouteDescription = {
   tag,
   params: run,
-  responses: {
-    200: {
-      description: 'The run.',
-      content: {
-        'application/json': { schema: AnsweredRunSchema, example: { ...exampleRun, answer: 'To the sea.' } },
-      },
-    },
-  },
+  responses: { 200: answer('The run.', AnsweredRunSchema) },
   errors: ['malformed_id', 'run_not_found', 'storage_failed'],
 }
 
@@ -143,11 +80,8 @@ export const describeRuns: RouteDescription = {
   },
   responses: {
     200: {
-      description: 'A page of runs, newest first.',
+      ...page('runs', RunSchema, 'A page of runs, newest first.'),
       headers: { Link: 'Older runs, as `rel="next"`; absent when there are none.' },
-      content: {
-        'application/json': { schema: z.strictObject({ runs: z.array(RunSchema) }), example: { runs: [exampleRun] } },
-      },
     },
   },
   errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
@@ -168,6 +102,6 @@ export const describeCancel: RouteDescription = {
   tag,
   description: 'May be repeated. A run that has ended stays as it is.',
   params: run,
-  responses: { 200: runAnswer },
+  responses: { 200: answer('The run.', RunSchema) },
   errors: ['malformed_id', 'run_not_found', 'storage_full', 'storage_failed'],
 }

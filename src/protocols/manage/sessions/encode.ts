@@ -1,17 +1,19 @@
+import { isoTime } from '../../../domain/clock.ts'
 import type { RunSummary } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
+import type { Run } from './schema.ts'
 
 /** A run in a list. Ids are the client's own if it chose them. */
-export function runView(run: RunSummary, session: SessionRecord | null) {
+export function runView(run: RunSummary, session: SessionRecord | null): Run {
   return {
     run_id: run.wireId,
     session_id: session?.alias ?? run.sessionId,
     parent_run_id: run.parentRunId,
     status: run.status,
     created_at: isoTime(run.createdAt),
-    started_at: isoTime(run.startedAt),
+    started_at: time(run.startedAt),
     // A waiting run has ended on the wire, but it is not finished.
-    finished_at: run.status === 'waiting' ? null : isoTime(run.finishedAt),
+    finished_at: run.status === 'waiting' ? null : time(run.finishedAt),
     usage: run.usage.map((usage) => ({
       provider: usage.provider,
       model: usage.model,
@@ -27,6 +29,6 @@ export function runView(run: RunSummary, session: SessionRecord | null) {
 }
 
 /** What an operator sees of somebody else's run. Names that its client chose are only for its owner, so this has ids of ours. */
-export const foreignRunView = (run: RunSummary) => ({ ...runView(run, null), run_id: run.id })
+export const foreignRunView = (run: RunSummary): Run => ({ ...runView(run, null), run_id: run.id })
 
-const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -20,6 +20,7 @@ import { sessionRow } from '../../shared/request/session-row.ts'
 import { approvalView } from '../approvals/encode.ts'
 import { describeExport, describeLog } from './describe-log.ts'
 import { foreignRunView, runView } from './encode.ts'
+import type { Log, SessionExport } from './schema.ts'
 import { idOf } from './session-id.ts'
 
 export interface LogRoutesDeps {
@@ -57,7 +58,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       page = await sessions.readLog(session.id, { from, limit, maxChars: PAGE_CHARS, structure })
     }
     const events = await createMaskEntries(sessions, session.id)(page.events)
-    const body = {
+    const body: Log = {
       events: events.map((entry) => eventView(entry, ulidOf(session.id))),
       first_seq: page.firstSeq,
       last_seq: page.lastSeq,
@@ -82,7 +83,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   async function* exportPieces(request: Request, session: SessionRecord): AsyncGenerator<string> {
     const isForeign = session.owner !== request.principal.owner
     const [overview] = await sessions.overview([session.id])
-    const head = {
+    const head: Pick<SessionExport, 'exported_at' | 'session'> = {
       exported_at: isoTime(clock.now()),
       session: {
         session_id: shownId(session, request),
@@ -171,14 +172,14 @@ async function* listPieces<T>(
   yield text === ',' ? ']' : `${text}]`
 }
 
-function eventView({ seq, data }: Entry, sessionUlid: string) {
-  const event: { timestamp?: unknown } = JSON.parse(data)
+function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][number] {
+  const event: Log['events'][number]['event'] = JSON.parse(data)
   const { timestamp } = event
   const at = typeof timestamp === 'number' && Number.isSafeInteger(timestamp) ? isoTime(timestamp) : null
   return { id: `${sessionUlid}.${seq}`, seq, at, event }
 }
 
-const messageView = (message: StoredMessage, isMasked: boolean) => ({
+const messageView = (message: StoredMessage, isMasked: boolean): SessionExport['messages'][number] => ({
   message_id: message.id,
   role: message.role,
   content: textOf(message.content),

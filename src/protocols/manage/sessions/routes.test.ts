@@ -105,21 +105,6 @@ describe('POST /sessions/{id}/messages', () => {
     expect(await refusalOf(response)).toEqual({ status: 404, code: 'agent_not_found' })
   })
 
-  test('never makes a second message for the same Idempotency-Key', async () => {
-    await using doors = await openDoors()
-    const headers = { 'Idempotency-Key': 'once' }
-    const post = (message: string) => doors.post('/sessions/s/messages', { message }, headers)
-    const first = await (await post('Hi')).json()
-
-    expect(await (await post('Hi')).json()).toEqual(first)
-    expect(await refusalOf(await post('Ho'))).toEqual({ status: 422, code: 'idempotency_mismatch' })
-    expect(await refusalOf(await doors.post('/sessions/other/messages', { message: 'Hi' }, headers))).toEqual({
-      status: 422,
-      code: 'idempotency_mismatch',
-    })
-    expect(doors.engine.stats().runsStarted).toBe(1)
-  })
-
   test("does not write into another owner's session", async () => {
     await using doors = await openDoors()
     await doors.post(`/sessions/${unknown}/messages`, { message: 'Hers' }, asAda)
@@ -229,20 +214,6 @@ describe('GET /runs/{id}/events', () => {
     const response = await doors.get(`/runs/${run_id}/events`, { 'Last-Event-ID': frames.at(-1)?.id ?? '' })
 
     expect(response.status).toBe(204)
-  })
-
-  test('opens at once for a run that waits in the queue', async () => {
-    const model = createGatedModel()
-    await using doors = await openDoors({ model })
-    const first = await send(doors, 's', 'a')
-    const second = await send(doors, 's', 'b')
-
-    const reader = readSse(await doors.get(`/runs/${second.run_id}/events`))
-    model.say(text('One'), stop)
-    await events(doors, first.run_id)
-    model.say(text('Two'), stop)
-
-    expect(outline(eventsOf(await reader.rest()))).toEqual(answered('Two'))
   })
 })
 

@@ -16,9 +16,9 @@ import { openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, isEndOf, isOver, streamRun, streamSession } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
-import { starterOf, viewerOf } from '../../shared/request/caller.ts'
+import { viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { idempotencyOf, onBusyOf } from '../../shared/request/start-headers.ts'
+import { askedBy } from '../../shared/request/start-headers.ts'
 import { decodeNewMessage } from './decode.ts'
 import {
   describeCancel,
@@ -55,9 +55,8 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   async function postMessage(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const reference = idOf(request)
-    const onBusy = onBusyOf(request)
     const body = await jsonWithFiles(request)
-    const idempotency = idempotencyOf(request, body)
+    const asked = askedBy(request, body)
     const { message, agent, files: sent } = decodeNewMessage(body)
     const session = await engine.sessions.findForStart(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
@@ -66,8 +65,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)
     const { run } = await engine.runs.start({
-      correlationId: request.correlationId,
-      ...starterOf(request.principal),
+      ...asked,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
       input: {
@@ -78,8 +76,6 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       },
       origin: 'background',
       ...startFiles(files),
-      ...(onBusy === undefined ? {} : { onBusy }),
-      ...(idempotency === undefined ? {} : { idempotency }),
     })
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = { run_id: run.id, message_id: run.input.messages[0]?.id }

@@ -2,77 +2,15 @@
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
-import type { ResponseDescription, RouteDescription } from '../../../http/route-description.ts'
-import { exampleAlertView, exampleStandbyView, exampleView } from '../records/schema.ts'
-import {
-  AlertSchema,
-  alertStatuses,
-  NoBodySchema,
-  NudgeSchema,
-  PromptAnswerSchema,
-  PromptSchema,
-  promptStatuses,
-  StandbySchema,
-  WaitAnswerSchema,
-  waitStatuses,
-} from './schema.ts'
+import { recordKinds, statusesOf, wireStatus } from '../../../domain/records/record-kinds.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
+import type { RouteDescription } from '../../../http/route-description.ts'
+import type { ShownKind } from '../../../supervision/records/records.ts'
+import { viewedSchemas } from '../records/record-schemas.ts'
+import { NoBodySchema, NudgeSchema, PromptAnswerSchema, WaitAnswerSchema } from './command-schema.ts'
 
 export const supervisionTag = 'Supervision'
-const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-
-const record = {
-  session_id: '0192f3a1-7b2c-7def-8abc-0123456789ac',
-  owner: 'ada',
-  host: 'claude-code',
-  created_at: '2026-11-15T09:00:00.000Z',
-  decided_at: null,
-  decided_by: null,
-  decided_channel: null,
-  nobody_waits_since: null,
-  message_refs: {},
-}
 const decided = { decided_at: '2026-11-15T09:01:00.000Z', decided_by: 'ada', decided_channel: 'http' }
-
-export const examplePrompt: z.infer<typeof PromptSchema> = {
-  prompt_id: id,
-  ...record,
-  view: exampleView,
-  status: 'pending',
-  prompt_text: 'The tests pass. Shall I also update the docs?',
-  prompt_type: 'continuation',
-  elapsed_seconds: 340,
-  actions_taken: 12,
-  expires_at: '2026-11-15T09:30:00.000Z',
-  decision: null,
-  instruction: null,
-  reason: null,
-}
-
-export const exampleWait: z.infer<typeof StandbySchema> = {
-  wait_id: id,
-  ...record,
-  view: exampleStandbyView,
-  status: 'waiting',
-  message: 'The migration is done. What next?',
-  timeout_seconds: 0,
-  expires_at: null,
-  instruction: null,
-}
-
-export const exampleAlert: z.infer<typeof AlertSchema> = {
-  alert_id: id,
-  ...record,
-  view: exampleAlertView,
-  status: 'pending',
-  last_tool: 'heartbeat',
-  last_activity_at: '2026-11-15T08:55:00.000Z',
-  idle_seconds: 300,
-  nudge_count: 0,
-  nudge_message: null,
-  last_nudge_at: null,
-  nudged_by: null,
-  progress_snapshot: [{ label: 'Add an index', status: 'in_progress' }],
-}
 
 export const commandErrors: readonly ErrorCode[] = [
   'invalid_request',
@@ -87,13 +25,6 @@ export const commandErrors: readonly ErrorCode[] = [
 ]
 const answerErrors: readonly ErrorCode[] = [...commandErrors, 'record_not_found', 'record_decided']
 
-export const answer = (description: string, schema: z.ZodType, example: unknown): ResponseDescription => ({
-  description,
-  content: { 'application/json': { schema, example } },
-})
-
-const params = (what: string) => ({ id: z.string().describe(`Id of the ${what}: a UUID or a ULID.`) })
-
 /** `?status=&session=&owner=&limit=&before=` of every list here. */
 export const listQuery = {
   session: z.string().optional().describe('Only those of this session.'),
@@ -102,52 +33,54 @@ export const listQuery = {
   before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
 }
 
-export const listAnswer = (name: string, schema: z.ZodType, example: unknown): RouteDescription['responses'] => ({
-  200: {
-    description: 'A page.',
-    headers: { Link: 'The next page, if there is one.' },
-    content: {
-      'application/json': {
-        schema: z.strictObject({ [name]: z.array(schema) }),
-        example: { [name]: [example] },
-      },
-    },
+/** `?status=` of a list, beside `waiting` and `all`. What is pending and has another word on the wire is asked for as `waiting`. */
+export const statusFilter = (kind: ShownKind) =>
+  statusesOf(kind).filter((status) => wireStatus(kind, status) === status)
+
+export const describeList = (kind: ShownKind): RouteDescription => ({
+  tag: supervisionTag,
+  description: 'Newest first. An operator sees all, others see those of their own sessions.',
+  query: {
+    status: z
+      .enum(['waiting', ...statusFilter(kind), 'all'])
+      .optional()
+      .describe('Default: `waiting`, what still wants something of a person.'),
+    ...listQuery,
   },
+  responses: { 200: page(recordKinds[kind].wire.path, viewedSchemas[kind]) },
+  errors: ['invalid_request', 'forbidden', 'storage_failed'],
 })
 
-function describeList(
-  name: string,
-  statuses: readonly [string, ...string[]],
-  schema: z.ZodType,
-  example: unknown,
-): RouteDescription {
-  const words = [...new Set(['waiting', ...statuses, 'all'])]
-  return {
-    tag: supervisionTag,
-    description: 'Newest first. An operator sees all, others see those of their own sessions.',
-    query: {
-      status: z.enum(words).optional().describe('Default: `waiting`, what still wants something of a person.'),
-      ...listQuery,
-    },
-    responses: listAnswer(name, schema, example),
-    errors: ['invalid_request', 'forbidden', 'storage_failed'],
-  }
-}
+const params = (kind: ShownKind) => ({
+  id: z.string().describe(`Id of the ${recordKinds[kind].wire.kind}: a UUID or a ULID.`),
+})
 
-const describeShow = (what: string, schema: z.ZodType, example: unknown): RouteDescription => ({
+export const describeShow = (kind: ShownKind): RouteDescription => ({
   tag: supervisionTag,
-  params: params(what),
-  responses: { 200: answer(`The ${what}.`, schema, example) },
+  params: params(kind),
+  responses: { 200: answer(`The ${recordKinds[kind].wire.kind}.`, viewedSchemas[kind]) },
   errors: ['malformed_id', 'record_not_found', 'storage_failed'],
 })
 
-export const describePrompts = describeList('prompts', promptStatuses, PromptSchema, examplePrompt)
-export const describePrompt = describeShow('prompt', PromptSchema, examplePrompt)
-export const describeAnswerPrompt: RouteDescription = {
+interface AnswerDescription extends Pick<RouteDescription, 'description' | 'body'> {
+  /** What comes back: in words, and how it differs from the example of the record. */
+  answers: [string, object]
+}
+
+export const describeAnswer = (
+  kind: ShownKind,
+  { answers: [words, differing], ...rest }: AnswerDescription,
+): RouteDescription => ({
   tag: supervisionTag,
+  params: params(kind),
+  responses: { 200: answer(words, viewedSchemas[kind], differing) },
+  errors: answerErrors,
+  ...rest,
+})
+
+export const answerPrompt: AnswerDescription = {
   description:
     'The agent gets the answer as the result of its call. The first answer counts; a later one is told who answered what and when. Only the owner of the session and admins may answer.',
-  params: params('prompt'),
   body: {
     schema: PromptAnswerSchema,
     examples: {
@@ -156,23 +89,11 @@ export const describeAnswerPrompt: RouteDescription = {
       stop: { decision: 'stop', reason: 'Enough for today.' },
     },
   },
-  responses: {
-    200: answer('The answered prompt.', PromptSchema, {
-      ...examplePrompt,
-      ...decided,
-      status: 'decided',
-      decision: 'continue',
-    }),
-  },
-  errors: answerErrors,
+  answers: ['The answered prompt.', { ...decided, status: 'decided', decision: 'continue' }],
 }
 
-export const describeWaits = describeList('waits', waitStatuses, StandbySchema, exampleWait)
-export const describeWait = describeShow('wait', StandbySchema, exampleWait)
-export const describeAnswerWait: RouteDescription = {
-  tag: supervisionTag,
+export const answerStandby: AnswerDescription = {
   description: 'Wakes an agent that stands by. The first answer counts.',
-  params: params('wait'),
   body: {
     schema: WaitAnswerSchema,
     examples: {
@@ -181,53 +102,34 @@ export const describeAnswerWait: RouteDescription = {
       stop: { stop: true },
     },
   },
-  responses: {
-    200: answer('The ended wait.', StandbySchema, {
-      ...exampleWait,
-      ...decided,
-      status: 'resumed',
-      instruction: 'Now write the tests.',
-    }),
-  },
-  errors: answerErrors,
+  answers: ['The ended wait.', { ...decided, status: 'resumed', instruction: 'Now write the tests.' }],
 }
 
-export const describeAlerts = describeList('alerts', alertStatuses, AlertSchema, exampleAlert)
-export const describeAlert = describeShow('alert', AlertSchema, exampleAlert)
 const nudged = {
-  ...exampleAlert,
   status: 'nudged',
   nudge_count: 1,
   nudge_message: 'Are you still there?',
   last_nudge_at: '2026-11-15T09:01:00.000Z',
   nudged_by: 'notification',
 }
-export const describeNudgeAlert: RouteDescription = {
-  tag: supervisionTag,
+export const nudgeAlert: AnswerDescription = {
   description:
     'Pushes a nudge through an open connection of the agent. If none is open, the nudge goes out with the result of its next call; `nudged_by` says which.',
-  params: params('alert'),
   body: {
     schema: NudgeSchema,
     examples: { 'the usual text': {}, 'own words': { message: 'Skip the benchmark and go on.' } },
   },
-  responses: { 200: answer('The alert.', AlertSchema, nudged) },
-  errors: answerErrors,
+  answers: ['The alert.', nudged],
 }
-const ended = { ...exampleAlert, ...decided, status: 'dismissed' }
-export const describeDismiss: RouteDescription = {
-  tag: supervisionTag,
+
+const ended: AnswerDescription['answers'] = ['The dismissed alert.', { ...decided, status: 'dismissed' }]
+export const dismissAlert: AnswerDescription = {
   description: 'The silence is fine. It counts anew from here.',
-  params: params('alert'),
   body: { schema: NoBodySchema, examples: { dismiss: {} } },
-  responses: { 200: answer('The dismissed alert.', AlertSchema, ended) },
-  errors: answerErrors,
+  answers: ended,
 }
-export const describeStopAlert: RouteDescription = {
-  tag: supervisionTag,
+export const stopAlert: AnswerDescription = {
   description: 'Terminates the session of the silent agent. What it asked is interrupted.',
-  params: params('alert'),
   body: { schema: NoBodySchema, examples: { stop: {} } },
-  responses: { 200: answer('The dismissed alert.', AlertSchema, ended) },
-  errors: answerErrors,
+  answers: ended,
 }

@@ -1,26 +1,24 @@
 // What the commands for sessions of agents elsewhere take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
-import { operationalModes } from '../../../domain/supervision.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { exampleSupervision, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
-import { answer, commandErrors, supervisionTag as tag } from './describe-records.ts'
+import { SupervisionSchema } from '../../shared/supervised/schema.ts'
 import {
   HandoverSchema,
-  InstructionSchema,
   NewInstructionSchema,
   NewModeSchema,
   NoBodySchema,
   NudgeSchema,
   StallsSchema,
   TerminateSchema,
-} from './schema.ts'
+} from './command-schema.ts'
+import { commandErrors, supervisionTag as tag } from './describe-records.ts'
+import { InstructionSchema, ModesSchema } from './schema.ts'
 
 export const sessionParams = { id: z.string().describe('Id of a supervised session: a UUID or a ULID.') }
 const shared = { tag, params: sessionParams } as const
-const sessionAnswer = (more: object = {}) => ({
-  200: answer('The session.', SupervisionSchema, { ...exampleSupervision, ...more }),
-})
+const sessionAnswer = (differing: object = {}) => ({ 200: answer('The session.', SupervisionSchema, differing) })
 
 export const describePause: RouteDescription = {
   ...shared,
@@ -48,22 +46,12 @@ export const describeTerminate: RouteDescription = {
   errors: commandErrors,
 }
 
-const instruction = {
-  id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
-  kind: 'steering',
-  session_id: exampleSupervision.session_id,
-  text: 'Use the test database.',
-  source: 'ada via http',
-  created_at: '2026-11-15T09:04:00.000Z',
-  delivered_at: null,
-}
-
 export const describeSteer: RouteDescription = {
   ...shared,
   description:
     'The text goes out with every result until the agent’s next call proves that it has it. At most 50 wait.',
-  body: { schema: NewInstructionSchema, examples: { steer: { text: instruction.text } } },
-  responses: { 202: answer('The text waits for the agent.', InstructionSchema, instruction) },
+  body: { schema: NewInstructionSchema, examples: { steer: { text: 'Use the test database.' } } },
+  responses: { 202: answer('The text waits for the agent.', InstructionSchema) },
   errors: [...commandErrors, 'session_ended', 'limit'],
 }
 
@@ -73,7 +61,6 @@ export const describeTask: RouteDescription = {
   body: { schema: NewInstructionSchema, examples: { task: { text: 'Then update the docs.' } } },
   responses: {
     202: answer('The task waits.', InstructionSchema, {
-      ...instruction,
       kind: 'task',
       session_id: null,
       text: 'Then update the docs.',
@@ -95,11 +82,7 @@ export const describeMode: RouteDescription = {
     '`local`: the terminal of this machine. `remote`: chat, push and webhooks. `hybrid`: both. HTTP and the console show everything in every mode, and what is critical is shown everywhere.',
   body: { schema: NewModeSchema, examples: { local: { mode: 'local' } } },
   responses: {
-    200: answer(
-      'The modes before and now.',
-      z.strictObject({ previous_mode: z.enum(operationalModes), current_mode: z.enum(operationalModes) }),
-      { previous_mode: 'remote', current_mode: 'local' },
-    ),
+    200: answer('The modes before and now.', ModesSchema),
   },
   errors: [...commandErrors, 'session_ended'],
 }

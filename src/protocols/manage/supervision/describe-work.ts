@@ -1,47 +1,31 @@
 // What the routes of checkpoints, commands and new agents take and answer, for the OpenAPI document.
 
 import { z } from 'zod'
+import { answer, page } from '../../../http/describe-answer.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
-import { exampleSupervision, SupervisionSchema } from '../../shared/supervised/supervision-view.ts'
-import { answer, commandErrors, listAnswer, listQuery, supervisionTag as tag } from './describe-records.ts'
-import { sessionParams } from './describe-sessions.ts'
+import { SupervisionSchema } from '../../shared/supervised/schema.ts'
 import {
   ChangesSchema,
   CheckpointSchema,
   CommandResultSchema,
   FileDiffSchema,
-  NewCheckpointSchema,
   PurgedSchema,
-  PurgeSchema,
   RestoredSchema,
-  RestoreSchema,
-  RunCommandSchema,
   ShownCheckpointSchema,
-  SpawnSchema,
-} from './schema.ts'
+} from './checkpoint-schema.ts'
+import { NewCheckpointSchema, PurgeSchema, RestoreSchema, RunCommandSchema, SpawnSchema } from './command-schema.ts'
+import { commandErrors, listQuery, supervisionTag as tag } from './describe-records.ts'
+import { sessionParams } from './describe-sessions.ts'
 
 const params = { id: z.string().describe('Id of the checkpoint: a UUID or a ULID.') }
 
-const example: z.infer<typeof CheckpointSchema> = {
-  checkpoint_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
-  session_id: exampleSupervision.session_id,
-  owner: 'ada',
-  label: 'before the migration',
-  workspace_root: '/home/ada/shop',
-  files: 1204,
-  bytes: 8_300_122,
-  has_contents: true,
-  session_state: { status: 'active', mode: 'remote', title: 'Shop: faster search', last_tool: 'heartbeat' },
-  progress_snapshot: null,
-  created_at: '2026-11-15T09:00:00.000Z',
-}
 const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
 export const describeCheckpoints: RouteDescription = {
   tag,
   description: 'Newest first. An operator sees all, others see those of their own sessions.',
   query: listQuery,
-  responses: listAnswer('checkpoints', CheckpointSchema, example),
+  responses: { 200: page('checkpoints', CheckpointSchema) },
   errors: ['invalid_request', 'forbidden', 'storage_failed'],
 }
 
@@ -51,11 +35,7 @@ export const describeCheckpoint: RouteDescription = {
   params,
   query: { after: z.string().optional().describe('`next_file` of the answer before.') },
   responses: {
-    200: answer('The checkpoint.', ShownCheckpointSchema, {
-      ...example,
-      file_hashes: { 'src/search.ts': digest },
-      next_file: null,
-    }),
+    200: answer('The checkpoint.', ShownCheckpointSchema),
   },
   errors: ['malformed_id', 'record_not_found', 'storage_failed'],
 }
@@ -65,15 +45,7 @@ export const describeChanges: RouteDescription = {
   description: 'Reads every file of the workspace: 100,000 files take up to half a minute.',
   params,
   responses: {
-    200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema, {
-      checkpoint_id: example.checkpoint_id,
-      counts: { modified: 1, deleted: 0, added: 1, unknown: 0 },
-      files: [
-        { path: 'src/index.sql', change: 'added', bytes_then: null, bytes_now: 212 },
-        { path: 'src/search.ts', change: 'modified', bytes_then: 4_210, bytes_now: 4_377 },
-      ],
-      unknown: [],
-    }),
+    200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema),
   },
   errors: ['malformed_id', 'record_not_found', 'path_violation', 'storage_failed'],
 }
@@ -84,15 +56,7 @@ export const describeDiff: RouteDescription = {
   params,
   query: { path: z.string().min(1).max(4_096).describe('Of a file in the workspace, relative to its root.') },
   responses: {
-    200: answer('What has become of the file since the checkpoint.', FileDiffSchema, {
-      path: 'src/search.ts',
-      change: 'modified',
-      diff: '--- a/src/search.ts\n+++ b/src/search.ts\n@@ -1 +1 @@\n-slow()\n+fast()\n',
-      shown_diff: '--- a/src/search.ts\n+++ b/src/search.ts\n@@ -1 +1 @@\n-slow()\n+fast()',
-      added_lines: 1,
-      removed_lines: 1,
-      why_not: null,
-    }),
+    200: answer('What has become of the file since the checkpoint.', FileDiffSchema),
   },
   errors: ['malformed_id', 'invalid_request', 'record_not_found', 'file_not_found', 'path_violation', 'storage_failed'],
 }
@@ -106,7 +70,7 @@ export const describeSave: RouteDescription = {
     schema: NewCheckpointSchema,
     examples: { 'with contents': { label: 'before the migration' }, 'hashes only': { contents: false } },
   },
-  responses: { 201: answer('The checkpoint.', CheckpointSchema, example) },
+  responses: { 201: answer('The checkpoint.', CheckpointSchema) },
   errors: [...commandErrors, 'limit'],
 }
 
@@ -117,13 +81,7 @@ export const describeRestore: RouteDescription = {
   params,
   body: { schema: RestoreSchema, examples: { 'what would change': {}, 'do it': { confirm: digest } } },
   responses: {
-    200: answer('The workspace is restored.', RestoredSchema, {
-      session: { ...exampleSupervision, status: 'created', restored_from: example.checkpoint_id },
-      written: 3,
-      removed: 1,
-      not_restored: [],
-      undo: { ...example, label: 'before restoring before the migration' },
-    }),
+    200: answer('The workspace is restored.', RestoredSchema),
   },
   errors: [...commandErrors, 'record_not_found', 'restore_unconfirmed', 'session_ended', 'limit'],
 }
@@ -135,16 +93,7 @@ export const describeRunCommand: RouteDescription = {
   params: sessionParams,
   body: { schema: RunCommandSchema, examples: { test: { alias: 'test' } } },
   responses: {
-    200: answer('The command has ended.', CommandResultSchema, {
-      alias: 'test',
-      ended: 'exit',
-      exit_code: 0,
-      signal: null,
-      duration_ms: 4_210,
-      output: '12 tests passed\n',
-      dropped_bytes: 0,
-      problem: null,
-    }),
+    200: answer('The command has ended.', CommandResultSchema),
   },
   errors: [...commandErrors, 'command_not_found'],
 }
@@ -160,7 +109,6 @@ export const describeSpawn: RouteDescription = {
   responses: {
     201: {
       ...answer('The agent is started.', SupervisionSchema, {
-        ...exampleSupervision,
         status: 'created',
         host: 'claude',
         prompt: 'Make the search faster.',
@@ -180,11 +128,7 @@ export const describePurge: RouteDescription = {
     'Removes sessions that were terminated or interrupted more than `sessions.retention_days` ago, with everything that belongs to them. The server also does this once an hour.',
   body: { schema: PurgeSchema, examples: { 'only look': { dry_run: true }, remove: {} } },
   responses: {
-    200: answer('What was removed, or would be.', PurgedSchema, {
-      dry_run: true,
-      count: 1,
-      sessions: [exampleSupervision.session_id],
-    }),
+    200: answer('What was removed, or would be.', PurgedSchema),
   },
   errors: commandErrors,
 }

@@ -1,19 +1,12 @@
-import type { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import { type Alert, nobodyWaitsSince, type Prompt, type Standby } from '../../../domain/records/record.ts'
+import { wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
 import type { WorkspaceEntry } from '../../../supervision/checkpoints/read-entry.ts'
-import type {
-  AlertSchema,
-  ChangesSchema,
-  CheckpointSchema,
-  FileDiffSchema,
-  InstructionSchema,
-  PromptSchema,
-  StandbySchema,
-} from './schema.ts'
+import type { CheckpointChanges, CheckpointFileDiff, Checkpoint as WireCheckpoint } from './checkpoint-schema.ts'
+import type * as wire from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
@@ -24,12 +17,12 @@ const recordView = (record: Prompt | Standby | Alert) => ({
   created_at: isoTime(record.createdAt),
   decided_at: time(record.decidedAt),
   decided_by: record.decidedBy,
-  decided_channel: record.decidedVia ?? null,
+  decided_channel: record.decidedVia,
   nobody_waits_since: time(nobodyWaitsSince(record)),
   message_refs: record.messageRefs,
 })
 
-export const promptView = (prompt: Prompt): Omit<z.infer<typeof PromptSchema>, 'view'> => ({
+export const promptView = (prompt: Prompt): Omit<wire.Prompt, 'view'> => ({
   prompt_id: prompt.id,
   ...recordView(prompt),
   status: prompt.status,
@@ -43,17 +36,17 @@ export const promptView = (prompt: Prompt): Omit<z.infer<typeof PromptSchema>, '
   reason: prompt.reason,
 })
 
-export const standbyView = (wait: Standby): Omit<z.infer<typeof StandbySchema>, 'view'> => ({
+export const standbyView = (wait: Standby): Omit<wire.Standby, 'view'> => ({
   wait_id: wait.id,
   ...recordView(wait),
-  status: wait.status === 'pending' ? 'waiting' : wait.status,
+  status: wireStatus('standby', wait.status),
   message: wait.message,
   timeout_seconds: wait.timeoutSeconds,
   expires_at: time(wait.expiresAt),
   instruction: wait.instruction,
 })
 
-export const alertView = (alert: Alert): Omit<z.infer<typeof AlertSchema>, 'view'> => ({
+export const alertView = (alert: Alert): Omit<wire.Alert, 'view'> => ({
   alert_id: alert.id,
   ...recordView(alert),
   status: alert.status,
@@ -67,7 +60,7 @@ export const alertView = (alert: Alert): Omit<z.infer<typeof AlertSchema>, 'view
   progress_snapshot: alert.progressSnapshot,
 })
 
-export const instructionView = (one: Instruction): z.infer<typeof InstructionSchema> => ({
+export const instructionView = (one: Instruction): wire.Instruction => ({
   id: one.id,
   kind: one.kind,
   session_id: one.sessionId,
@@ -77,7 +70,7 @@ export const instructionView = (one: Instruction): z.infer<typeof InstructionSch
   delivered_at: time(one.deliveredAt),
 })
 
-export const checkpointView = (one: Checkpoint): z.infer<typeof CheckpointSchema> => ({
+export const checkpointView = (one: Checkpoint): WireCheckpoint => ({
   checkpoint_id: one.id,
   session_id: one.sessionId,
   owner: one.owner,
@@ -103,7 +96,7 @@ export function changesView(
   { id }: Checkpoint,
   { modified, deleted, added, unknown }: Divergence,
   shown: number,
-): z.infer<typeof ChangesSchema> {
+): CheckpointChanges {
   const view = (change: 'modified' | 'deleted' | 'added') => (one: WorkspaceChange) => ({
     path: one.path,
     change,
@@ -124,7 +117,7 @@ export function changesView(
   }
 }
 
-export const fileDiffView = (one: FileDiff): z.infer<typeof FileDiffSchema> => ({
+export const fileDiffView = (one: FileDiff): CheckpointFileDiff => ({
   path: one.path,
   change: one.change,
   diff: one.diff,

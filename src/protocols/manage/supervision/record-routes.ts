@@ -1,46 +1,50 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
-import type { SupervisedRecord } from '../../../domain/records/record.ts'
+import { recordKinds } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import type { Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
-import type { Prompts } from '../../../supervision/prompts/prompts.ts'
-import type { RecordKind, Records, RecordTypes } from '../../../supervision/records/records.ts'
-import type { Stalls } from '../../../supervision/stalls/stalls.ts'
+import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
+import type { ActionName } from '../../../supervision/records/record-view.ts'
+import type { Records, ShownKind } from '../../../supervision/records/records.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink } from '../../shared/request/page.ts'
+import { encodeRecord } from '../records/encode-record.ts'
 import { createRecordViews } from '../records/record-views.ts'
+import { NoBodySchema, NudgeSchema, PromptAnswerSchema } from './command-schema.ts'
 import { decodeBody, decodeOwner, decodeSession, decodeStatus, decodeWaitAnswer, idIn } from './decode.ts'
 import {
-  describeAlert,
-  describeAlerts,
-  describeAnswerPrompt,
-  describeAnswerWait,
-  describeDismiss,
-  describeNudgeAlert,
-  describePrompt,
-  describePrompts,
-  describeStopAlert,
-  describeWait,
-  describeWaits,
+  answerPrompt,
+  answerStandby,
+  describeAnswer,
+  describeList,
+  describeShow,
+  dismissAlert,
+  nudgeAlert,
+  statusFilter,
+  stopAlert,
 } from './describe-records.ts'
-import { alertView, promptView, standbyView } from './encode.ts'
-import { alertStatuses, NoBodySchema, NudgeSchema, PromptAnswerSchema, promptStatuses, waitStatuses } from './schema.ts'
 
 export interface RecordRoutesDeps {
   engine: { sessions: Pick<Engine['sessions'], 'overview'> }
   records: Records
-  prompts: Pick<Prompts, 'decide' | 'resume'>
-  stalls: Pick<Stalls, 'nudge' | 'dismiss' | 'stop'>
+  answer: AnswerRecord
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
 
-interface Listed<Kind extends RecordKind> {
-  path: string
-  /** `waiting` and `all` can be asked for everywhere. */
-  statuses: readonly SupervisedRecord['status'][]
-  view: (one: RecordTypes[Kind]) => object
+/** What is said of a kind. Its list and its page are the same for all. */
+interface KindRoutes {
+  list: string
+  answers: readonly Answering[]
+}
+
+interface Answering {
+  /** Behind the path of the record. */
+  at: string
+  summary: string
+  describe: Parameters<typeof describeAnswer>[1]
+  read(request: Request): Promise<GivenAnswer>
 }
 
 const PAGE = { max: 100, fallback: 50 }
@@ -48,11 +52,13 @@ const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 
 export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
-  const { engine, records, prompts, stalls, oversight } = deps
+  const { engine, records, answer, oversight } = deps
   const recordViews = createRecordViews(engine)
 
   /** Operators see the records of all owners, and the audit trail says that they looked. */
-  function lister<Kind extends RecordKind>(kind: Kind, { path, statuses, view }: Listed<Kind>): Route['handle'] {
+  function lister(kind: ShownKind): Route['handle'] {
+    const { path } = recordKinds[kind].wire
+    const statuses = statusFilter(kind)
     return async (request, reply) => {
       const viewer = viewerOf(request.principal)
       const { limit, before } = decodePage(request, PAGE)
@@ -72,132 +78,115 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       const last = found.length > limit ? shown.at(-1) : undefined
       const next = last === undefined ? null : printPlace(last)
       const views = await recordViews.many(shown)
-      const encoded = shown.map((one) => ({ ...view(one), view: views(one) }))
+      const encoded = shown.map((one) => ({ ...encodeRecord(one), view: views(one) }))
       reply.json(200, { [path]: encoded }, nextLink(`/${path}`, request.query, next))
     }
   }
 
   const shower =
-    <Kind extends RecordKind>(kind: Kind, view: (one: RecordTypes[Kind]) => object): Route['handle'] =>
+    (kind: ShownKind): Route['handle'] =>
     async (request, reply) => {
       const viewer = viewerOf(request.principal)
       const record = await records.get(kind, viewer.by, idIn(request))
       reply.note({ session_id: record.sessionId })
       await oversight.foreignSession(viewer, record.sessionId)
-      reply.json(200, { ...view(record), view: await recordViews.one(record) })
+      reply.json(200, { ...encodeRecord(record), view: await recordViews.one(record) })
     }
 
-  async function answerPrompt(request: Request, reply: Reply): Promise<void> {
-    const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
-    const prompt = await prompts.decide(callerOf(request.principal, request.channel), idIn(request), {
-      decision,
-      ...(instruction === undefined ? {} : { instruction }),
-      ...(reason === undefined ? {} : { reason }),
-    })
-    reply.note({ session_id: prompt.sessionId })
-    reply.json(200, { ...promptView(prompt), view: await recordViews.one(prompt) })
-  }
-
-  async function answerWait(request: Request, reply: Reply): Promise<void> {
-    const instruction = await decodeWaitAnswer(request)
-    const wait = await prompts.resume(callerOf(request.principal, request.channel), idIn(request), { instruction })
-    reply.note({ session_id: wait.sessionId })
-    reply.json(200, { ...standbyView(wait), view: await recordViews.one(wait) })
-  }
-
-  async function nudge(request: Request, reply: Reply): Promise<void> {
-    const { message } = await decodeBody(request, NudgeSchema)
-    const alert = await stalls.nudge(callerOf(request.principal, request.channel), idIn(request), message)
-    reply.note({ session_id: alert.sessionId })
-    reply.json(200, { ...alertView(alert), view: await recordViews.one(alert) })
-  }
-
-  const ending =
-    (end: Stalls['dismiss']): Route['handle'] =>
+  const answerer =
+    (kind: ShownKind, read: Answering['read']): Route['handle'] =>
     async (request, reply) => {
-      await decodeBody(request, NoBodySchema)
-      const alert = await end(callerOf(request.principal, request.channel), idIn(request))
-      reply.note({ session_id: alert.sessionId })
-      reply.json(200, { ...alertView(alert), view: await recordViews.one(alert) })
+      const given = await read(request)
+      const { record } = await answer[kind](callerOf(request.principal, request.channel), idIn(request), given)
+      reply.note({ session_id: record.sessionId })
+      reply.json(200, { ...encodeRecord(record), view: await recordViews.one(record) })
     }
 
-  return [
-    {
-      ...read,
-      path: '/prompts',
-      summary: 'List prompts: what agents ask their operators',
-      describe: describePrompts,
-      handle: lister('prompt', { path: 'prompts', statuses: promptStatuses, view: promptView }),
+  const kinds: Record<ShownKind, KindRoutes> = {
+    prompt: {
+      list: 'List prompts: what agents ask their operators',
+      answers: [
+        {
+          at: '',
+          summary: 'Answer a prompt',
+          describe: answerPrompt,
+          async read(request) {
+            const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
+            return {
+              action: decision,
+              ...(instruction === undefined ? {} : { text: instruction }),
+              ...(reason === undefined ? {} : { reason }),
+            }
+          },
+        },
+      ],
     },
-    {
-      ...read,
-      path: '/prompts/:id',
-      summary: 'Show one prompt',
-      describe: describePrompt,
-      handle: shower('prompt', promptView),
+    standby: {
+      list: 'List waits: agents that stand by for an instruction',
+      answers: [
+        {
+          at: '',
+          summary: 'Tell a waiting agent what to do',
+          describe: answerStandby,
+          async read(request) {
+            const text = await decodeWaitAnswer(request)
+            return text === null ? { action: 'resume' } : { action: 'resume', text }
+          },
+        },
+      ],
     },
-    {
-      ...command,
-      path: '/prompts/:id',
-      summary: 'Answer a prompt',
-      describe: describeAnswerPrompt,
-      handle: answerPrompt,
+    alert: {
+      list: 'List alerts: agents that have gone silent',
+      answers: [
+        {
+          at: '/nudge',
+          summary: 'Nudge a silent agent',
+          describe: nudgeAlert,
+          async read(request) {
+            const { message } = await decodeBody(request, NudgeSchema)
+            return message === undefined ? { action: 'nudge' } : { action: 'nudge', text: message }
+          },
+        },
+        {
+          at: '/dismiss',
+          summary: 'Say that the silence is fine',
+          describe: dismissAlert,
+          read: (request) => nothingBut('dismiss', request),
+        },
+        {
+          at: '/stop',
+          summary: 'End the session of a silent agent',
+          describe: stopAlert,
+          read: (request) => nothingBut('stop', request),
+        },
+      ],
     },
-    {
-      ...read,
-      path: '/waits',
-      summary: 'List waits: agents that stand by for an instruction',
-      describe: describeWaits,
-      handle: lister('standby', { path: 'waits', statuses: waitStatuses, view: standbyView }),
-    },
-    {
-      ...read,
-      path: '/waits/:id',
-      summary: 'Show one wait',
-      describe: describeWait,
-      handle: shower('standby', standbyView),
-    },
-    {
-      ...command,
-      path: '/waits/:id',
-      summary: 'Tell a waiting agent what to do',
-      describe: describeAnswerWait,
-      handle: answerWait,
-    },
-    {
-      ...read,
-      path: '/alerts',
-      summary: 'List alerts: agents that have gone silent',
-      describe: describeAlerts,
-      handle: lister('alert', { path: 'alerts', statuses: alertStatuses, view: alertView }),
-    },
-    {
-      ...read,
-      path: '/alerts/:id',
-      summary: 'Show one alert',
-      describe: describeAlert,
-      handle: shower('alert', alertView),
-    },
-    {
-      ...command,
-      path: '/alerts/:id/nudge',
-      summary: 'Nudge a silent agent',
-      describe: describeNudgeAlert,
-      handle: nudge,
-    },
-    {
-      ...command,
-      path: '/alerts/:id/dismiss',
-      summary: 'Say that the silence is fine',
-      describe: describeDismiss,
-      handle: ending(stalls.dismiss),
-    },
-    {
-      ...command,
-      path: '/alerts/:id/stop',
-      summary: 'End the session of a silent agent',
-      describe: describeStopAlert,
-      handle: ending(stalls.stop),
-    },
-  ]
+  }
+
+  return (Object.keys(kinds) as ShownKind[]).flatMap((kind): Route[] => {
+    const { list, answers } = kinds[kind]
+    const { kind: name, path } = recordKinds[kind].wire
+    return [
+      { ...read, path: `/${path}`, summary: list, describe: describeList(kind), handle: lister(kind) },
+      {
+        ...read,
+        path: `/${path}/:id`,
+        summary: `Show one ${name}`,
+        describe: describeShow(kind),
+        handle: shower(kind),
+      },
+      ...answers.map(({ at, summary, describe, read }) => ({
+        ...command,
+        path: `/${path}/:id${at}`,
+        summary,
+        describe: describeAnswer(kind, describe),
+        handle: answerer(kind, read),
+      })),
+    ]
+  })
+}
+
+async function nothingBut(action: ActionName, request: Request): Promise<GivenAnswer> {
+  await decodeBody(request, NoBodySchema)
+  return { action }
 }

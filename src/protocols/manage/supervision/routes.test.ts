@@ -5,8 +5,8 @@ import { asAda, asConsole, asEve, asLocalUser, asOperator, refusalOf } from '../
 import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
 import { EditCheckSchema, ShownApprovalSchema } from '../approvals/schema.ts'
-import { FeedItemSchema } from '../events/describe.ts'
-import { InboxSchema } from '../inbox/describe.ts'
+import { FeedItemSchema } from '../events/schema.ts'
+import { InboxSchema } from '../inbox/schema.ts'
 import { AlertSchema, PromptSchema, StandbySchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openSupervisedDoors>>

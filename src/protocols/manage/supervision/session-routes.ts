@@ -5,6 +5,15 @@ import type { SupervisedSessions } from '../../../supervision/sessions/supervise
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
+import {
+  HandoverSchema,
+  NewInstructionSchema,
+  NewModeSchema,
+  NoBodySchema,
+  NudgeSchema,
+  StallsSchema,
+  TerminateSchema,
+} from './command-schema.ts'
 import { decodeBody, idIn } from './decode.ts'
 import {
   describeHandover,
@@ -19,15 +28,6 @@ import {
   describeWorkspaceTask,
 } from './describe-sessions.ts'
 import { instructionView } from './encode.ts'
-import {
-  HandoverSchema,
-  NewInstructionSchema,
-  NewModeSchema,
-  NoBodySchema,
-  NudgeSchema,
-  StallsSchema,
-  TerminateSchema,
-} from './schema.ts'
 
 export interface SupervisedSessionRoutesDeps {
   sessions: Pick<

@@ -12,7 +12,7 @@ import {
   PurgedSchema,
   RestoredSchema,
   ShownCheckpointSchema,
-} from './schema.ts'
+} from './checkpoint-schema.ts'
 
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
 

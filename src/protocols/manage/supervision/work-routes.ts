@@ -13,6 +13,7 @@ import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
+import { NewCheckpointSchema, PurgeSchema, RestoreSchema, RunCommandSchema, SpawnSchema } from './command-schema.ts'
 import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
 import {
   describeChanges,
@@ -26,7 +27,6 @@ import {
   describeSpawn,
 } from './describe-work.ts'
 import { changesView, checkpointView, fileDiffView } from './encode.ts'
-import { NewCheckpointSchema, PurgeSchema, RestoreSchema, RunCommandSchema, SpawnSchema } from './schema.ts'
 
 export interface WorkRoutesDeps {
   checkpoints: SessionCheckpoints

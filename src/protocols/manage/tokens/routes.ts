@@ -5,118 +5,29 @@ import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { StepUp } from '../../../domain/step-up.ts'
-import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
-import { scopes } from '../../../http/auth/tokens/scopes.ts'
-import { type TokenRecord, tokenRoles } from '../../../http/auth/tokens/token.ts'
+import type { TokenRecord } from '../../../http/auth/tokens/token.ts'
 import type { NewToken, Tokens } from '../../../http/auth/tokens/tokens.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Principal, Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { hasOwnRight, type Operators, refuseForOthers } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
-
-/** Five years. */
-const LONGEST_SECONDS = 5 * 365 * 86_400
-
-const NewTokenSchema = z
-  .strictObject({
-    role: z.enum(tokenRoles),
-    user: z
-      .string()
-      .regex(USER_NAME, `Send ${USER_NAME_TEXT}.`)
-      .exactOptional()
-      .describe('Owner of the sessions that the token begins. Left out: you. Only an admin names somebody else.'),
-    name: z
-      .string()
-      .regex(/^[^\p{C}]{0,64}$/u, 'Send at most 64 printable characters.')
-      .default('')
-      .describe('A label, to tell tokens apart.'),
-    workspace: z
-      .string()
-      .max(4_096)
-      .exactOptional()
-      .describe('Only for the role `agent`, which needs it: absolute path of the folder that the agent works in.'),
-    channel: z
-      .string()
-      .regex(/^[^\p{C}]{1,200}$/u, 'Send 1 to 200 printable characters.')
-      .exactOptional()
-      .describe('Only for the role `agent`: the channel that its sessions report to.'),
-    scopes: z
-      .array(z.enum(scopes))
-      .min(1)
-      .max(scopes.length)
-      .exactOptional()
-      .describe('All that it may do of what its role may. Left out: everything. Not for the role `agent`.'),
-    agent: z
-      .string()
-      .regex(/^[^\p{C}]{1,128}$/u, 'Send the name of an agent.')
-      .exactOptional()
-      .describe('The only agent that it may talk to. Not for the role `agent`.'),
-    expires_in: z
-      .int()
-      .min(60)
-      .max(LONGEST_SECONDS)
-      .exactOptional()
-      .describe('In how many seconds it ends. Left out: never.'),
-  })
-  .superRefine(({ role, workspace, channel, scopes: limited, agent }, context) => {
-    if (role === 'agent' && workspace === undefined) {
-      context.addIssue({ code: 'custom', path: ['workspace'], message: 'An agent’s token needs a workspace.' })
-    }
-    for (const [key, value] of Object.entries({ workspace, channel })) {
-      if (role === 'agent' || value === undefined) continue
-      context.addIssue({ code: 'custom', path: [key], message: `Only the role agent has a ${key}.` })
-    }
-    for (const [key, value] of Object.entries({ scopes: limited, agent })) {
-      if (role !== 'agent' || value === undefined) continue
-      context.addIssue({
-        code: 'custom',
-        path: [key],
-        message: `The role agent may only ask and report, so it has no ${key}.`,
-      })
-    }
-  })
-
-const shown = {
-  id: z.string(),
-  name: z.string(),
-  user: z.string(),
-  role: z.enum(tokenRoles),
-  workspace: z.string().optional().describe('Real path of the folder of an agent’s token.'),
-  channel: z.string().optional().describe('Channel of an agent’s token.'),
-  scopes: z
-    .array(z.enum(scopes))
-    .optional()
-    .describe('What it is limited to. Left out: everything that its role may do.'),
-  agent: z.string().optional().describe('The only agent that it may talk to.'),
-  expires_at: z.string().optional().describe('When it ends. It is listed for another 30 days.'),
-  created_at: z.string(),
-}
-const TokenSchema = z.strictObject(shown).meta({ id: 'Token' })
+import {
+  type CreatedToken,
+  CreatedTokenSchema,
+  NewTokenSchema,
+  type Token,
+  type TokenList,
+  TokenListSchema,
+} from './schema.ts'
 
 const tag = 'Tokens'
-const example = {
-  id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-  name: 'Ada’s laptop',
-  user: 'ada',
-  role: 'user',
-  created_at: '2026-11-15T09:00:00.000Z',
-}
 
 const describeList: RouteDescription = {
   tag,
   description: 'Your own; an admin sees everybody’s. Oldest first. Tokens from the settings are not listed.',
-  responses: {
-    200: {
-      description: 'The tokens that can be revoked.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ data_dir: z.string(), tokens: z.array(TokenSchema) }),
-          example: { data_dir: '/var/lib/quarterdeck', tokens: [example] },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('The tokens that can be revoked.', TokenListSchema) },
   errors: [],
 }
 
@@ -136,17 +47,7 @@ const describeCreate: RouteDescription = {
       'for a dashboard': { role: 'operator', user: 'grafana', scopes: ['read'], expires_in: 7_776_000 },
     },
   },
-  responses: {
-    201: {
-      description: 'The token.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ ...shown, token: z.string() }),
-          example: { ...example, token: 'qd_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCde' },
-        },
-      },
-    },
-  },
+  responses: { 201: answer('The token.', CreatedTokenSchema) },
   errors: ['invalid_request', 'forbidden', 'passkey_required', 'conflict', 'storage_full', 'storage_failed'],
 }
 
@@ -173,7 +74,8 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
     const by = callerOf(request.principal)
     const found = tokens.list().filter(({ user }) => hasOwnRight(operators, by, user))
     // The folder is there so that the CLI can check that this server uses the one it means.
-    reply.json(200, { data_dir: realpathSync(dataDir), tokens: found.map(view) })
+    const body: TokenList = { data_dir: realpathSync(dataDir), tokens: found.map(view) }
+    reply.json(200, body)
   }
 
   async function create(request: Request, reply: Reply): Promise<void> {
@@ -191,7 +93,8 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
     if (wanted.role === 'operator') await stepUp.require(by, { kind: 'token' })
     const { record, token } = await tokens.create(wanted, by.user)
     request.log.info('token created', { token_id: record.id, user: record.user, role: record.role })
-    reply.json(201, { ...view(record), token })
+    const body: CreatedToken = { ...view(record), token }
+    reply.json(201, body)
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
@@ -234,4 +137,7 @@ function refuseLonger({ expiresAt }: Principal, { expires_in }: NewToken, now: n
   )
 }
 
-const view = ({ sha256: _, ...record }: TokenRecord) => record
+const view = ({ sha256: _, scopes, ...record }: TokenRecord): Token => ({
+  ...record,
+  ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+})

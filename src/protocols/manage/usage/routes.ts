@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { parseUuid } from '../../../domain/ids.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
@@ -10,6 +11,15 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
 import { starterOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, queryProblem, wordIn } from '../../shared/request/page.ts'
+import {
+  groups,
+  type MyLimits,
+  MyLimitsSchema,
+  type TokenPrice,
+  type Usage,
+  type UsageCounts,
+  UsageSchema,
+} from './schema.ts'
 
 export interface UsageRoutesDeps {
   readUsage: ReadUsage
@@ -18,58 +28,10 @@ export interface UsageRoutesDeps {
   clock: Pick<Clock, 'now'>
 }
 
-const groups = ['day', 'agent', 'model', 'session', 'owner'] as const
 const MOST_DAYS = 400
 const USUAL_DAYS = 30
 const DAY_MS = 86_400_000
 const PAGE = { max: 1_000, fallback: 100 }
-
-const counts = {
-  runs: z.int().min(0).describe('Runs that used a model.'),
-  input_tokens: z.int().min(0).describe('All input, also what came from a cache.'),
-  output_tokens: z.int().min(0),
-  cached_input_tokens: z.int().min(0),
-  reasoning_tokens: z.int().min(0).describe('A part of the output.'),
-  cost: z.number().min(0).nullable().describe('Null: a model without a price was used.'),
-}
-
-const UsageSchema = z
-  .strictObject({
-    from: z.iso.date(),
-    to: z.iso.date(),
-    by: z.enum(groups),
-    rows: z.array(
-      z.strictObject({
-        key: z.string().describe('A date, the name of an agent, `provider/model`, the id of a session, or an owner.'),
-        label: z.string().describe('The key, or the title of a session.'),
-        ...counts,
-      }),
-    ),
-    total: z.strictObject(counts).describe('Of the whole range, also of rows beyond the limit.'),
-    currency: z.string(),
-    unpriced: z.array(z.string()).describe('Models without a price in `prices.models`.'),
-    prices: z
-      .record(
-        z.string(),
-        z.strictObject({
-          input: z.number().min(0),
-          output: z.number().min(0),
-          cached_input: z.number().min(0).describe('Input that the provider had in its cache.'),
-          cache_write: z.number().min(0).describe('Input that the provider put into its cache.'),
-        }),
-      )
-      .describe('Per million tokens, by `provider/model`: of the models that were used and those that agents use.'),
-  })
-  .meta({ id: 'Usage' })
-
-const exampleCounts = {
-  runs: 12,
-  input_tokens: 40_000,
-  output_tokens: 9_000,
-  cached_input_tokens: 12_000,
-  reasoning_tokens: 3_000,
-  cost: 0.0253,
-}
 
 const describe: RouteDescription = {
   tag: 'Usage',
@@ -88,65 +50,15 @@ const describe: RouteDescription = {
       .optional()
       .describe('Most rows but for days; 100 when left out.'),
   },
-  responses: {
-    200: {
-      description: 'Tokens and cost.',
-      content: {
-        'application/json': {
-          schema: UsageSchema,
-          example: {
-            from: '2026-11-15',
-            to: '2026-11-15',
-            by: 'model',
-            rows: [{ key: 'openai/gpt-5-mini', label: 'openai/gpt-5-mini', ...exampleCounts }],
-            total: exampleCounts,
-            currency: 'USD',
-            unpriced: [],
-            prices: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025, cache_write: 0.25 } },
-          },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('Tokens and cost.', UsageSchema) },
   errors: ['invalid_request', 'storage_full', 'storage_failed'],
 }
-
-const limited = (used: z.ZodType) =>
-  z.strictObject({ used, allowed: z.number().min(0).nullable().describe('null: no limit.') })
-
-const MyLimitsSchema = z
-  .strictObject({
-    day: z.iso.date().describe('In UTC.'),
-    resets_at: z.iso.datetime().describe('When it starts again.'),
-    runs: limited(z.int().min(0)).describe('Runs that were started.'),
-    tokens: limited(z.int().min(0)).describe('Of runs that have ended, input and output.'),
-    cost: limited(z.number().min(0).nullable().describe('null: a model without a price was used.')).extend({
-      currency: z.string(),
-    }),
-  })
-  .meta({ id: 'MyLimits' })
 
 const describeMine: RouteDescription = {
   tag: 'Usage',
   description:
     'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
-  responses: {
-    200: {
-      description: 'Your limits.',
-      content: {
-        'application/json': {
-          schema: MyLimitsSchema,
-          example: {
-            day: '2026-11-15',
-            resets_at: '2026-11-16T00:00:00.000Z',
-            runs: { used: 12, allowed: 200 },
-            tokens: { used: 49_000, allowed: null },
-            cost: { used: 0.0253, allowed: 5, currency: 'USD' },
-          },
-        },
-      },
-    },
-  },
+  responses: { 200: answer('Your limits.', MyLimitsSchema) },
   errors: ['storage_failed'],
 }
 
@@ -154,13 +66,14 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
   async function showMine({ principal }: Request, reply: Reply): Promise<void> {
     const { allowed, used, resetsAt, currency } = await dayLimits.show(starterOf(principal))
     const { runs, tokens, cost } = used
-    reply.json(200, {
+    const body: MyLimits = {
       day: dateOf(Math.floor(clock.now() / DAY_MS)),
       resets_at: isoTime(resetsAt),
       runs: { used: runs, allowed: allowed.runs },
       tokens: { used: tokens, allowed: allowed.tokens },
       cost: { used: cost === null ? null : Number(cost.toFixed(9)), allowed: allowed.cost, currency },
-    })
+    }
+    reply.json(200, body)
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
@@ -174,7 +87,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     else if (by === 'session' || by === 'owner') await oversight.listing(viewer, '*')
     const query = { from, to, by, limit, ...(sessionId === undefined ? {} : { sessionId }) }
     const { rows, total, currency, unpriced, prices } = await readUsage(query)
-    reply.json(200, {
+    const body: Usage = {
       from: dateOf(from),
       to: dateOf(to),
       by,
@@ -183,7 +96,8 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
       currency,
       unpriced,
       prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, priceView(price)])),
-    })
+    }
+    reply.json(200, body)
   }
 
   return [
@@ -210,7 +124,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
   ]
 }
 
-const countsView = ({ runs, input, output, cachedInput, reasoning, cost }: UsageReport['total']) => ({
+const countsView = ({ runs, input, output, cachedInput, reasoning, cost }: UsageReport['total']): UsageCounts => ({
   runs,
   input_tokens: input,
   output_tokens: output,
@@ -220,7 +134,7 @@ const countsView = ({ runs, input, output, cachedInput, reasoning, cost }: Usage
   cost: cost === null ? null : Number(cost.toFixed(9)),
 })
 
-const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['prices'][string]) => ({
+const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['prices'][string]): TokenPrice => ({
   input,
   output,
   cached_input: cachedInput,

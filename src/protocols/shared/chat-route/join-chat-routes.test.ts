@@ -88,7 +88,7 @@ test('the joined route describes only what is open', async () => {
   const deps = { engine, oversight, clock, ids }
   const routes = [...createChatRoutes(deps), ...createThreadRoutes(deps)]
 
-  const examples = joinChatRoutes(routes, ['rest']).at(-1)?.describe?.body?.examples
+  const examples = joinChatRoutes(routes, ['rest']).at(0)?.describe?.body?.examples
   expect(Object.keys(examples ?? {})).toEqual(['first', 'next'])
   await close()
 })
@@ -99,13 +99,13 @@ test('the joined route describes both: its examples satisfy its schema', async (
   const routes = joinChatRoutes([...createChatRoutes(deps), ...createThreadRoutes(deps)], ['rest', 'threads'])
 
   expect(routes.map(({ method, path, door }) => `${method} ${path} ${door}`)).toEqual([
+    'POST /chat null',
     'GET /sessions null',
     'GET /sessions/:id null',
     'GET /threads threads',
     'GET /threads/:id threads',
     'DELETE /threads/:id threads',
     'POST /tool_result threads',
-    'POST /chat null',
   ])
   for (const { describe: description } of routes) {
     if (description === undefined) throw new Error('a route without a description')
@@ -116,7 +116,7 @@ test('the joined route describes both: its examples satisfy its schema', async (
       for (const { schema, example } of Object.values(content)) expect(schema.safeParse(example).error).toBe(undefined)
     }
   }
-  const chat = routes.at(-1)?.describe
+  const chat = routes.at(0)?.describe
   expect(Object.keys(chat?.responses[200]?.content ?? {})).toEqual(['application/json', 'text/event-stream'])
   expect(Object.keys(chat?.body?.examples ?? {}).length).toBe(4)
   await close()

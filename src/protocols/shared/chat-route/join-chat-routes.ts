@@ -20,15 +20,14 @@ const clashShape = problemShapeWith({ invalid_request: 422 })
 
 const isChat = (route: Route): boolean => route.method === 'POST' && route.path === '/chat'
 
-/** Joins the two `POST /chat` into one route. `doors` are the open protocols; a request to a closed one is refused as usual. */
+/** All routes, with the two `POST /chat` joined into one. `doors` are the open protocols; a request to a closed one is refused as usual. */
 export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[]): Route[] {
   const rest = routes.find((route) => isChat(route) && route.door === 'rest')
   const threads = routes.find((route) => isChat(route) && route.door === 'threads')
-  const others = routes.filter((route) => !isChat(route))
   if (rest === undefined || threads === undefined) return [...routes]
   const open = (['rest', 'threads'] as const).filter((family) => doors.includes(family))
   // If both are closed, the router refuses the request.
-  if (open.length === 0) return [...others, rest]
+  if (open.length === 0) return routes.filter((route) => route !== threads)
 
   async function handle(...[request, reply]: Parameters<Route['handle']>): Promise<void> {
     const named = await familiesNamed(request)
@@ -50,7 +49,7 @@ export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[])
     ...descriptionOf([rest, threads].filter(({ door }) => open.some((family) => family === door))),
     handle,
   }
-  return [...others, joined]
+  return routes.filter((route) => route !== threads).map((route) => (route === rest ? joined : route))
 }
 
 /** Describes only open protocols. */

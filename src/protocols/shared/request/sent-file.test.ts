@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../test/tier.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { type Base64, decodeBase64, decodedBytes, parseDataUrl } from './sent-file.ts'
 
@@ -16,7 +17,7 @@ test('decodes what was encoded, and knows its size before', async () => {
       expect(decodedBytes(text)).toBe(bytes.length)
       expect((await decode(text)).equals(bytes)).toBe(true)
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
 })
 

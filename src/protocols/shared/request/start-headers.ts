@@ -1,37 +1,50 @@
-// The headers of a POST that starts a run, in every protocol.
+// What every POST that starts a run says beside its body: who asks, and the headers of a start.
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import type { StartRequest } from '../../../engine/ports/runs.ts'
+import type { Starter, StartRequest } from '../../../engine/ports/runs.ts'
 import { LONG_CHARS, LongText } from '../../../http/body/long-text.ts'
 import type { Request } from '../../../http/route.ts'
+import { starterOf } from './caller.ts'
 
-type OnBusy = NonNullable<StartRequest['onBusy']>
+/** The part of a `StartRequest` that is the same in every protocol. */
+export type AskedStart = Starter & Pick<StartRequest, 'correlationId' | 'onBusy' | 'idempotency'>
 
-/** `X-On-Busy`: what to do when the session is busy, for this request only. */
-export function onBusyOf(request: Pick<Request, 'header'>): OnBusy | undefined {
+/**
+ * For `Runs.start`. Throws `invalid_request` for a header that cannot be used. `content` is what `Idempotency-Key` is bound to,
+ * together with the path: the same words to another agent or session are another request.
+ */
+export function askedBy(
+  request: Pick<Request, 'header' | 'path' | 'principal' | 'correlationId'>,
+  content: unknown,
+  path = request.path,
+): AskedStart {
+  const onBusy = onBusyOf(request)
+  const idempotency = idempotencyOf(request, [path, content])
+  return {
+    correlationId: request.correlationId,
+    ...starterOf(request.principal),
+    ...(onBusy === undefined ? {} : { onBusy }),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  }
+}
+
+/** What to do when the session is busy, for this request only. */
+function onBusyOf(request: Pick<Request, 'header'>): StartRequest['onBusy'] | undefined {
   const value = request.header('x-on-busy')
   if (value === undefined) return undefined
   if (value === 'queue' || value === 'reject' || value === 'interrupt') return value
   throw headerProblem('X-On-Busy', 'Send queue, reject or interrupt, or leave the header out.')
 }
 
-/**
- * `Idempotency-Key`, bound to the content of the request. The path belongs to it: the same words to another agent or session are
- * another request.
- */
-export function idempotencyOf(
-  request: Pick<Request, 'header' | 'path'>,
-  body: unknown,
-  path = request.path,
-): StartRequest['idempotency'] | undefined {
+function idempotencyOf(request: Pick<Request, 'header'>, content: unknown): StartRequest['idempotency'] | undefined {
   const key = request.header('idempotency-key')
   if (key === undefined) return undefined
   if (!/^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(key)) {
     throw headerProblem('Idempotency-Key', 'Send 1 to 255 printable ASCII characters.')
   }
-  return { key, digest: digestOf([path, body]) }
+  return { key, digest: digestOf(content) }
 }
 
 const headerProblem = (name: string, detail: string): ServerError =>

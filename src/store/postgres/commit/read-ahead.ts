@@ -1,6 +1,8 @@
 // Locks the sessions that a group of commands names, and reads what the rules surely ask about them, for all commands at once. The
 // statements are sent together, those that lock first.
 
+import { unsettledStatuses } from '../../../domain/records/record-kinds.ts'
+import { among } from '../../packing/conditions.ts'
 import type { Command } from '../../ports/command.ts'
 import { OPEN, RUN_COLUMNS, type RunRow, toRun } from '../rows/run-table.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from '../rows/session-table.ts'
@@ -43,7 +45,7 @@ export const openRunsOf: Statement = {
 export const openWaitsOf: Statement = {
   name: 'group_open_waits',
   text: `SELECT ${WAIT_COLUMNS} FROM waits WHERE session = ${NAMED}
-    AND status IN ('pending', 'approved', 'nudged', 'escalated') ORDER BY ord`,
+    AND status ${among(unsettledStatuses)} ORDER BY ord`,
 }
 const wiresOf: Statement = {
   name: 'group_wires',

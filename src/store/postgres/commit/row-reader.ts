@@ -1,7 +1,7 @@
 // Reads the rows that the rules ask for, inside the transaction of `decision-group.ts`. Most were read ahead (`read-ahead.ts`).
 
 import type { MessageRole } from '../../../domain/message.ts'
-import { type AnyRecord, isSupervised } from '../../../domain/records/record.ts'
+import { type AnyRecord, isSupervised, isWaiting } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Command } from '../../ports/command.ts'
@@ -215,7 +215,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       ) as Extract<AnyRecord, { wait: 'approval' }>[]
     },
     async pendingRecords(sessionId) {
-      return (await waitsOf(sessionId)).filter(isSupervised).filter(({ status }) => status !== 'approved')
+      return (await waitsOf(sessionId)).filter(isSupervised).filter(isWaiting)
     },
     async openSupervised() {
       return (await sql.rows<[string, string]>(openSupervised)).map(([id, owner]) => ({ id, owner }))

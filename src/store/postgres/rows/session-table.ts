@@ -1,8 +1,9 @@
 import { textOf } from '../../../domain/message.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import { activityOf, type SessionActivity, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
+import { activityOf, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
 import type { SupervisedStatus, Supervision } from '../../../domain/supervision.ts'
-import { stateOf, WAIT_KINDS } from '../../packing/stored-fields.ts'
+import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
+import { stateOf } from '../../packing/stored-fields.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
 import { knownMessages, MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
@@ -138,20 +139,13 @@ function listOf(query: SessionQuery): { text: string; values: (string | number)[
   return { text, values }
 }
 
-// Each list is small and read once, however many sessions are asked about. `activityOf` in the domain says the same for one session.
-const RUNNING = `(SELECT session FROM runs WHERE status = 'running')`
-const QUEUED = `(SELECT session FROM runs WHERE status = 'queued')`
-const WAITING = `(SELECT session FROM waits WHERE kind IN (${WAIT_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND status = 'pending'
-  UNION ALL SELECT session FROM waits WHERE kind = 'alert' AND status IN ('nudged', 'escalated'))`
-const WITH_ACTIVITY: Readonly<Record<SessionActivity, string>> = {
-  running: `(id IN ${RUNNING} OR (id NOT IN ${WAITING}
-    AND (supervised_status IN ('created', 'active') OR id IN ${QUEUED})))`,
-  waiting: `(id IN ${WAITING} AND id NOT IN ${RUNNING}
-    AND (supervised_status IS NULL OR supervised_status NOT IN ('terminated', 'interrupted')))`,
-  ended: `supervised_status IN ('terminated', 'interrupted')`,
-  open: `(id NOT IN ${WAITING} AND id NOT IN ${RUNNING} AND id NOT IN ${QUEUED}
-    AND (supervised_status IS NULL OR supervised_status = 'paused'))`,
-}
+const WITH_ACTIVITY = activityConditions({
+  session: 'id',
+  supervised: 'supervised_status',
+  running: `(SELECT session FROM runs WHERE status = 'running')`,
+  queued: `(SELECT session FROM runs WHERE status = 'queued')`,
+  waiting: `(SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
+})
 
 type OverviewRow = [
   id: string,
@@ -167,14 +161,13 @@ type OverviewRow = [
 /** All sessions of a page may begin with a message of megabytes. Those are read one by one. */
 const SHORT_CONTENT = MESSAGE_COLUMNS.replace('content', 'CASE WHEN octet_length(content) <= 65536 THEN content END')
 
-/** The condition is the same as `isWaiting` of `domain/records/record.ts`. A conversation begins with what its user says, or with a few words to the model before it. */
+/** A conversation begins with what its user says, or with a few words to the model before it. */
 const overview: Statement = {
   name: 'sessions_overview',
   text: `SELECT sessions.id, tokens, supervised_status, supervision,
       EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.status = 'running' AND runs.${OPEN}),
       EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.status = 'queued' AND runs.${OPEN}),
-      (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.status IN ('pending', 'nudged', 'escalated')
-         AND (waits.status = 'pending' OR waits.kind = 'alert')),
+      (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.${OPEN_RECORD}),
       first.*
     FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN sessions ON sessions.id = wanted.id
     LEFT JOIN LATERAL (

@@ -1,6 +1,7 @@
 import type { Grant } from '../../../domain/grant.ts'
 import { type AnyRecord, isSupervisedApproval } from '../../../domain/records/record.ts'
-import { EVERY_SESSION, WAIT_KINDS } from '../../packing/stored-fields.ts'
+import { allKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { EVERY_SESSION } from '../../packing/stored-fields.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
 import { sessionOfRoute } from './route.ts'
@@ -42,9 +43,6 @@ const expired: Statement = {
   name: 'waits_expired',
   text: `SELECT ${WAIT_COLUMNS} FROM waits WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at, ord LIMIT $2`,
 }
-
-/** An alert waits in three statuses. Each is read from its index. */
-const WAITING_ALERTS = ['pending', 'nudged', 'escalated'] as const
 
 export function createWaitReads(sql: Sql): WaitReads {
   const named = createNaming('waits_list')
@@ -99,11 +97,10 @@ function listOf(query: WaitQuery): { text: string; values: (string | number)[] }
 /** The conditions of kind and status, each for one range of the indexes. */
 function partsOf({ wait, status, isWaiting = false }: WaitQuery, bind: (value: string) => string): string[] {
   const wanted = status === undefined ? null : bind(status)
-  return (wait === undefined ? WAIT_KINDS : [wait]).flatMap((kind) => {
+  return (wait === undefined ? allKinds : [wait]).flatMap((kind) => {
     const ofKind = wanted === null ? `kind = '${kind}'` : `kind = '${kind}' AND status = ${wanted}`
     if (!isWaiting) return [ofKind]
-    const waiting = kind === 'alert' ? WAITING_ALERTS : (['pending'] as const)
-    return waiting.map((one) => `${ofKind} AND status = '${one}'`)
+    return recordKinds[kind].open.map((one) => `${ofKind} AND status = '${one}'`)
   })
 }
 

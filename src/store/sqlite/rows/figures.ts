@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
 import type { StoreFigures } from '../../store.ts'
 import { OPEN } from './rows.ts'
 
@@ -7,11 +8,9 @@ export function createFigures(db: DatabaseSync): () => Omit<StoreFigures, 'walBy
   const size = db.prepare('SELECT page_count AS pages, page_size FROM pragma_page_count, pragma_page_size')
   // The condition is the one of the index `runs_open`.
   const runs = db.prepare(`SELECT status, count(*) AS n FROM runs WHERE ${OPEN} GROUP BY status`)
-  // `nudged` and `escalated` are alerts that nobody has answered.
   const waits = db.prepare(
     `SELECT kind, count(*) AS n, min(created_at) AS oldest FROM waits
-     WHERE kind IN ('approval', 'client_call', 'prompt', 'standby', 'alert')
-       AND status IN ('pending', 'nudged', 'escalated') GROUP BY kind`,
+     WHERE ${OPEN_RECORD_OF_ANY_KIND} GROUP BY kind`,
   )
   // The health check writes one that never held.
   const leases = db.prepare('SELECT until FROM leases WHERE until > 0')

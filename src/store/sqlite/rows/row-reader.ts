@@ -5,6 +5,7 @@ import type { MessageRole } from '../../../domain/message.ts'
 import { isSupervised } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
 import type { SessionStatus } from '../../../domain/session.ts'
+import { OPEN_RECORD } from '../../packing/conditions.ts'
 import type { RowReads } from '../../rules/rows.ts'
 import { isOwned } from '../../rules/run-rules.ts'
 import type { EntryWriter } from '../entry-writer.ts'
@@ -68,9 +69,7 @@ export function createRowReader(
     unusedApprovals: db.prepare(
       `SELECT ${WAIT_COLUMNS} WHERE waits.continuation_run_id = ? AND +waits.status = 'approved' ORDER BY wid`,
     ),
-    pendingRecords: db.prepare(
-      `SELECT ${WAIT_COLUMNS} WHERE waits.sid = ? AND waits.status IN ('pending', 'nudged', 'escalated') ORDER BY wid`,
-    ),
+    pendingRecords: db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.sid = ? AND waits.${OPEN_RECORD} ORDER BY wid`),
     openSupervised: db.prepare(
       `SELECT id, owner FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,
     ),

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { textOf } from '../../../domain/message.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
-import { activityOf, type SessionActivity, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
+import { activityOf, type SessionOverview, titleOf } from '../../../domain/session-overview.ts'
 import type { SupervisedStatus } from '../../../domain/supervision.ts'
-import { WAIT_KINDS } from '../../packing/stored-fields.ts'
+import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
 import type { SessionPatch } from '../../rules/rows.ts'
 import type { LiveState } from '../live-sessions.ts'
@@ -185,23 +185,14 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   }
 }
 
-/** The same as `isWaiting` of `domain/records/record.ts`. */
-const WAITING = `waits.status IN ('pending', 'nudged', 'escalated') AND (waits.status = 'pending' OR waits.kind = 'alert')`
-
-// Each list is small and read once, however many sessions are asked about. `activityOf` in the domain says the same for one session.
-const RUNNING_SIDS = `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'running')`
-const QUEUED_SIDS = `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'queued')`
-const WAITING_SIDS = `(SELECT sid FROM waits WHERE kind IN (${WAIT_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND status = 'pending'
-  UNION ALL SELECT sid FROM waits WHERE kind = 'alert' AND status IN ('nudged', 'escalated'))`
-const WITH_ACTIVITY: Readonly<Record<SessionActivity, string>> = {
-  running: `(sid IN ${RUNNING_SIDS} OR (sid NOT IN ${WAITING_SIDS}
-    AND (supervised_status IN ('created', 'active') OR sid IN ${QUEUED_SIDS})))`,
-  waiting: `(sid IN ${WAITING_SIDS} AND sid NOT IN ${RUNNING_SIDS}
-    AND (supervised_status IS NULL OR supervised_status NOT IN ('terminated', 'interrupted')))`,
-  ended: `+supervised_status IN ('terminated', 'interrupted')`,
-  open: `(sid NOT IN ${WAITING_SIDS} AND sid NOT IN ${RUNNING_SIDS} AND sid NOT IN ${QUEUED_SIDS}
-    AND (supervised_status IS NULL OR supervised_status = 'paused'))`,
-}
+const WITH_ACTIVITY = activityConditions({
+  session: 'sid',
+  // Not a reason to choose another index: the list is read in its order.
+  supervised: '+supervised_status',
+  running: `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'running')`,
+  queued: `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'queued')`,
+  waiting: `(SELECT sid FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
+})
 
 function createOverview(db: DatabaseSync): (id: string) => SessionOverview | null {
   const session = db.prepare(
@@ -209,7 +200,7 @@ function createOverview(db: DatabaseSync): (id: string) => SessionOverview | nul
        supervision ->> 'workspaceRoot' AS folder, supervision ->> 'prompt' AS prompt,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'running') AS running,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'queued') AS queued,
-       (SELECT count(*) FROM waits WHERE waits.sid = sessions.sid AND ${WAITING}) AS pending
+       (SELECT count(*) FROM waits WHERE waits.sid = sessions.sid AND waits.${OPEN_RECORD}) AS pending
      FROM sessions WHERE id = ? AND status <> 'terminated'`,
   )
   // A conversation begins with what its user says, or with a few words to the model before it.

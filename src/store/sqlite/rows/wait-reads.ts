@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import { EVERY_SESSION, WAIT_KINDS } from '../../packing/stored-fields.ts'
+import { allKinds, type RecordKind, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { EVERY_SESSION } from '../../packing/stored-fields.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
 import { keepPrepared, toGrant, toWait, WAIT_COLUMNS } from './rows.ts'
-
-const WAITING_ALERTS = ['pending', 'nudged', 'escalated'] as const
 
 export function createWaitReads(db: DatabaseSync): WaitReads {
   const waitById = db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`)
@@ -14,8 +13,8 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
   const prepared = keepPrepared(db)
 
   /** Lists one kind of wait, because the indexes begin with the kind. */
-  function list(kind: AnyRecord['wait'], query: WaitQuery): AnyRecord[] {
-    const { sessionId, runId, continuationRunId, owner, status, isWaiting = false, limit, before } = query
+  function list(kind: RecordKind, query: WaitQuery): AnyRecord[] {
+    const { sessionId, runId, continuationRunId, owner, status, limit, before } = query
     const conditions: string[] = []
     const values: (string | number)[] = []
     const isNarrow = sessionId !== undefined || runId !== undefined || continuationRunId !== undefined
@@ -31,7 +30,6 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
     where(`${column('kind')} = ?`, kind)
     if (owner !== undefined) where(`${column('owner')} = ?`, owner)
     if (status !== undefined) where("waits.status = ? || ''", status)
-    if (isWaiting) where("waits.status = 'pending'")
     if (before !== undefined) where('(waits.created_at, waits.id) < (?, ?)', before.createdAt, before.id)
     const sql = `SELECT ${WAIT_COLUMNS} WHERE ${conditions.join(' AND ')} ORDER BY waits.created_at DESC, waits.id DESC LIMIT ? + 0`
     return prepared(sql)
@@ -39,11 +37,11 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
       .map(toWait)
   }
 
-  /** An alert waits in three statuses. Each is read from its index: with all three at once SQLite would walk all alerts there ever were. */
-  function listAlerts({ isWaiting = false, ...query }: WaitQuery): AnyRecord[] {
-    if (!isWaiting) return list('alert', query)
-    const statuses = WAITING_ALERTS.filter((status) => query.status === undefined || query.status === status)
-    return statuses.flatMap((status) => list('alert', { ...query, status }))
+  /** Each open status is read from its index: with several at once SQLite would walk all records of the kind there ever were. */
+  function listOpen(kind: RecordKind, query: WaitQuery): AnyRecord[] {
+    const open: readonly AnyRecord['status'][] = recordKinds[kind].open
+    const wanted = open.filter((status) => query.status === undefined || query.status === status)
+    return wanted.flatMap((status) => list(kind, { ...query, status }))
   }
 
   return {
@@ -52,12 +50,9 @@ export function createWaitReads(db: DatabaseSync): WaitReads {
       return row === undefined ? null : toWait(row)
     },
     async list(query) {
-      if (query.wait !== undefined && query.wait !== 'alert') return list(query.wait, query)
-      const kinds = query.wait === undefined ? WAIT_KINDS : [query.wait]
-      return kinds
-        .flatMap((kind) => (kind === 'alert' ? listAlerts(query) : list(kind, query)))
-        .sort(newestFirst)
-        .slice(0, query.limit)
+      const kinds = query.wait === undefined ? allKinds : [query.wait]
+      const found = kinds.flatMap((kind) => (query.isWaiting === true ? listOpen(kind, query) : list(kind, query)))
+      return found.sort(newestFirst).slice(0, query.limit)
     },
     async expired(now, limit) {
       return due.all(now, limit).map(toWait)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/tier.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUrlTemplate } from './url-template.ts'
 
@@ -119,7 +120,7 @@ describe('a URL with arguments', () => {
         expect(segments.map(decodeURIComponent)).toEqual(['', 'v1', id, `x${id}y`, 'z'])
         expect([...url.searchParams]).toEqual([['q', q.toWellFormed()]])
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
   })
 

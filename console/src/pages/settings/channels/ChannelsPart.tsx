@@ -36,10 +36,7 @@ export function ChannelsPart() {
       <Loaded query={channels}>
         {(list) =>
           list.length === 0 ? (
-            <None>
-              There is only this console. Slack, ntfy and webhooks come under <code>channels</code> in{' '}
-              <code>quarterdeck.yaml</code>.
-            </None>
+            <None>There is only this console.</None>
           ) : (
             <Rows items={list} keyOf={({ name }) => name} label="Channels">
               {(channel) => <ChannelRow channel={channel} isLive={isLive} onReplay={() => setReplayed(channel.name)} />}
@@ -59,7 +56,7 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, isLive, onReplay }: ChannelRowProps) {
-  const { name, set_up, trouble, waiting, missed, last_shown_at } = channel
+  const { name, title, set_up, trouble, waiting, missed, last_shown_at } = channel
   return (
     <Row
       icon={<ChannelIcon aria-hidden="true" />}
@@ -85,6 +82,7 @@ function ChannelRow({ channel, isLive, onReplay }: ChannelRowProps) {
     >
       {trouble !== null && <VisibleText text={trouble} />}
       <Facts>
+        <span>{title}</span>{' '}
         <span>
           {last_shown_at === null ? (
             'Has shown nothing since the start'

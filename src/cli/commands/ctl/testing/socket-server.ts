@@ -4,7 +4,12 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { exampleOf } from '../../../../http/describe-answer.ts'
 import { findCtlPlace } from '../../../../operators/ctl/socket.ts'
+import { exampleApproval } from '../../../../protocols/manage/approvals/schema.ts'
+import { CheckpointSchema, CommandResultSchema } from '../../../../protocols/manage/supervision/checkpoint-schema.ts'
+import { AlertSchema, PromptSchema, StandbySchema } from '../../../../protocols/manage/supervision/schema.ts'
+import { exampleSupervision } from '../../../../protocols/shared/supervised/schema.ts'
 import { main } from '../../../main.ts'
 import { tempFolder } from '../../../testing/temp-folder.ts'
 import { createTestIo, type TestIo, type TestIoOptions } from '../../../testing/test-io.ts'
@@ -111,6 +116,7 @@ const at = '2026-11-15T09:04:10.125Z'
 const shared = { session_id: session, owner: 'ada', host: 'claude-code', created_at: at }
 
 export const diffApproval = {
+  ...exampleApproval,
   ...shared,
   approval_id: ids.diff,
   kind: 'diff',
@@ -128,12 +134,18 @@ export const diffApproval = {
     removed_lines: 1,
     warnings: [],
     protected_because: null,
+    has_hidden_text: false,
+    may_force: false,
+    applied_at: null,
+    not_applied: null,
   },
+  action: null,
   diff: '--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n',
   content: 'one\nthree\n',
 }
+const { diff: _diff, content: _content, ...withoutDiff } = diffApproval
 export const callApproval = {
-  ...diffApproval,
+  ...withoutDiff,
   approval_id: ids.call,
   kind: 'permission',
   title: 'Bash',
@@ -142,10 +154,9 @@ export const callApproval = {
   arguments: { command: 'rm -rf build' },
   digest: 'digest-two',
   change: null,
-  diff: null,
-  content: null,
 }
 export const prompt = {
+  ...exampleOf(PromptSchema),
   ...shared,
   prompt_id: ids.prompt,
   status: 'pending',
@@ -154,8 +165,16 @@ export const prompt = {
   elapsed_seconds: 12,
   actions_taken: 3,
 }
-export const wait = { ...shared, wait_id: ids.wait, status: 'waiting', message: 'What next?', timeout_seconds: 0 }
+export const wait = {
+  ...exampleOf(StandbySchema),
+  ...shared,
+  wait_id: ids.wait,
+  status: 'waiting',
+  message: 'What next?',
+  timeout_seconds: 0,
+}
 export const alert = {
+  ...exampleOf(AlertSchema),
   ...shared,
   alert_id: ids.alert,
   status: 'pending',
@@ -164,7 +183,12 @@ export const alert = {
   nudge_count: 0,
   progress_snapshot: [{ label: 'Find it', status: 'done' }],
 }
+export const exampleCheckpoint = exampleOf(CheckpointSchema)
+export const exampleResult = exampleOf(CommandResultSchema)
 export const supervision = {
+  ...exampleSupervision,
+  last_tool: null,
+  progress_snapshot: null,
   session_id: session,
   owner_user_id: 'ada',
   workspace_root: '/home/ada/shop',
@@ -197,6 +221,7 @@ export const usual: Answers = {
   'GET /checkpoints': {
     checkpoints: [
       {
+        ...exampleCheckpoint,
         checkpoint_id: ids.checkpoint,
         session_id: session,
         label: 'before',

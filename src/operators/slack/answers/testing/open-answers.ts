@@ -3,18 +3,20 @@
 import type { Clock } from '../../../../domain/clock.ts'
 import { isRecord } from '../../../../domain/is-record.ts'
 import type { LogFields, Logger } from '../../../../domain/logger.ts'
-import { gatheredYeses } from '../../../../domain/quorum.ts'
 import type { PersonRecord } from '../../../../domain/records/record.ts'
 import type { Feed } from '../../../../engine/feed.ts'
 import type { SessionLog } from '../../../../log/session-log.ts'
 import type { Store } from '../../../../store/store.ts'
 import { createReadDiff } from '../../../../supervision/approvals/read-diff.ts'
 import { createNoteRefused } from '../../../../supervision/oversight/note-refused.ts'
+import { createAnswerRecord } from '../../../../supervision/records/answer-record.ts'
+import { describe } from '../../../../supervision/records/describe-record.ts'
+import type { RecordView } from '../../../../supervision/records/record-view.ts'
 import type { Operators } from '../../../../supervision/sessions/may-command.ts'
 import { DeliveryFailed } from '../../../operator.ts'
 import { createButtonValues } from '../../button-values.ts'
 import type { SlackMessage, ThreadFile } from '../../cards/blocks.ts'
-import type { CardState, CardSubject } from '../../cards/card.ts'
+import type { CardState } from '../../cards/card.ts'
 import { renderCard } from '../../cards/render-card.ts'
 import { linesOf } from '../../cards/testing/read-message.ts'
 import type { SlackApi, SlackCards } from '../../slack-api.ts'
@@ -22,7 +24,7 @@ import { contentOf } from '../../testing/api-methods.ts'
 import { type Click, createPeople, type Reply } from '../../testing/people.ts'
 import { createResponseUrls } from '../../testing/response-urls.ts'
 import { createSlackWorkspace, type ShownMessage } from '../../testing/slack-workspace.ts'
-import type { AnswerDesk } from '../answer-record.ts'
+import type { AnswerDesk } from '../card-answers.ts'
 import { createSlackAnswers } from '../create-slack-answers.ts'
 import type { RunCommand } from '../take-command.ts'
 
@@ -37,7 +39,8 @@ const identity = { teamId: TEAM, teamDomain: 'acme', appId: 'A0DECK', botUserId:
 const SECRET = Buffer.alloc(32, 7)
 const channelOf = (room: string): string => `slack:${room}`
 
-interface Parts extends Pick<AnswerDesk, 'approvals' | 'prompts' | 'stalls' | 'noteShown' | 'steer'> {
+interface Parts extends Pick<AnswerDesk, 'noteShown' | 'steer'> {
+  decides: Parameters<typeof createAnswerRecord>[0]
   store: Store
   log: SessionLog
   feed: Feed
@@ -52,7 +55,7 @@ interface Logged {
   fields: LogFields
 }
 
-export function openAnswers({ store, log, feed, clock, operators, runCommand, ...decides }: Parts) {
+export function openAnswers({ store, log, feed, clock, operators, runCommand, decides, noteShown, steer }: Parts) {
   const workspace = createSlackWorkspace(clock, identity)
   for (const [name, id] of Object.entries(people)) workspace.users.set(id, { id, name })
   const members = new Set([...Object.values(people), identity.botUserId])
@@ -110,29 +113,20 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
     return wait === null || wait.wait === 'client_call' ? null : wait
   }
   const readDiff = createReadDiff(store)
-  async function subjectOf(wait: PersonRecord): Promise<CardSubject> {
+  async function viewOf(wait: PersonRecord): Promise<RecordView> {
     const session = await store.sessions.get(wait.sessionId)
     if (session === null) throw new Error('the session is gone')
-    const { supervision, owner } = session
-    return {
-      wait,
-      session: {
-        id: session.id,
-        agent: supervision?.host ?? session.agent,
-        workspace: supervision === undefined ? null : 'shop',
-        title: null,
-        isWorkspace: false,
-        owner,
-        status: supervision?.status ?? session.status,
-        prompt: null,
-        progress: null,
-      },
-      diff: wait.wait === 'approval' ? await readDiff(wait) : null,
-      quorum: wait.wait === 'approval' ? gatheredYeses(wait) : null,
-    }
+    const { supervision } = session
+    return describe(wait, {
+      folder: supervision === undefined ? null : 'shop',
+      title: null,
+      status: supervision?.status ?? session.status,
+      prompt: null,
+      diff: (wait.wait === 'approval' ? await readDiff(wait) : null)?.shown ?? null,
+    })
   }
   const messageOf = async (wait: PersonRecord, state: CardState, room = ROOM): Promise<SlackMessage> =>
-    renderCard(await subjectOf(wait), {
+    renderCard(await viewOf(wait), {
       detail: 'standard',
       link: null,
       mention: null,
@@ -166,11 +160,12 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, ..
     rooms: [ROOM, OTHER_ROOM],
     ownRoom: ROOM,
     desk: {
-      ...decides,
+      ...{ noteShown, steer },
+      answer: createAnswerRecord(decides),
       find,
       session: (id) => store.sessions.get(id),
       link: (id) => `http://127.0.0.1:8000/console/inbox/${id}`,
-      subjectOf,
+      viewOf,
       records: async (sessionId) =>
         (await store.waits.list({ sessionId, limit: 100 })).filter((one) => one.wait !== 'client_call'),
     },

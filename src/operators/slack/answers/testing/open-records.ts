@@ -61,8 +61,9 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
   const plain = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
   const agent = (root: string) => callOf(agentIn(root, room === undefined ? {} : { channelId: room }))
   const slack = openAnswers({
-    ...{ store, log, feed: desk.feed, clock, operators: desk.operators, prompts, stalls },
-    ...{ approvals: desk.approvals, noteShown: desk.noteShown, steer: steerAgent(desk.sessions) },
+    ...{ store, log, feed: desk.feed, clock, operators: desk.operators },
+    ...{ noteShown: desk.noteShown, steer: steerAgent(desk.sessions) },
+    decides: { approvals: desk.approvals, prompts, stalls },
   })
 
   const asks: Record<ElsewhereKind, () => Promise<unknown>> = {
@@ -171,10 +172,13 @@ export async function openOwn(kind: OwnKind, schema: JsonSchema = sizes) {
     throw new Error('no agent elsewhere asks here')
   }
   const slack = openAnswers({
-    ...{ store, log, feed, clock, approvals },
+    ...{ store, log, feed, clock },
     operators: { isAdmin: (one) => one === 'root', isKnown: () => true },
-    prompts: { decide: never, resume: never },
-    stalls: { nudge: never, dismiss: never, stop: never },
+    decides: {
+      approvals,
+      prompts: { decide: never, resume: never },
+      stalls: { nudge: never, dismiss: never, stop: never },
+    },
     steer: never,
     noteShown: createNoteShown({ waits: store.waits, log, clock }),
   })

@@ -1,6 +1,9 @@
-import type { Alert, Approval, Prompt, Standby } from '../../../../domain/records/record.ts'
+import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../../../domain/records/record.ts'
+import { callDigest } from '../../../../json/digest.ts'
+import { describe } from '../../../../supervision/records/describe-record.ts'
+import type { RecordView } from '../../../../supervision/records/record-view.ts'
 import { approval } from '../../../../supervision/testing/approval.ts'
-import type { CardLook, CardSession, CardSubject } from '../card.ts'
+import type { CardLook, CardSession } from '../card.ts'
 
 /** 2026-11-16, 10:00 UTC. */
 export const TEN = Date.UTC(2026, 10, 16, 10)
@@ -8,7 +11,7 @@ export const TEN = Date.UTC(2026, 10, 16, 10)
 export const session: CardSession = {
   id: 'session-1',
   agent: 'claude-code',
-  workspace: 'shop',
+  folder: 'shop',
   title: null,
   isWorkspace: false,
   owner: 'ada',
@@ -51,6 +54,7 @@ export const question: Approval = {
       required: ['account'],
     },
     index: 0,
+    effect: 'once',
   },
 }
 
@@ -85,11 +89,12 @@ export const diffApproval: Approval = {
 
 export const SMALL_DIFF = '--- src/sum.ts\n+++ src/sum.ts\n@@ -1,2 +1,2 @@\n const a = 1\n-const b = 1\n+const b = 2\n'
 
+const bash = { ...approval, ...asked, tool: 'Bash' }
+
 export const permission: Approval = {
-  ...approval,
-  ...asked,
+  ...bash,
   kind: 'permission',
-  tool: 'Bash',
+  digest: callDigest({ ...bash, arguments: { command: 'npm test' } }),
   title: 'Run npm test',
   description: 'Tool: Bash\nnpm test',
   arguments: '{"command":"npm test"}',
@@ -116,6 +121,7 @@ const record = {
   messageRefs: {},
   decidedAt: null,
   decidedBy: null,
+  decidedVia: null,
   reason: null,
 }
 
@@ -165,9 +171,5 @@ export const alert: Alert = {
   ],
 }
 
-export const about = (wait: CardSubject['wait'], diff: string | null = null): CardSubject => ({
-  wait,
-  session: 'supervised' in wait ? session : { ...session, agent: 'helper', workspace: null },
-  diff: diff === null ? null : { shown: diff },
-  quorum: null,
-})
+export const about = (wait: PersonRecord, diff: string | null = null, scene: Partial<CardSession> = {}): RecordView =>
+  describe(wait, { ...session, folder: wait.supervised === undefined ? null : session.folder, ...scene, diff })

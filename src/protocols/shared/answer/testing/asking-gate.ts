@@ -12,6 +12,7 @@ const askingRules: CallRules = {
     expiresAt: now + 3_600_000,
     title: `Call ${tool.name}`,
     description: '',
+    action: null,
   }),
   preview: async () => null,
 }

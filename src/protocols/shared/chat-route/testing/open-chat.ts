@@ -1,7 +1,7 @@
 // Both families of `/chat`, with the doors they share sessions with, over a real socket on a real engine and store.
 
+import { type Door, doorNames } from '../../../../doors.ts'
 import type { TestEngineOptions } from '../../../../engine/testing/open-engine.ts'
-import type { Door } from '../../../../http/route.ts'
 import { startServer } from '../../../../http/testing/server-fixture.ts'
 import { createAgUiRoutes } from '../../../ag-ui/routes.ts'
 import { createChatRoutes } from '../../../chat/routes.ts'
@@ -11,10 +11,11 @@ import { readSse } from '../../../testing/sse-reader.ts'
 import { createThreadRoutes } from '../../../threads/routes.ts'
 import { joinChatRoutes } from '../join-chat-routes.ts'
 
-const ALL: readonly Door[] = ['ag-ui', 'rest', 'threads', 'openai', 'mcp']
-
 /** Ends with `await using`. */
-export async function openChat({ doors = ALL, ...options }: TestEngineOptions & { doors?: readonly Door[] } = {}) {
+export async function openChat({
+  doors = doorNames,
+  ...options
+}: TestEngineOptions & { doors?: readonly Door[] } = {}) {
   const opened = openEngineWithFiles(options)
   const { engine, approvals, oversight, clock, ids, attachments, links } = opened
   const deps = { engine, approvals, oversight, clock, ids, attachments, links, version: '0.0.0-test' }

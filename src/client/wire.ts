@@ -1,0 +1,63 @@
+// What requests and answers look like: the types of the server's own schemas. Only types are taken, so the client has no zod. The
+// published declaration of this file is made by scripts/plain-types.ts, which needs exactly this form of lines.
+
+export type { Health } from '../http/health/schema.ts'
+export type { ChatAnswer, StreamEventData, TokensUsed } from '../protocols/agent/schema.ts'
+export type { Session, SessionMessages } from '../protocols/chat/schema.ts'
+export type {
+  Agent,
+  AgentTests,
+  AgentTool,
+  TestCase,
+  TestSummary,
+  ValidatedAgent,
+} from '../protocols/manage/agents/schema.ts'
+export type {
+  GrantCondition,
+  LookedAt,
+  Remembered,
+} from '../protocols/manage/approvals/decision-schema.ts'
+export type {
+  Approval,
+  Change,
+  EditCheck,
+  Grant,
+  ShownApproval,
+  ShownArgument,
+  ShownCall,
+} from '../protocols/manage/approvals/schema.ts'
+export type { AuditChain, AuditEntry } from '../protocols/manage/audit/schema.ts'
+export type { Channel, Replayed } from '../protocols/manage/channels/schema.ts'
+export type {
+  Code,
+  Device,
+  Me,
+  Passkey,
+  PasskeyChallenge,
+  PasskeyList,
+  ProofPurpose,
+  SignedIn,
+  Who,
+} from '../protocols/manage/devices/schema.ts'
+export type { FeedItem } from '../protocols/manage/events/schema.ts'
+export type { UploadedFile } from '../protocols/manage/files/schema.ts'
+export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
+export type { PolicyVerdict, TriedPolicy } from '../protocols/manage/policy/schema.ts'
+export type { NewPushSubscription, PushKey, PushSubscription } from '../protocols/manage/push/schema.ts'
+export type { RecordView } from '../protocols/manage/records/schema.ts'
+export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
+export type { AnsweredRun, Run, SentMessage, SessionExport } from '../protocols/manage/sessions/schema.ts'
+export type { Stats } from '../protocols/manage/stats/schema.ts'
+export type {
+  Checkpoint,
+  CheckpointChanges,
+  CheckpointFileDiff,
+  CommandResult,
+  Restored,
+  ShownCheckpoint,
+} from '../protocols/manage/supervision/checkpoint-schema.ts'
+export type { PromptAnswer, Spawn } from '../protocols/manage/supervision/command-schema.ts'
+export type { Alert, Instruction, Modes, Prompt, Standby } from '../protocols/manage/supervision/schema.ts'
+export type { CreatedToken, NewToken, Token } from '../protocols/manage/tokens/schema.ts'
+export type { MyLimits, TokenPrice, Usage, UsageCounts } from '../protocols/manage/usage/schema.ts'
+export type { ProgressItem, Supervision } from '../protocols/shared/supervised/schema.ts'

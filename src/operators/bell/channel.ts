@@ -1,0 +1,24 @@
+import { channelKind } from '../channel-kind.ts'
+
+export const bellChannel = channelKind({
+  name: 'bell',
+  words: {
+    title: 'Terminal',
+    short: 'Bell',
+    docs: 'supervision.md#at-the-terminal',
+    help: '`quarterdeck ctl`, and a bell',
+    answers: 'yes, with your passphrase',
+    setUp: 'nothing',
+  },
+  settings: {},
+  read: () => null,
+  contact: null,
+  credentials: {},
+  isUsed: () => true,
+  check: async () => [],
+  async open({ terminal, program }) {
+    if (terminal === null) return { channels: [], chat: null }
+    const { createBell } = await import('./create-bell.ts')
+    return { channels: [createBell(terminal, program)], chat: null }
+  },
+})

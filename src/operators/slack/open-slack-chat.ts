@@ -1,0 +1,101 @@
+// Slack, wired to what people decide there. Loaded only where it is configured.
+
+import { basename } from 'node:path'
+import type { AnyRecord, PersonRecord } from '../../domain/records/record.ts'
+import { personOf } from '../../supervision/sessions/may-command.ts'
+import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { steerAgent } from '../commands/session-verbs.ts'
+import { createSlackAnswers } from './answers/create-slack-answers.ts'
+import { createButtonValues } from './button-values.ts'
+import { type SlackSecret, type SlackSettings, slackPeople } from './channel.ts'
+import { type AnswerParts, openSlack, type SlackDeps } from './create-slack.ts'
+import { channelName } from './slack-room.ts'
+
+type SlackParts = ChannelParts<SlackSettings, SlackSecret>
+
+/** A record is looked for among this many of its session. */
+const RECENT = 200
+
+export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> {
+  const { settings, credentials, supervision, chat, clock, ids, logger } = parts
+  const { slack_app_token: app, slack_bot_token: bot, slack_team_id: teamId } = credentials
+  if (app === null || bot === null) return { channels: [], chat: null }
+  const { slack, escalation, workspaces } = supervision
+  const desk: SlackDeps['desk'] = {
+    find: chat.find,
+    session: (id) => chat.sessions.get(id),
+    readDiff: chat.readDiff,
+    async waiting(limit) {
+      return people(await chat.waits.list({ isWaiting: true, limit }))
+    },
+    workspaceName: (path) => workspaces.find((one) => one.path === path)?.label ?? basename(path),
+    link: parts.link,
+  }
+  const shared = {
+    operators: slackPeople(supervision.operators),
+    buttons: createButtonValues(chat.secret()),
+    desk,
+  }
+  const opened = openSlack({
+    ...shared,
+    escalation,
+    settings,
+    personOf: (name) => personOf(chat.elsewhere.operators, name),
+    channelId: slack.channelId,
+    channels: slack.channels,
+    tokens: { app, bot },
+    teamId,
+    outbox: chat.outbox,
+    log: chat.log,
+    ...(chat.alone === null ? {} : { alone: chat.alone }),
+    answers: (given) => answersFor(parts, { ...shared, ...given }),
+    outgoing: {
+      fetch: chat.outgoing.fetch,
+      dispatcher: await chat.outgoing.dispatcherFor(new URL(settings.apiUrl)),
+    },
+    clock,
+    ids,
+    random: Math.random,
+    logger,
+  })
+  return { channels: opened.channels, chat: opened }
+}
+
+function answersFor(
+  { supervision: { slack }, chat, clock, logger }: SlackParts,
+  { viewOf, operators, desk, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
+) {
+  const { answer, elsewhere, noteShown, noteRefused } = chat
+  return createSlackAnswers({
+    ...given,
+    people: operators,
+    rooms: slack.channels,
+    ownRoom: slack.channelId,
+    channelOf: channelName,
+    desk: {
+      answer,
+      noteShown,
+      find: (id) => desk.find({ kind: 'wait', id }),
+      records: async (sessionId) => people(await chat.waits.list({ sessionId, limit: RECENT })),
+      session: desk.session,
+      steer: steerAgent(elsewhere.sessions),
+      link: desk.link,
+      viewOf,
+    },
+    operators: elsewhere.operators,
+    notes: {
+      get: async (room, key) => (await chat.outbox.note(channelName(room), key))?.value ?? null,
+      async set(room, key, value, session) {
+        const note = { type: 'note_for_channel', channel: channelName(room), key } as const
+        await chat.log.commit(value === null ? { ...note, value } : { ...note, value, session, at: clock.now() })
+      },
+    },
+    runCommand: (by, context, line) => runCommand(chat.commands, by, context, line),
+    noteRefused,
+    clock,
+    logger,
+  })
+}
+
+const people = (waits: readonly AnyRecord[]): PersonRecord[] => waits.filter((wait) => wait.wait !== 'client_call')

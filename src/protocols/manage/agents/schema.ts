@@ -1,0 +1,135 @@
+import { z } from 'zod'
+
+export const AgentToolSchema = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  effect: z.enum(['read', 'idempotent', 'once']),
+  risk: z.enum(['low', 'high', 'critical']),
+  approval: z.string().describe('When a person is asked, in a sentence.'),
+  execution_location: z.enum(['server', 'client']),
+  parameters: z.record(z.string(), z.unknown()).describe('A JSON Schema.'),
+})
+export type AgentTool = z.output<typeof AgentToolSchema>
+
+export const AgentSchema = z
+  .strictObject({
+    name: z.string(),
+    description: z.string(),
+    is_default: z.boolean().describe('Answers requests that name no agent.'),
+    model: z.strictObject({ provider: z.string(), name: z.string() }),
+    tools: z.array(AgentToolSchema),
+    capabilities: z.record(z.string(), z.unknown()).describe('As AG-UI describes them.'),
+    source: z
+      .strictObject({ path: z.string(), text: z.string() })
+      .nullable()
+      .describe(
+        'The agent file as it was written, with secrets masked. Only for operators, only for one agent, and null if the agent has no file.',
+      ),
+    tests: z.int().min(0).describe('How many test cases its file has.'),
+    suggestions: z.array(z.string()).describe('First messages for somebody who does not know the agent.'),
+  })
+  .meta({
+    id: 'Agent',
+    example: {
+      name: 'assistant',
+      description: 'A friendly assistant that answers briefly.',
+      is_default: true,
+      model: { provider: 'demo', name: 'demo' },
+      tools: [
+        {
+          name: 'get_weather',
+          description: 'The weather in a city.',
+          effect: 'read',
+          risk: 'low',
+          approval: 'Runs without asking.',
+          execution_location: 'server',
+          parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        },
+      ],
+      capabilities: { identity: { name: 'assistant', type: 'quarterdeck' } },
+      source: null,
+      tests: 2,
+      suggestions: ['What can you do?'],
+    },
+  })
+export type Agent = z.output<typeof AgentSchema>
+
+export const ValidatedAgentSchema = z
+  .strictObject({
+    ok: z.boolean(),
+    problems: z.array(
+      z.strictObject({
+        line: z.int().min(1),
+        column: z.int().min(1),
+        path: z.string().describe('The key, like `tools[0].name`; may be empty.'),
+        message: z.string(),
+      }),
+    ),
+  })
+  .meta({
+    example: {
+      ok: false,
+      problems: [{ line: 1, column: 1, path: 'instructions', message: 'this key is missing; expected text.' }],
+    },
+  })
+export type ValidatedAgent = z.output<typeof ValidatedAgentSchema>
+
+export const AgentTestsSchema = z
+  .strictObject({
+    agent: z.string(),
+    running: z.boolean().describe('Whether tests of this agent run now.'),
+    cases: z.array(
+      z.strictObject({
+        name: z.string(),
+        turns: z.array(z.string()).describe('What the user says.'),
+        tools: z.array(z.string()).describe('Calls that must happen.'),
+        checks: z.array(z.string()).describe('Kinds of checks of the answer.'),
+        timeout_seconds: z.number(),
+      }),
+    ),
+  })
+  .meta({
+    example: {
+      agent: 'assistant',
+      running: false,
+      cases: [
+        {
+          name: 'knows the capital',
+          turns: ['What is the capital of France?'],
+          tools: [],
+          checks: ['contains'],
+          timeout_seconds: 60,
+        },
+      ],
+    },
+  })
+export type AgentTests = z.output<typeof AgentTestsSchema>
+
+export const CaseSchema = z
+  .strictObject({
+    name: z.string(),
+    outcome: z
+      .enum(['running', 'passed', 'failed', 'error', 'stopped'])
+      .describe('`running`: it has begun. `error`: it could not be run to its end. `stopped`: somebody stopped it.'),
+    findings: z.array(z.strictObject({ check: z.string(), expected: z.string(), found: z.string() })),
+    duration_ms: z.number(),
+    tokens: z.strictObject({ input: z.int(), output: z.int() }),
+    answer: z.string().describe('The last answer, at most 20,000 characters of it.'),
+    calls: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).nullable() })),
+  })
+  .meta({ id: 'TestCaseEvent' })
+/** A test case that begins or has ended. */
+export type TestCase = z.output<typeof CaseSchema>
+
+export const DoneSchema = z
+  .strictObject({
+    total: z.int(),
+    passed: z.int(),
+    failed: z.int(),
+    errors: z.int(),
+    stopped: z.int(),
+    duration_ms: z.number(),
+  })
+  .meta({ id: 'TestsDone' })
+/** What became of all test cases. */
+export type TestSummary = z.output<typeof DoneSchema>

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { exampleApproval } from '../approvals/schema.ts'
+import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
+import { RecordViewSchema, withoutView } from '../records/schema.ts'
+import { examplePrompt } from '../supervision/schema.ts'
+
+const shared = {
+  id: z.string(),
+  session_id: z.string(),
+  owner: z.string(),
+  agent: z.string().describe('The agent, or the host of an agent elsewhere.'),
+  title: z.string().describe('What it is about, in one line: every hidden character is marked, as `<U+202E>`.'),
+  status: z.string().describe('As in its record.'),
+  risk: z.enum(['low', 'high', 'critical']).nullable().describe('Of an approval.'),
+  tool: z.string().nullable().describe('Of an approval.'),
+  host: z.string().nullable().describe('The host of an agent elsewhere, if one asks.'),
+  session_title: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  decided_at: z.iso.datetime().nullable(),
+  decided_by: z.string().nullable(),
+  decided_channel: z.string().nullable(),
+  view: RecordViewSchema,
+}
+
+type ItemOf<Kind extends PersonKind> = Kind extends PersonKind
+  ? z.ZodObject<
+      typeof shared & { kind: z.ZodLiteral<WireOf<Kind>['kind']> } & {
+        [Name in WireOf<Kind>['kind']]: SchemaOf<Kind>
+      },
+      z.core.$strict
+    >
+  : never
+
+/** What all kinds have, and the record itself under the name of its kind. */
+function itemOf(of: PersonKind): ItemOf<PersonKind> {
+  const { kind } = recordKinds[of].wire
+  const record = recordSchemas[of].describe(`Answer it with ${answerRequests[of]}.`)
+  return z.strictObject({ ...shared, kind: z.literal(kind), [kind]: record }) as ItemOf<PersonKind>
+}
+
+type Item = ItemOf<PersonKind>
+export const InboxItemSchema = z
+  .discriminatedUnion('kind', personKinds.map(itemOf) as [Item, ...Item[]])
+  .meta({ id: 'InboxItem' })
+/** Something that waits or waited for a person. */
+export type InboxItem = z.output<typeof InboxItemSchema>
+
+export const InboxSchema = z
+  .strictObject({
+    items: z.array(InboxItemSchema),
+    cursor: z.string().describe('Send it to `GET /inbox/events` as `after`: that stream goes on where this list ends.'),
+  })
+  .meta({
+    example: {
+      items: [
+        {
+          id: examplePrompt.prompt_id,
+          kind: 'prompt',
+          session_id: examplePrompt.session_id,
+          owner: examplePrompt.owner,
+          agent: examplePrompt.host,
+          title: examplePrompt.prompt_text,
+          status: examplePrompt.status,
+          risk: null,
+          tool: null,
+          host: examplePrompt.host,
+          session_title: 'Renew the shop',
+          created_at: examplePrompt.created_at,
+          expires_at: examplePrompt.expires_at,
+          decided_at: examplePrompt.decided_at,
+          decided_by: examplePrompt.decided_by,
+          decided_channel: examplePrompt.decided_channel,
+          view: examplePrompt.view,
+          prompt: withoutView(examplePrompt),
+        },
+        {
+          id: exampleApproval.approval_id,
+          kind: 'approval',
+          session_id: exampleApproval.session_id,
+          owner: 'ada',
+          agent: exampleApproval.agent,
+          title: exampleApproval.title,
+          status: exampleApproval.status,
+          risk: exampleApproval.risk,
+          tool: exampleApproval.tool,
+          host: null,
+          session_title: 'Write to Bob',
+          created_at: exampleApproval.created_at,
+          expires_at: exampleApproval.expires_at,
+          decided_at: null,
+          decided_by: null,
+          decided_channel: null,
+          view: exampleApproval.view,
+          approval: withoutView(exampleApproval),
+        },
+      ],
+      cursor: 'f.12',
+    },
+  })
+export type Inbox = z.output<typeof InboxSchema>

@@ -1,0 +1,78 @@
+// What the routes of agents elsewhere take.
+
+import { z } from 'zod'
+import { operationalModes } from '../../../domain/supervision.ts'
+import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
+import { isLonger } from '../../shared/request/message-limits.ts'
+
+/** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
+const TextSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', 'The text is blank. Write something.')
+  .refine((text) => !isLonger(text, MOST_INSTRUCTION_CHARS), `Send at most ${MOST_INSTRUCTION_CHARS} characters.`)
+  .meta({ minLength: 1, maxLength: MOST_INSTRUCTION_CHARS, pattern: '\\S' })
+
+const ReasonSchema = z.string().max(2_000)
+const NameSchema = z.string().min(1).max(MOST_NAME_CHARS)
+
+export const NoBodySchema = z.strictObject({})
+
+export const PromptAnswerSchema = z
+  .strictObject({
+    decision: z.enum(['continue', 'refine', 'stop']),
+    instruction: TextSchema.exactOptional().describe('What to do instead. `refine` needs it.'),
+    reason: ReasonSchema.exactOptional(),
+  })
+  .meta({ id: 'PromptAnswer' })
+export type PromptAnswer = z.output<typeof PromptAnswerSchema>
+
+export const WaitAnswerSchema = z
+  .strictObject({
+    instruction: TextSchema.exactOptional().describe('What to do next. Left out: the agent just goes on.'),
+    stop: z.literal(true).exactOptional().describe('Tells the agent to stop, in place of an instruction.'),
+  })
+  .meta({ id: 'WaitAnswer' })
+
+export const NudgeSchema = z
+  .strictObject({ message: TextSchema.exactOptional().describe('Left out: the configured text and the checklist.') })
+  .meta({ id: 'Nudge' })
+
+export const TerminateSchema = z.strictObject({ reason: ReasonSchema.exactOptional() }).meta({ id: 'Terminate' })
+export const NewInstructionSchema = z.strictObject({ text: TextSchema }).meta({ id: 'NewInstruction' })
+export const NewModeSchema = z.strictObject({ mode: z.enum(operationalModes) }).meta({ id: 'NewMode' })
+export const StallsSchema = z.strictObject({ enabled: z.boolean() }).meta({ id: 'StallsSwitch' })
+export const HandoverSchema = z
+  .strictObject({ to: NameSchema.describe('Name of an operator in quarterdeck.yaml.') })
+  .meta({ id: 'Handover' })
+
+export const NewCheckpointSchema = z
+  .strictObject({
+    label: z.string().min(1).max(200).exactOptional(),
+    contents: z.boolean().exactOptional().describe('False keeps only hashes: enough to compare, not to restore.'),
+  })
+  .meta({ id: 'NewCheckpoint' })
+export const RestoreSchema = z
+  .strictObject({
+    confirm: z.string().min(1).max(200).exactOptional().describe('`digest` of the answer that said what would change.'),
+  })
+  .meta({ id: 'Restore' })
+export const RunCommandSchema = z
+  .strictObject({ alias: NameSchema.describe('Name of a command in quarterdeck.yaml.') })
+  .meta({ id: 'RunCommand' })
+export const SpawnSchema = z
+  .strictObject({
+    prompt: z
+      .string()
+      .refine((text) => text.trim() !== '', 'The prompt is blank. Write something.')
+      .refine((text) => !isLonger(text, 10_000), 'A prompt has at most 10000 characters.')
+      .meta({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+    workspace: z.string().min(1).max(4_096).describe('Path or id of a workspace.'),
+    host: NameSchema.exactOptional(),
+    title: z.string().min(1).max(MOST_TITLE_CHARS).exactOptional(),
+  })
+  .meta({ id: 'Spawn' })
+/** An agent to start. */
+export type Spawn = z.output<typeof SpawnSchema>
+export const PurgeSchema = z
+  .strictObject({ dry_run: z.boolean().exactOptional().describe('True only says what would be removed.') })
+  .meta({ id: 'Purge' })

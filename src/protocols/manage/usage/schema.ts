@@ -1,0 +1,93 @@
+import { z } from 'zod'
+
+export const groups = ['day', 'agent', 'model', 'session', 'owner'] as const
+
+const exampleCounts = {
+  runs: 12,
+  input_tokens: 40_000,
+  output_tokens: 9_000,
+  cached_input_tokens: 12_000,
+  reasoning_tokens: 3_000,
+  cost: 0.0253,
+}
+
+const counts = {
+  runs: z.int().min(0).describe('Runs that used a model.'),
+  input_tokens: z.int().min(0).describe('All input, also what came from a cache.'),
+  output_tokens: z.int().min(0),
+  cached_input_tokens: z.int().min(0),
+  reasoning_tokens: z.int().min(0).describe('A part of the output.'),
+  cost: z.number().min(0).nullable().describe('Null: a model without a price was used.'),
+}
+
+export const UsageCountsSchema = z.strictObject(counts)
+export type UsageCounts = z.output<typeof UsageCountsSchema>
+
+export const TokenPriceSchema = z.strictObject({
+  input: z.number().min(0),
+  output: z.number().min(0),
+  cached_input: z.number().min(0).describe('Input that the provider had in its cache.'),
+  cache_write: z.number().min(0).describe('Input that the provider put into its cache.'),
+})
+/** What a model costs, per million tokens. */
+export type TokenPrice = z.output<typeof TokenPriceSchema>
+
+export const UsageSchema = z
+  .strictObject({
+    from: z.iso.date(),
+    to: z.iso.date(),
+    by: z.enum(groups),
+    rows: z.array(
+      z.strictObject({
+        key: z.string().describe('A date, the name of an agent, `provider/model`, the id of a session, or an owner.'),
+        label: z.string().describe('The key, or the title of a session.'),
+        ...counts,
+      }),
+    ),
+    total: UsageCountsSchema.describe('Of the whole range, also of rows beyond the limit.'),
+    currency: z.string(),
+    unpriced: z.array(z.string()).describe('Models without a price in `prices.models`.'),
+    prices: z
+      .record(z.string(), TokenPriceSchema)
+      .describe('Per million tokens, by `provider/model`: of the models that were used and those that agents use.'),
+  })
+  .meta({
+    id: 'Usage',
+    example: {
+      from: '2026-11-15',
+      to: '2026-11-15',
+      by: 'model',
+      rows: [{ key: 'openai/gpt-5-mini', label: 'openai/gpt-5-mini', ...exampleCounts }],
+      total: exampleCounts,
+      currency: 'USD',
+      unpriced: [],
+      prices: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025, cache_write: 0.25 } },
+    },
+  })
+export type Usage = z.output<typeof UsageSchema>
+
+const limited = <S extends z.ZodType>(used: S) =>
+  z.strictObject({ used, allowed: z.number().min(0).nullable().describe('null: no limit.') })
+
+export const MyLimitsSchema = z
+  .strictObject({
+    day: z.iso.date().describe('In UTC.'),
+    resets_at: z.iso.datetime().describe('When it starts again.'),
+    runs: limited(z.int().min(0)).describe('Runs that were started.'),
+    tokens: limited(z.int().min(0)).describe('Of runs that have ended, input and output.'),
+    cost: limited(z.number().min(0).nullable().describe('null: a model without a price was used.')).extend({
+      currency: z.string(),
+    }),
+  })
+  .meta({
+    id: 'MyLimits',
+    example: {
+      day: '2026-11-15',
+      resets_at: '2026-11-16T00:00:00.000Z',
+      runs: { used: 12, allowed: 200 },
+      tokens: { used: 49_000, allowed: null },
+      cost: { used: 0.0253, allowed: 5, currency: 'USD' },
+    },
+  })
+/** What you may use in a day, and what you have used. */
+export type MyLimits = z.output<typeof MyLimitsSchema>

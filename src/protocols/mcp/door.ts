@@ -1,0 +1,23 @@
+// Agents that work elsewhere come in here: with MCP, and with the hooks of their hosts.
+
+import type { Clock } from '../../domain/clock.ts'
+import type { HookDesk } from '../../supervision/hooks/hook-desk.ts'
+import { createHookRoutes } from '../hooks/routes.ts'
+import type { ServedDoor } from '../shared/served-door.ts'
+import { McpErrorSchema } from './describe.ts'
+import { mcpErrorShape } from './error-shape.ts'
+import type { McpDoor } from './mcp-door.ts'
+import { createMcpRoutes } from './routes.ts'
+
+interface McpNeeds {
+  mcp: Pick<McpDoor, 'handle'>
+  hooks: HookDesk
+  clock: Clock
+}
+
+export const mcpDoor: ServedDoor<McpNeeds> = {
+  segments: ['mcp', 'sse', 'messages'],
+  errorShape: mcpErrorShape,
+  errors: { MCP: [{ shape: mcpErrorShape, schema: McpErrorSchema }] },
+  routes: ({ mcp, hooks, clock }) => [...createMcpRoutes({ door: mcp }), ...createHookRoutes({ desk: hooks, clock })],
+}

@@ -1,0 +1,12 @@
+import type { ServedDoor } from '../shared/served-door.ts'
+import type { OpenAiDeps } from './answer-run.ts'
+import { ErrorBodySchema } from './describe.ts'
+import { openAiErrorShape } from './error-shape.ts'
+import { createOpenAiRoutes } from './routes.ts'
+
+export const openAiDoor: ServedDoor<OpenAiDeps> = {
+  segments: ['v1'],
+  errorShape: openAiErrorShape,
+  errors: { OpenAI: [{ shape: openAiErrorShape, schema: ErrorBodySchema }] },
+  routes: createOpenAiRoutes,
+}

@@ -1,0 +1,8 @@
+import type { DeclaredDoor } from '../../domain/door.ts'
+
+export const rest = {
+  name: 'rest',
+  title: 'REST',
+  home: ['POST /chat', 'REST'],
+  banner: ({ url }) => [`${url}/chat`, `${url}/agent/{name}/chat`],
+} as const satisfies DeclaredDoor

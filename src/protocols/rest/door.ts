@@ -1,0 +1,17 @@
+// REST is two protocols: messages to a named agent, and chat with its sessions.
+
+import { problemShape } from '../../http/problem.ts'
+import { type AgentRoutesDeps, agentErrorShape, createAgentRoutes } from '../agent/routes.ts'
+import { chatErrorShape } from '../chat/error-shape.ts'
+import { type ChatRoutesDeps, createChatRoutes } from '../chat/routes.ts'
+import type { ServedDoor } from '../shared/served-door.ts'
+
+export const restDoor: ServedDoor<AgentRoutesDeps & ChatRoutesDeps> = {
+  segments: ['agent', 'chat'],
+  errorShape: problemShape,
+  errors: {
+    Agent: [{ shape: agentErrorShape }],
+    'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }],
+  },
+  routes: (needs) => [...createAgentRoutes(needs), ...createChatRoutes(needs)],
+}

@@ -1,0 +1,15 @@
+import { problemShape } from '../../http/problem.ts'
+import type { ServedDoor } from '../shared/served-door.ts'
+import { threadErrorShape } from './error-shape.ts'
+import { createThreadRoutes, type ThreadRoutesDeps } from './routes.ts'
+
+export const threadsDoor: ServedDoor<ThreadRoutesDeps> = {
+  segments: ['threads', 'tool_result'],
+  errorShape: threadErrorShape,
+  errors: {
+    'Chat and threads': [{ shape: problemShape }, { shape: threadErrorShape }],
+    // OpenAPI lists `POST /chat`, which REST has too, under this tag.
+    'Chat and sessions': [{ shape: threadErrorShape }],
+  },
+  routes: createThreadRoutes,
+}
