@@ -56,7 +56,11 @@ export const workspaceList = () =>
     )
 
 /** A person's address in each channel that has one, under the name of the channel. */
-const contactKeys: object = Object.fromEntries(contactKinds.map(({ name, contact }) => [name, contact.optional()]))
+const contactShape: Record<string, z.ZodOptional<z.ZodType<string>>> = Object.fromEntries(
+  contactKinds.map(({ name, contact }) => [name, contact.optional()]),
+)
+/** Their names are not known to the compiler, so they must not hide those of the other keys. */
+const contactKeys: object = contactShape
 const contactNames = contactKinds.map((kind) => kind.name)
 
 /** A person, or with `group` and without `name` everybody whom an identity provider or a proxy puts into this group. */
@@ -75,7 +79,7 @@ const operator = () =>
       'a name such as corp:ada@example.com, or a list of them',
     ).optional(),
     contacts: key(
-      z.strictObject(contactKeys),
+      z.strictObject(contactShape),
       'Where channels reach this person, by channel. Each can also stand beside `name`.',
       { slack: 'U012AB3CD' },
       'channels and addresses',
