@@ -27,7 +27,7 @@ test('answers what waits and commands sessions', async () => {
   expect(await client.answer(goOn, { text: 'Tests first.' })).toMatchObject({
     decision: 'continue',
     instruction: 'Tests first.',
-    view: { actions: [], outcome: { word: 'Continue', by: 'operator' } },
+    view: { actions: [], outcome: { word: 'Continued', by: 'operator' } },
   })
   await expect(client.prompts.answer(prompt.id, { decision: 'stop' })).rejects.toMatchObject({ code: 'record_decided' })
   expect(await client.waits.resume(wait.id, 'Rest.')).toMatchObject({ status: 'resumed', instruction: 'Rest.' })

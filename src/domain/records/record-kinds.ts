@@ -11,7 +11,7 @@ interface KindRules {
   open: readonly string[]
   /** What it becomes when its run or session ends without an answer. */
   unanswered: string
-  /** What a person can do while it is open. With an approval it depends on what is to be approved. */
+  /** What a person can answer while it is open, in the order in which it is shown. With an approval it depends on what is to be approved. */
   actions: readonly string[] | Readonly<Record<string, readonly string[]>>
   /** Null: it is not sent as a record. */
   wire: WireNames | null
@@ -47,7 +47,7 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: {
-      tool_call: ['approve', 'edit', 'respond', 'reject'],
+      tool_call: ['approve', 'edit', 'reject'],
       question: ['answer', 'reject'],
       diff: ['approve', 'edit', 'reject'],
       permission: ['approve', 'edit', 'reject'],
@@ -127,6 +127,11 @@ export type ActionName =
 
 export const allKinds = Object.keys(recordKinds) as readonly RecordKind[]
 export const personKinds = allKinds.filter((kind): kind is PersonKind => recordKinds[kind].answeredBy === 'person')
+
+/** What a person can answer at all. */
+export const actionNames = [
+  ...new Set(personKinds.flatMap((kind) => Object.values(recordKinds[kind].actions).flat())),
+] as [ActionName, ...ActionName[]]
 
 export const statusesOf = <Kind extends RecordKind>(kind: Kind): readonly StatusOf<Kind>[] =>
   Object.keys(recordKinds[kind].next) as StatusOf<Kind>[]

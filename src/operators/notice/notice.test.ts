@@ -80,7 +80,7 @@ describe('what a phone shows', () => {
     [
       'an answer by time',
       samplePrompt({ status: 'decided', decision: 'continue', decidedBy: 'timeout' }),
-      'claude-code asks whether to go on. Continue. Nobody answered in time, so it goes on by itself. (silent)',
+      'claude-code asks whether to go on. Continued. Nobody answered in time, so it goes on by itself. (silent)',
     ],
     [
       'an answer',

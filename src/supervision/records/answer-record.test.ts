@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '../../domain/decision.ts'
+import { actionNames } from '../../domain/records/record-kinds.ts'
 import { type AnswerRecord, createAnswerRecord, type GivenAnswer } from './answer-record.ts'
-import { actionNames } from './record-view.ts'
 
 const ada: Caller = { user: 'ada', role: 'operator' }
 

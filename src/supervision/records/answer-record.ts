@@ -4,11 +4,11 @@
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domain/records/record.ts'
+import type { ActionName } from '../../domain/records/record-kinds.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import type { Stalls } from '../stalls/stalls.ts'
-import type { ActionName } from './record-view.ts'
 
 export interface GivenAnswer {
   action: ActionName

@@ -10,8 +10,7 @@ import {
 } from '../../domain/records/record.ts'
 import { callDigest } from '../../json/digest.ts'
 import { approval } from '../testing/approval.ts'
-import { endedAlone } from './describe-outcome.ts'
-import { describeInShort, describe as describeRecord } from './describe-record.ts'
+import { describeInShort, describe as describeRecord, endedAlone } from './describe-record.ts'
 import { type RecordScene, type RecordView, RecordViewSchema } from './record-view.ts'
 
 /** 2026-11-16, 10:00 UTC. */
@@ -436,29 +435,29 @@ describe('how it ended', () => {
       [`Approved (warn) ${BEN}`, 'Interrupted: the call did not run.'],
       null,
     ],
-    ['continue', { ...prompt, ...byBen, status: 'decided', decision: 'continue' }, [`Continue (good) ${BEN}`], null],
+    ['continue', { ...prompt, ...byBen, status: 'decided', decision: 'continue' }, [`Continued (good) ${BEN}`], null],
     [
       'refine',
       { ...prompt, ...byBen, status: 'decided', decision: 'refine', instruction: 'Tests first.' },
-      [`Refine (good) ${BEN}`, 'Instruction: Tests first.'],
+      [`Refined (good) ${BEN}`, 'Instruction: Tests first.'],
       null,
     ],
     [
       'stop',
       { ...prompt, ...byBen, status: 'decided', decision: 'stop', reason: 'Enough.' },
-      [`Stop (warn) ${BEN}`, 'Reason: Enough.'],
+      [`Stopped (warn) ${BEN}`, 'Reason: Enough.'],
       null,
     ],
     [
       'a prompt that goes on by itself',
       { ...prompt, ...alone, status: 'decided', decision: 'continue' },
-      ['Continue (good)', 'Nobody answered in time, so it goes on by itself.'],
+      ['Continued (good)', 'Nobody answered in time, so it goes on by itself.'],
       'alone',
     ],
     [
       'a prompt that stops by itself',
       { ...prompt, ...alone, status: 'decided', decision: 'stop', reason: 'timeout' },
-      ['Stop (warn)', 'Nobody answered in time, so the agent was told to stop.'],
+      ['Stopped (warn)', 'Nobody answered in time, so the agent was told to stop.'],
       'alone',
     ],
     [
@@ -477,7 +476,7 @@ describe('how it ended', () => {
     [
       'the end of a standby',
       { ...standby, ...byBen, status: 'resumed', instruction: 'stop' },
-      [`Stop (warn) ${BEN}`],
+      [`Stopped (warn) ${BEN}`],
       null,
     ],
     [

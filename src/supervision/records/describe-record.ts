@@ -2,31 +2,35 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import {
-  type Alert,
+  actionNamesOf,
   isWaiting,
   NOBODY_WAITS,
   nobodyWaitsSince,
   type PersonRecord,
-  type Prompt,
-  type PromptType,
-  type Standby,
+  type RecordOf,
 } from '../../domain/records/record.ts'
-import { unreachable } from '../../domain/unreachable.ts'
-import { describeApproval } from './describe-approval.ts'
-import { outcomeOf } from './describe-outcome.ts'
-import { actionsOf } from './record-actions.ts'
-import type { BodyPart, KindView, RecordFact, RecordScene, RecordView } from './record-view.ts'
-import { duration, fact, oneLine, prose, timeOf, times } from './record-words.ts'
+import { type PersonKind, recordKinds } from '../../domain/records/record-kinds.ts'
+import { alert } from './kinds/alert.ts'
+import { approval } from './kinds/approval.ts'
+import { isPerson, type KindWords } from './kinds/kind-words.ts'
+import { prompt } from './kinds/prompt.ts'
+import { standby } from './kinds/standby.ts'
+import type { RecordAction, RecordOutcome, RecordScene, RecordView } from './record-view.ts'
+import { fact, timeOf } from './record-words.ts'
+
+const kinds: { [Kind in PersonKind]: KindWords<RecordOf<Kind>> } = { approval, prompt, standby, alert }
+
+const wordsOf = (record: PersonRecord): KindWords<PersonRecord> => kinds[record.wait] as KindWords<PersonRecord>
 
 /** What a record says by itself. */
 const NO_SCENE: RecordScene = { folder: null, title: null, status: null, prompt: null }
 
 export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
-  const { warnings = [], facts, ...kind } = kindView(record, scene)
+  const { warnings = [], facts, ...kind } = wordsOf(record).view(record, scene)
   const leftAt = nobodyWaitsSince(record)
   return {
     id: record.id,
-    kind: record.wait === 'standby' ? 'wait' : record.wait,
+    kind: recordKinds[record.wait].wire.kind,
     agent: record.supervised?.host ?? record.agent,
     folder: scene.folder,
     session: { id: record.sessionId, title: scene.title },
@@ -47,89 +51,46 @@ export const describeInShort = (record: PersonRecord, scene = NO_SCENE): RecordV
   body: [],
 })
 
-function kindView(record: PersonRecord, scene: RecordScene): KindView {
-  switch (record.wait) {
-    case 'approval':
-      return describeApproval(record, scene)
-    case 'prompt':
-      return describePrompt(record)
-    case 'standby':
-      return describeStandby(record)
-    case 'alert':
-      return describeAlert(record, scene)
-    default:
-      return unreachable(record)
-  }
+/** What can be answered to a record of this kind, also if it is over. */
+export function actionsOf(record: PersonRecord): RecordAction[] {
+  const words = wordsOf(record).actions(record)
+  return actionNamesOf(record).flatMap((name) => words[name] ?? [])
 }
 
-const PROMPTS: Readonly<Record<PromptType, { asks: string; title: string }>> = {
-  continuation: { asks: 'asks whether to go on', title: 'May it go on?' },
-  clarification: { asks: 'asks what you mean', title: 'It needs to know more' },
-  error_recovery: { asks: 'has run into an error and asks what to do', title: 'It has run into an error' },
-  resource_warning: { asks: 'warns that something runs out', title: 'Something runs out' },
-}
+/** It is over and no person has ended it: the time did, a restart, or the agent itself. Somebody may still think that it waits. */
+export const endedAlone = (record: PersonRecord): boolean =>
+  !isPerson(record.decidedBy) && record.decidedBy !== 'policy' && wordsOf(record).endedAlone(record)
 
-function describePrompt({ promptType, promptText, elapsedSeconds, actionsTaken }: Prompt): KindView {
-  const { asks, title } = PROMPTS[promptType]
+/** Null: it still wants something of a person. */
+function outcomeOf(record: PersonRecord, scene: Pick<RecordScene, 'status'>): RecordOutcome | null {
+  const verdict = wordsOf(record).verdict(record, scene)
+  if (verdict === null) return null
+  const { decidedBy, decidedAt, decidedVia } = record
+  const isByPerson = isPerson(decidedBy)
   return {
-    label: 'Question from an agent',
-    mark: promptType === 'error_recovery' ? 'error' : 'prompt',
-    asks,
-    title,
-    gist: oneLine(promptText),
-    brief: `${title}${title.endsWith('?') ? '' : '.'}`,
-    risk: null,
-    facts: [
-      ...(elapsedSeconds === null ? [] : [fact('Worked, it says', duration(elapsedSeconds))]),
-      ...(actionsTaken === null ? [] : [fact('Actions, it says', actionsTaken.toLocaleString('en'))]),
-    ],
-    body: agentsWords(promptText),
+    word: verdict.word,
+    tone: verdict.tone,
+    by: isByPerson ? decidedBy : decidedBy === 'policy' ? 'the workspace’s policy' : null,
+    at: timeOf(decidedAt),
+    via: isByPerson && decidedVia !== null ? wayOf(decidedVia) : null,
+    reason: reasonOf(record),
+    more: verdict.more ?? '',
+    words: verdict.words ?? null,
+    facts: verdict.facts ?? [],
   }
 }
 
-const describeStandby = ({ message }: Standby): KindView => ({
-  label: 'Agent stands by',
-  mark: 'standby',
-  asks: 'waits for an instruction',
-  title: 'What should it do next?',
-  gist: oneLine(message),
-  brief: 'It stands by until you tell it what to do.',
-  risk: null,
-  facts: [],
-  body: agentsWords(message),
-})
-
-function describeAlert(alert: Alert, { prompt }: RecordScene): KindView {
-  const { status, idleSeconds, lastTool, nudgeCount, nudgeMessage, progressSnapshot } = alert
-  const silent = duration(idleSeconds)
-  const isEscalated = status === 'escalated'
-  return {
-    label: 'Silent agent',
-    mark: isEscalated ? 'alarm' : 'silence',
-    asks: isEscalated ? 'is still silent after all nudges' : `is silent for ${silent}`,
-    title: `Silent for ${silent}`,
-    gist: lastTool === null ? '' : `after ${oneLine(lastTool)}`,
-    brief: `No sign of life for ${silent}.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
-    risk: null,
-    facts: alertFacts(alert),
-    body: [
-      prose('', 'server', 'It may sit in a dialog of its own, or be done.'),
-      ...prose('The last nudge', 'person', nudgeMessage),
-      ...prose('It was started with', 'person', prompt),
-      ...(progressSnapshot === null || progressSnapshot.length === 0
-        ? []
-        : [{ type: 'steps' as const, title: 'What it says it has done', steps: progressSnapshot }]),
-    ].flat(),
-  }
+const WAYS: Readonly<Record<string, string>> = {
+  slack: 'in Slack',
+  http: 'over HTTP',
+  ctl: 'at a terminal',
+  console: 'in the console',
+  'ag-ui': 'in the chat',
 }
 
-function alertFacts({ lastTool, lastActivityAt, nudgeCount, lastNudgeAt, nudgedBy }: Alert): RecordFact[] {
-  const way = nudgedBy === null ? 'it waits for the agent’s next call' : `through ${nudgedBy}`
-  return [
-    fact('Last tool', lastTool ?? 'none'),
-    fact('Last heard of', '', { at: lastActivityAt }),
-    ...(nudgeCount === 0 ? [] : [fact('Nudged', `${times(nudgeCount)}, ${way}`, { at: lastNudgeAt })]),
-  ]
-}
+/** A channel with several rooms names the room after a colon. */
+const wayOf = (via: string): string => WAYS[via.split(':', 1)[0] ?? ''] ?? `through ${via}`
 
-const agentsWords = (text: string): BodyPart[] => prose('In the agent’s words', 'agent', text)
+/** A prompt that nobody answered has the reason `timeout`, which `more` says in words. */
+const reasonOf = ({ reason, decidedBy }: PersonRecord): string | null =>
+  reason === '' || (decidedBy === 'timeout' && reason === 'timeout') ? null : reason

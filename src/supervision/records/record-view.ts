@@ -3,6 +3,7 @@
 // stored: each surface makes them harmless in its own way.
 
 import { z } from 'zod'
+import { actionNames } from '../../domain/records/record-kinds.ts'
 import type { SupervisedStatus } from '../../domain/supervision.ts'
 import { risks } from '../../domain/tool-settings.ts'
 
@@ -21,20 +22,6 @@ export const marks = [
   'standby',
   'silence',
   'alarm',
-] as const
-
-/** What a person can answer. */
-export const actionNames = [
-  'approve',
-  'reject',
-  'edit',
-  'answer',
-  'continue',
-  'refine',
-  'resume',
-  'nudge',
-  'dismiss',
-  'stop',
 ] as const
 
 const Fact = z
@@ -130,7 +117,6 @@ export const RecordViewSchema = z.strictObject({
 
 export type RecordView = z.output<typeof RecordViewSchema>
 export type RecordAction = RecordView['actions'][number]
-export type ActionName = RecordAction['name']
 export type BodyPart = RecordView['body'][number]
 export type RecordFact = RecordView['facts'][number]
 export type RecordOutcome = NonNullable<RecordView['outcome']>

@@ -41,3 +41,5 @@ export const prose = (
   by: 'agent' | 'tool' | 'person' | 'server',
   text: string | null | undefined,
 ): BodyPart[] => (text === null || text === undefined || text === '' ? [] : [{ type: 'prose', title, by, text }])
+
+export const agentsWords = (text: string): BodyPart[] => prose('In the agent’s words', 'agent', text)

@@ -6,9 +6,9 @@ import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { callDigest } from '../../../json/digest.ts'
+import { actionNamesOf } from '../../../supervision/../domain/records/record.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { describeInShort } from '../../../supervision/records/describe-record.ts'
-import { takesAction } from '../../../supervision/records/record-actions.ts'
 import { DeliveryFailed } from '../../operator.ts'
 import { bold, code, line, preformatted, type SlackMessage } from '../cards/blocks.ts'
 import { type CardLook, markPieces } from '../cards/card.ts'
@@ -28,7 +28,7 @@ const MOST_SHOWN = 2_500
 
 /** What can be edited: a change of a file, and the arguments of a call. */
 export const isEditable = (wait: PersonRecord): wait is Approval =>
-  wait.wait === 'approval' && isWaiting(wait) && takesAction(wait, 'edit')
+  wait.wait === 'approval' && isWaiting(wait) && actionNamesOf(wait).includes('edit')
 
 export async function editRecord(
   context: AnswerContext,

@@ -3,8 +3,8 @@
 import type { Caller } from '../../../domain/decision.ts'
 import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
-import { takesAction } from '../../../supervision/records/record-actions.ts'
-import type { ActionName } from '../../../supervision/records/record-view.ts'
+import type { ActionName } from '../../../domain/records/record-kinds.ts'
+import { actionNamesOf } from '../../../supervision/../domain/records/record.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
 import { listOf, says } from './answer-texts.ts'
 import type { Seat } from './kept-notes.ts'
@@ -35,7 +35,7 @@ export async function meantBy(
     else await letChoose(context, heard, only === undefined ? waiting : found, why)
     return null
   }
-  const [only, ...others] = waiting.filter((one) => takesAction(one, action))
+  const [only, ...others] = waiting.filter((one) => actionNamesOf(one).includes(action))
   if (only !== undefined && others.length === 0) return only
   if (only !== undefined) {
     await letChoose(
@@ -51,7 +51,7 @@ export async function meantBy(
     return null
   }
   // Somebody was faster, or the time is over. The newest is what the person means to answer.
-  const over = shown.find((one) => takesAction(one, action))
+  const over = shown.find((one) => actionNamesOf(one).includes(action))
   if (over === undefined) await tell(context, seat, says('Nothing waits for an answer here.'))
   return over ?? null
 }

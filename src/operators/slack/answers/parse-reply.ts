@@ -1,6 +1,6 @@
 // A reply in a session's thread as the answer that it is: a word that we know, perhaps an id, perhaps a text.
 
-import { type ActionName, actionNames } from '../../../supervision/records/record-view.ts'
+import { type ActionName, actionNames } from '../../../domain/records/record-kinds.ts'
 import { WORDS_WITH_TEXT } from '../cards/card-actions.ts'
 
 export interface ParsedReply {

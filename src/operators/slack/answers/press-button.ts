@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../../domain/decision.ts'
 import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
-import { actionsOf } from '../../../supervision/records/record-actions.ts'
+import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import type { ButtonValue } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { ACTION_ID_PREFIX, actionIn, type CardAction, needsText } from '../cards/card-actions.ts'

@@ -116,7 +116,7 @@ test('a text for something that was decided meanwhile is not lost in silence', a
   await slack.press('ann', ts, 'refine')
   await slack.press('root', ts, 'stop')
   await slack.reply('ann', thread, 'Only the tests.')
-  expect(slack.told('ann').at(-1)).toMatch(/^It was decided already. Your answer changes nothing.\n.*Stop by root/)
+  expect(slack.told('ann').at(-1)).toMatch(/^It was decided already. Your answer changes nothing.\n.*Stopped by root/)
 })
 
 test('whoever answers in another way writes no text for it any more', async () => {

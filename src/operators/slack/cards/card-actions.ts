@@ -1,6 +1,7 @@
 // How a record is answered here: with the buttons of its card, or with a reply in its thread.
 
-import type { ActionName, RecordAction, RecordView } from '../../../supervision/records/record-view.ts'
+import type { ActionName } from '../../../domain/records/record-kinds.ts'
+import type { RecordAction, RecordView } from '../../../supervision/records/record-view.ts'
 import type { Actions, Button } from './blocks.ts'
 import type { CardLook } from './card.ts'
 

@@ -513,8 +513,8 @@ describe('a decided card', () => {
     [
       'a prompt, refine',
       { ...prompt, ...by({ status: 'decided', decision: 'refine', instruction: 'Tests first.' }) },
-      [`:white_check_mark: Refine ${BY_BEN}`, 'Instruction:', '> Tests first.'],
-      'Refine by ben',
+      [`:white_check_mark: Refined ${BY_BEN}`, 'Instruction:', '> Tests first.'],
+      'Refined by ben',
     ],
     [
       'an alert that ended by itself',

@@ -1,7 +1,7 @@
 // A record that a person answers, as a Slack message. Pure: the same view and look give the same message.
 
 import type { PersonRecord } from '../../../domain/records/record.ts'
-import { endedAlone } from '../../../supervision/records/describe-outcome.ts'
+import { endedAlone } from '../../../supervision/records/describe-record.ts'
 import type { RecordView } from '../../../supervision/records/record-view.ts'
 import {
   bold,

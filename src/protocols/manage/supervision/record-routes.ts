@@ -1,11 +1,11 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
+import type { ActionName } from '../../../domain/records/record-kinds.ts'
 import { recordKinds } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
-import type { ActionName } from '../../../supervision/records/record-view.ts'
 import type { Records, ShownKind } from '../../../supervision/records/records.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { parsePlace, printPlace } from '../../shared/request/list-place.ts'

@@ -1,16 +1,19 @@
 // What an approval asks, in words: what would be done, what speaks against it, and what is behind it.
 
-import { isRecord } from '../../domain/is-record.ts'
-import { shownPath } from '../../domain/lookalike.ts'
-import type { Approval, ChangeSummary } from '../../domain/records/record.ts'
-import { maskEntries } from '../../domain/secret-name.ts'
-import { unreachable } from '../../domain/unreachable.ts'
-import { canonicalJson } from '../../json/digest.ts'
-import { questionForm } from '../approvals/question-form.ts'
-import { shownArguments } from '../approvals/shown-arguments.ts'
-import { shownCall } from '../approvals/shown-call.ts'
-import type { BodyPart, KindView, RecordFact, RecordScene } from './record-view.ts'
-import { fact, oneLine, prose } from './record-words.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { shownPath } from '../../../domain/lookalike.ts'
+import type { Approval, ChangeSummary } from '../../../domain/records/record.ts'
+import { maskEntries } from '../../../domain/secret-name.ts'
+import { unreachable } from '../../../domain/unreachable.ts'
+import { canonicalJson } from '../../../json/digest.ts'
+import { questionForm } from '../../approvals/question-form.ts'
+import { shownArguments } from '../../approvals/shown-arguments.ts'
+import { shownCall } from '../../approvals/shown-call.ts'
+import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
+import { fact, oneLine, prose } from '../record-words.ts'
+import { approvalActions } from './approval-actions.ts'
+import { approvalVerdict } from './approval-outcome.ts'
+import type { KindWords } from './kind-words.ts'
 
 const CHANGES: Readonly<Record<ChangeSummary['kind'], { title: string; asks: string }>> = {
   create: { title: 'Create', asks: 'asks to create a file' },
@@ -18,7 +21,15 @@ const CHANGES: Readonly<Record<ChangeSummary['kind'], { title: string; asks: str
   delete: { title: 'Delete', asks: 'asks to delete a file' },
 }
 
-export function describeApproval(approval: Approval, scene: RecordScene): KindView {
+/** A person's yes or no to one concrete action. */
+export const approval: KindWords<Approval> = {
+  view,
+  actions: approvalActions,
+  verdict: approvalVerdict,
+  endedAlone: ({ status, decidedBy }) => status === 'expired' || (status === 'interrupted' && decidedBy === 'restart'),
+}
+
+function view(approval: Approval, scene: RecordScene): KindView {
   const { risk, supervised } = approval
   const change = supervised?.change ?? null
   return {

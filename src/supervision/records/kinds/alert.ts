@@ -1,0 +1,84 @@
+import type { Alert } from '../../../domain/records/record.ts'
+import type { KindView, RecordAction, RecordFact, RecordScene } from '../record-view.ts'
+import { duration, fact, oneLine, prose, times } from '../record-words.ts'
+import { action, isPerson, type KindWords, stop, type Verdict } from './kind-words.ts'
+
+/** An agent elsewhere that has been silent for too long. */
+export const alert: KindWords<Alert> = {
+  view,
+  actions: () => ({ nudge, dismiss, stop: stopSession }),
+  verdict,
+  endedAlone: ({ status }) => status === 'self_recovered',
+}
+
+function view(alert: Alert, { prompt }: RecordScene): KindView {
+  const { status, idleSeconds, lastTool, nudgeCount, nudgeMessage, progressSnapshot } = alert
+  const silent = duration(idleSeconds)
+  const isEscalated = status === 'escalated'
+  return {
+    label: 'Silent agent',
+    mark: isEscalated ? 'alarm' : 'silence',
+    asks: isEscalated ? 'is still silent after all nudges' : `is silent for ${silent}`,
+    title: `Silent for ${silent}`,
+    gist: lastTool === null ? '' : `after ${oneLine(lastTool)}`,
+    brief: `No sign of life for ${silent}.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
+    risk: null,
+    facts: factsOf(alert),
+    body: [
+      prose('', 'server', 'It may sit in a dialog of its own, or be done.'),
+      ...prose('The last nudge', 'person', nudgeMessage),
+      ...prose('It was started with', 'person', prompt),
+      ...(progressSnapshot === null || progressSnapshot.length === 0
+        ? []
+        : [{ type: 'steps' as const, title: 'What it says it has done', steps: progressSnapshot }]),
+    ].flat(),
+  }
+}
+
+function factsOf({ lastTool, lastActivityAt, nudgeCount, lastNudgeAt, nudgedBy }: Alert): RecordFact[] {
+  const way = nudgedBy === null ? 'it waits for the agent’s next call' : `through ${nudgedBy}`
+  return [
+    fact('Last tool', lastTool ?? 'none'),
+    fact('Last heard of', '', { at: lastActivityAt }),
+    ...(nudgeCount === 0 ? [] : [fact('Nudged', `${times(nudgeCount)}, ${way}`, { at: lastNudgeAt })]),
+  ]
+}
+
+const nudge = action('nudge', {
+  label: 'Nudge',
+  takes: 'optional_text',
+  text: 'a message',
+  main: true,
+  confirm: { title: 'Nudge the agent?', help: 'It is told to go on. It reads your message when it wakes up.' },
+  done: 'The agent is nudged.',
+})
+
+const dismiss = action('dismiss', {
+  label: 'Dismiss',
+  takes: 'nothing',
+  confirm: { title: 'Is the silence fine?', help: 'The next silence counts from here.' },
+  done: 'Dismissed. The next silence counts from here.',
+})
+
+const stopSession: RecordAction = {
+  ...stop,
+  label: 'Stop session',
+  confirm: { title: 'Stop the session?', help: 'The session of this agent ends. What it has written stays.' },
+  done: 'The session is stopped.',
+}
+
+function verdict({ status, nudgeCount, decidedBy }: Alert, scene: Pick<RecordScene, 'status'>): Verdict | null {
+  if (status === 'self_recovered') {
+    return { word: recoveredWord(nudgeCount), tone: 'good', more: 'The agent reports again.' }
+  }
+  if (status !== 'dismissed') return null
+  // Stopping the agent ends its alert in the same step.
+  if (scene.status === 'terminated') return { word: 'Closed', tone: 'neutral', more: 'The session is terminated.' }
+  return isPerson(decidedBy)
+    ? { word: 'Dismissed', tone: 'neutral' }
+    : { word: 'Closed', tone: 'neutral', more: 'The agent’s window is closed.' }
+}
+
+/** An agent that was nudged has not come back by itself. */
+const recoveredWord = (nudgeCount: number): string =>
+  nudgeCount === 0 ? 'Recovered by itself' : `Recovered after ${nudgeCount === 1 ? 'a nudge' : `${nudgeCount} nudges`}`
