@@ -1,8 +1,8 @@
 // Records in words for the wire, with the request that each answer is.
 
-import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
+import type { PersonRecord, RecordOf } from '../../../domain/records/record.ts'
+import { type ActionName, type PersonKind, recordKinds } from '../../../domain/records/record-kinds.ts'
 import type { SessionOverview } from '../../../domain/session-overview.ts'
-import { unreachable } from '../../../domain/unreachable.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { describe } from '../../../supervision/records/describe-record.ts'
 import type { RecordAction, RecordScene } from '../../../supervision/records/record-view.ts'
@@ -41,33 +41,31 @@ function viewOf(record: PersonRecord, scene: RecordScene): RecordView {
   return { ...view, actions: view.actions.map((action) => ({ ...action, request: requestFor(record, action) })) }
 }
 
-function requestFor(record: PersonRecord, { name, takes }: RecordAction): RecordView['actions'][number]['request'] {
+type Request = RecordView['actions'][number]['request']
+
+function requestFor(record: PersonRecord, { name, takes }: RecordAction): Request {
+  const { at = '', body, text } = (requests[record.wait] as (one: PersonRecord, name: ActionName) => Sent)(record, name)
   const takesText = takes === 'text' || takes === 'optional_text' || takes === 'note'
-  const text = (field: string): string | null => (takesText ? field : null)
-  switch (record.wait) {
-    case 'approval':
-      return { path: `/approvals/${record.id}`, body: decisionBody(record, name), text: text('reason') }
-    case 'prompt':
-      return {
-        path: `/prompts/${record.id}`,
-        body: { decision: name },
-        text: text(name === 'stop' ? 'reason' : 'instruction'),
-      }
-    case 'standby':
-      return {
-        path: `/waits/${record.id}`,
-        body: name === 'stop' ? { stop: true } : {},
-        text: text('instruction'),
-      }
-    case 'alert':
-      return { path: `/alerts/${record.id}/${name}`, body: {}, text: text('message') }
-    default:
-      return unreachable(record)
+  return {
+    path: `/${recordKinds[record.wait].wire.path}/${record.id}${at}`,
+    body,
+    text: takesText ? text : null,
   }
 }
 
-/** The decision is bound to what is shown. */
-const decisionBody = ({ digest }: Approval, name: RecordAction['name']) => ({
-  decision: name === 'answer' ? 'respond' : name === 'reject' ? 'reject' : 'approve',
-  digest,
-})
+/** `at`: behind the path of the record. `text`: the field for the words of the person. */
+interface Sent {
+  at?: string
+  body: Record<string, unknown>
+  text: string
+}
+
+const requests: { [Kind in PersonKind]: (record: RecordOf<Kind>, name: ActionName) => Sent } = {
+  // The decision is bound to what is shown.
+  approval: ({ digest }, name) => ({ body: { decision: DECISIONS[name] ?? 'approve', digest }, text: 'reason' }),
+  prompt: (_, name) => ({ body: { decision: name }, text: name === 'stop' ? 'reason' : 'instruction' }),
+  standby: (_, name) => ({ body: name === 'stop' ? { stop: true } : {}, text: 'instruction' }),
+  alert: (_, name) => ({ at: `/${name}`, body: {}, text: 'message' }),
+}
+
+const DECISIONS: Partial<Record<ActionName, string>> = { answer: 'respond', reject: 'reject' }
