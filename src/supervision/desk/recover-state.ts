@@ -5,6 +5,7 @@ import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type AskedRecord, isAsked, isSupervised, isWaiting } from '../../domain/records/record.ts'
+import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { isOpen, openStatuses } from '../../domain/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { awaitsItsAgent, isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
@@ -161,7 +162,7 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
 
 const requestView = (wait: AskedRecord) => ({
   request_id: wait.id,
-  type: wait.wait === 'approval' ? wait.kind : wait.wait,
+  type: wait.wait === 'approval' ? wait.kind : recordKinds[wait.wait].wire.kind,
   title: titleOf(wait),
   created_at: isoTime(wait.createdAt),
 })

@@ -5,6 +5,7 @@ import { isoTime } from '../../domain/clock.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type AskedRecord, isAsked, type SupervisedRecord } from '../../domain/records/record.ts'
+import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SupervisedStatus, Supervision } from '../../domain/supervision.ts'
 import { unreachable } from '../../domain/unreachable.ts'
@@ -85,7 +86,7 @@ function interruptOf(wait: AskedRecord): Interrupt {
     toolCallId: callId,
     ...(expiresAt === null ? {} : { expiresAt: isoTime(expiresAt) }),
   }
-  const quarterdeck = { host: supervised.host, kind: wait.wait }
+  const quarterdeck = { host: supervised.host, kind: recordKinds[wait.wait].wire.kind }
   switch (wait.wait) {
     case 'approval': {
       const { title, description, risk, digest, kind } = wait
