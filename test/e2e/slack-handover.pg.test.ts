@@ -112,7 +112,7 @@ test('an answer in Slack counts once after another server has taken the channels
   // A person is impatient, and presses twice.
   const click = { user: ANA, channel: OPS, ts: card.ts, actionId: 'quarterdeck:approve' }
   await Promise.all([slack.click(click), slack.click({ ...click, stale: true })])
-  const isUsed = (message: Pick<ShownMessage, 'text' | 'blocks'>) => textOf(message).includes('Used ')
+  const isUsed = (message: Pick<ShownMessage, 'text' | 'blocks'>) => textOf(message).includes('Used')
   await until(() => cardsOf(slack).some(isUsed))
   const told = await until(() => slack.ephemerals(OPS, ANA)[0])
 
@@ -121,5 +121,5 @@ test('an answer in Slack counts once after another server has taken the channels
   expect([after?.ts, more]).toEqual([card.ts, []])
   expect(after?.text).toContain('Approved by ana')
   expect(after?.versions.filter(isUsed).length).toBe(1)
-  expect(told.text).toContain('It counts once.')
+  expect(told.text).toContain('That answer counts, once.')
 })
