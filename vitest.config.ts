@@ -7,7 +7,7 @@ import { isQuick } from './test/tier.ts'
 
 const inBrowser = ['test/browser/**/*.test.ts']
 const onPostgres = ['src/**/*.pg.test.ts', 'test/**/*.pg.test.ts']
-const asProcess = ['test/crash/**/*.test.ts', 'test/deploy/proxies.test.ts', 'src/cli/launcher.test.ts']
+const asProcess = ['test/crash/**/*.test.ts', 'test/deploy/proxies.slow.test.ts', 'src/cli/launcher.slow.test.ts']
 
 /** Vitest's own list is lost when another is given. */
 const leftOut = ['**/node_modules/**', ...(isQuick ? ['**/*.slow.test.ts', '**/*.slow.pg.test.ts'] : [])]

@@ -1,9 +1,10 @@
 // Valid and invalid requests, generated from the document, to the server that serves it. A failure prints its seed and path:
-//   FUZZ_SEED=1 FUZZ_PATH=12:3 npx vitest run test/openapi/fuzz.test.ts      (FUZZ_RUNS for more than 800 requests)
+//   FUZZ_SEED=1 FUZZ_PATH=12:3 npx vitest run test/openapi/fuzz.test.ts      (FUZZ_RUNS for more requests)
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
+import { runs } from '../tier.ts'
 import { readApi } from './api.ts'
 import { createKnownIds, exchange } from './exchange.ts'
 import { openApp } from './open-app.ts'
@@ -11,7 +12,7 @@ import { requestOf } from './request-of.ts'
 
 /** `npm run test:long` tries new requests each time. */
 const seed = Number(process.env.FUZZ_SEED ?? (process.env.LONG === '1' ? Date.now() % 2 ** 31 : 20_261_116))
-const numRuns = Number(process.env.FUZZ_RUNS ?? 800)
+const numRuns = Number(process.env.FUZZ_RUNS ?? runs(800))
 const path = process.env.FUZZ_PATH
 
 test(

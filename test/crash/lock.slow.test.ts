@@ -1,6 +1,6 @@
 // One server per data directory, and none on a directory that a newer version wrote.
 //
-//   RESTARTS=200 vitest run test/crash/lock.test.ts      the long variant
+//   RESTARTS=200 vitest run test/crash/lock.slow.test.ts      the long variant
 
 import { hash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 // Backups of a server that is busy, and commands that are killed or run out of disk.
 //
-//   ROUNDS=50 vitest run test/crash/backup.test.ts      the long variant
+//   ROUNDS=50 vitest run test/crash/backup.slow.test.ts      the long variant
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

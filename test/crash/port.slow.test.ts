@@ -1,6 +1,6 @@
 // Only one server gets a port, even if several start at the same moment. Sockets that share a port could also share it with them.
 //
-//   ROUNDS=50 vitest run test/crash/port.test.ts      the long variant
+//   ROUNDS=50 vitest run test/crash/port.slow.test.ts      the long variant
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -2,7 +2,7 @@
 // notices, and nothing is left outside of the data directory. Reading a large file does not block the server's event loop. How much
 // it delays other streams is measured by `npm run bench:files`.
 //
-//   LONG=1 vitest run test/crash/hostile-files.test.ts      also PDFs that take a reader seconds each (`npm run test:long`)
+//   LONG=1 vitest run test/crash/hostile-files.slow.test.ts      also PDFs that take a reader seconds each (`npm run test:long`)
 
 import { mkdir, readdir, readFile, readlink, rm, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'

@@ -1,7 +1,7 @@
 // kill -9 at each step from an approval to the written file, with the real program: the file is never written twice, never half, never
 // without an approval, and an approval is never forgotten.
 //
-//   LONG=1 vitest run test/crash/apply.test.ts      new files and deletions too (`npm run test:long`)
+//   LONG=1 vitest run test/crash/apply.slow.test.ts      new files and deletions too (`npm run test:long`)
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 // A tool call or a model answer that kills the whole process is tried once more. After the second crash a person must review the
 // run. The server stays up, whatever an agent's tools do.
 //
-//   LONG=1 vitest run test/crash/deadly.test.ts      every way to die (`npm run test:long`)
+//   LONG=1 vitest run test/crash/deadly.slow.test.ts      every way to die (`npm run test:long`)
 
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'

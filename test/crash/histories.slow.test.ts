@@ -1,6 +1,6 @@
 // Many readers of a long history at once: each costs far less memory than the session is large.
 //
-//   MESSAGES=1000 vitest run test/crash/histories.test.ts      the long variant (`npm run test:long`): a session of 95 MB
+//   MESSAGES=1000 vitest run test/crash/histories.slow.test.ts      the long variant (`npm run test:long`): a session of 95 MB
 
 import { request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'

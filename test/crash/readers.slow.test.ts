@@ -1,6 +1,6 @@
 // Readers that do not read, and readers that come back with an invalid event id.
 //
-//   READERS=500 vitest run test/crash/readers.test.ts      the long variant
+//   READERS=500 vitest run test/crash/readers.slow.test.ts      the long variant
 
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,7 +1,7 @@
 // The order of a start: the port answers 503 before the store is open. A damaged database ends the start. Damage that is found later
 // ends nothing.
 //
-//   RUNS=2000 vitest run test/crash/start.test.ts      the long variant
+//   RUNS=2000 vitest run test/crash/start.slow.test.ts      the long variant
 
 import { spawnSync } from 'node:child_process'
 import { open, readFile, stat, truncate } from 'node:fs/promises'
