@@ -62,16 +62,24 @@ export type BrowserPushSubscription = Pick<NewPushSubscription, 'endpoint' | 'ke
 /** `refine` needs an instruction. */
 type CompleteAnswer = PromptAnswer & ({ decision: 'continue' | 'stop' } | { decision: 'refine'; instruction: string })
 
+type AnswerAction = Pick<RecordView['actions'][number], 'request'>
+interface GivenAnswer {
+  text?: string
+  more?: Record<string, unknown>
+}
+
+/** What to post to the path of the action. */
+export function answerBody({ request }: AnswerAction, { text = '', more = {} }: GivenAnswer = {}): object {
+  const words = request.text === null || text === '' ? {} : { [request.text]: text }
+  return { ...request.body, ...words, ...more }
+}
+
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
   /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
-  answer(
-    action: Pick<RecordView['actions'][number], 'request'>,
-    given?: { text?: string; more?: Record<string, unknown> },
-    options?: Signalled,
-  ): Promise<Approval | Prompt | Standby | Alert>
+  answer(action: AnswerAction, given?: GivenAnswer, options?: Signalled): Promise<Approval | Prompt | Standby | Alert>
   prompts: {
     list(options?: RecordListOptions): Promise<Prompt[]>
     get(id: string, options?: Signalled): Promise<Prompt>
@@ -173,10 +181,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       const { body, link } = await page<Inbox>(call)
       return { ...body, next: nextIn(link) }
     },
-    answer({ request }, { text, more = {} } = {}, options) {
-      const words = request.text === null || text === undefined || text === '' ? {} : { [request.text]: text }
-      return post(request.path, { ...request.body, ...words, ...more }, options)
-    },
+    answer: (action, given, options) => post(action.request.path, answerBody(action, given), options),
     prompts: {
       list: (options) => list('prompts', options),
       get: (id, options) => get(at('prompts', id), options),

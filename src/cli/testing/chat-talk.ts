@@ -30,8 +30,6 @@ export const pendingApproval = (id: string, more: Partial<PendingApproval> = {})
   answerableBy: 'operator',
   message: 'Call send',
   digest: `seen-${id}`,
-  action: '',
-  preview: '',
   answerSchema: null,
   ...more,
 })

@@ -15,10 +15,6 @@ export interface PendingApproval {
   message: string
   /** Digest of what is shown. */
   digest: string
-  /** What the call will really do, in one line. Empty: not known. */
-  action: string
-  /** What the tool itself shows. Empty: nothing. */
-  preview: string
   /** JSON Schema of the answer, if the tool of a call asks a question (`message`). Null: it is a call that waits to be allowed. */
   answerSchema: Record<string, unknown> | null
 }
@@ -61,8 +57,6 @@ export const fromApproval = (one: Approval): PendingApproval => ({
   answerableBy: one.answerable_by,
   message: one.question === null ? one.title : one.description,
   digest: one.digest,
-  action: one.action ?? '',
-  preview: one.preview ?? '',
   answerSchema: one.question?.schema ?? null,
 })
 
@@ -78,8 +72,6 @@ function pending(facts: Record<string, unknown>): PendingApproval | null {
     answerableBy: facts.answerableBy === 'owner' ? 'owner' : 'operator',
     message: text('message'),
     digest: text('digest'),
-    action: text('action'),
-    preview: text('preview'),
     answerSchema: isRecord(facts.answerSchema) ? fields(facts.answerSchema) : null,
   }
 }

@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Approval } from '../../../domain/records/record.ts'
+import { viewOf } from '../../../protocols/manage/records/record-views.ts'
+import { approval } from '../../../supervision/testing/approval.ts'
+import { plainStyle } from '../../terminal/style.ts'
 import type { Asked } from '../../terminal/terminal-prompt.ts'
 import { pendingApproval, scriptedPrompts } from '../../testing/chat-talk.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -6,12 +10,13 @@ import type { PendingApproval } from './approval.ts'
 import { askAboutCall, callLines } from './ask-about-call.ts'
 
 const CHOICES = 'y(es), n(o), e(dit the arguments), a(nswer in its place)'
+const never = new AbortController().signal
 const interrupt: Asked = { type: 'interrupt' }
 
-async function ask(approval: Partial<PendingApproval>, ...script: (string | Asked)[]) {
+async function ask(given: Partial<PendingApproval>, ...script: (string | Asked)[]) {
   const io = createTestIo()
   const prompts = scriptedPrompts(...script)
-  const answer = await askAboutCall(pendingApproval('a', approval), prompts.open, io, new AbortController().signal)
+  const answer = await askAboutCall(pendingApproval('a', given), null, prompts.open, io, never)
   return { answer, asked: prompts.asked, out: io.printed() }
 }
 
@@ -92,6 +97,8 @@ describe('the question about a call', () => {
         tool: 'send\x1b[2J\nAllow it?',
         arguments: { text: 'x\nto: eve\x1b[2J', password: 'hunter2', long: 'y'.repeat(10_000) },
       }),
+      null,
+      plainStyle,
     )
 
     expect(lines).toEqual([
@@ -103,22 +110,33 @@ describe('the question about a call', () => {
   })
 
   test('uses the server’s text if there is no tool', () => {
-    expect(callLines(pendingApproval('a', { tool: '', risk: '', message: 'Go on?\nReally?' }))).toEqual([
-      'The agent asks:',
-      '  Go on?',
-      '  Really?',
-    ])
+    const asked = pendingApproval('a', { tool: '', risk: '', message: 'Go on?\nReally?' })
+    expect(callLines(asked, null, plainStyle)).toEqual(['The agent asks:', '  Go on?', '  Really?'])
   })
 
-  test('shows what the call will do and what the tool shows of it', async () => {
-    const { out } = await ask({ action: 'POST https://mail.example.com/', preview: '- old\n+ new' }, 'y')
-    expect(out.split('\n').slice(0, 6)).toEqual([
-      'The agent asks to call send (risk high):',
-      '  (POST https://mail.example.com/)',
+  test('says what the server says of it: what the call will do, its arguments and what the tool shows', async () => {
+    const record: Approval = {
+      ...approval,
+      tool: 'send\x1b[2J',
+      description: 'to: bob',
+      action: 'POST https://mail.example.com/',
+      preview: '- old\n+ new\x1b[2J',
+    }
+    const view = viewOf(record, { folder: null, title: null, status: null, prompt: null })
+    const io = createTestIo()
+    await askAboutCall(pendingApproval('a'), view, scriptedPrompts('y').open, io, never)
+    expect(io.printed().split('\n').slice(0, 11)).toEqual([
+      'helper asks to call a tool: send<U+001B>[2J (risk high)',
+      '',
+      'What it does:',
+      '  POST https://mail.example.com/',
+      '',
+      'Arguments of send<U+001B>[2J:',
       '  to: bob',
-      '  It shows:',
+      '',
+      'Preview by the tool:',
       '  - old',
-      '  + new',
+      '  + new<U+001B>[2J',
     ])
   })
 

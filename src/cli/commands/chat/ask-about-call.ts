@@ -1,9 +1,11 @@
+import type { RecordView } from '../../../client/client.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { visibleJson } from '../../../domain/visible-text.ts'
 import { emptyAnswer } from '../../../supervision/approvals/question-form.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
+import { bodyLines } from '../../show-record.ts'
 import type { Io } from '../../terminal/io.ts'
-import { styleFor } from '../../terminal/style.ts'
+import { type Style, styleFor } from '../../terminal/style.ts'
 import type { Prompt } from '../../terminal/terminal-prompt.ts'
 import { drawn, exactText, exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import { type ApprovalAnswer, fields, type PendingApproval } from './approval.ts'
@@ -11,16 +13,25 @@ import { type ApprovalAnswer, fields, type PendingApproval } from './approval.ts
 /** Opens a prompt with this label, and with this text to edit. */
 export type OpenPrompt = (label: string, draft?: string) => Prompt
 
-/** The call and its arguments, in lines. */
-export function callLines(approval: PendingApproval): string[] {
-  const risk = approval.risk === '' ? '' : ` (risk ${terminalLine(approval.risk, 20)})`
-  if (approval.tool === '') return [`The agent asks${risk}:`, ...indented(exactText(approval.message))]
-  const tool = terminalLine(exactValue(approval.tool), 80)
-  if (approval.answerSchema !== null) return [`${tool} asks you:`, ...indented(exactText(approval.message))]
-  const action = approval.action === '' ? [] : [`  (${terminalLine(approval.action, 400)})`]
-  const preview = approval.preview === '' ? [] : ['  It shows:', ...indented(exactText(approval.preview))]
-  const head = `The agent asks to call ${tool}${risk}:`
-  return [head, ...action, ...indented(drawn(shownArguments(approval.arguments))), ...preview]
+/** What is asked, in lines. Without a view only what the run said. */
+export function callLines(approval: PendingApproval, view: RecordView | null, style: Style): string[] {
+  if (view === null) return interruptLines(approval)
+  const { agent, asks, title, risk, warnings } = view
+  const level = risk === null ? '' : ` (risk ${risk.level}${risk.why === null ? '' : `: ${risk.why}`})`
+  return [
+    terminalLine(`${agent} ${asks}: ${title}${level}`, 400),
+    ...warnings.flatMap((warning) => indented(exactText(warning))),
+    ...bodyLines(view, style, { isShort: true }),
+  ]
+}
+
+function interruptLines({ tool, risk, message, answerSchema, arguments: input }: PendingApproval): string[] {
+  const level = risk === '' ? '' : ` (risk ${terminalLine(risk, 20)})`
+  const name = terminalLine(exactValue(tool), 80)
+  if (tool === '' || answerSchema !== null) {
+    return [tool === '' ? `The agent asks${level}:` : `${name} asks you:`, ...indented(exactText(message))]
+  }
+  return [`The agent asks to call ${name}${level}:`, ...indented(drawn(shownArguments(input)))]
 }
 
 /** How `shownArguments` marks what it left out. */
@@ -31,13 +42,14 @@ const indented = (text: string): string[] => text.split('\n').map((line) => `  $
 /** Asks a person about one call. Null: no answer (Ctrl-C, Ctrl-D), or the signal withdrew the question. Only a clear yes approves. */
 export async function askAboutCall(
   approval: PendingApproval,
+  view: RecordView | null,
   openPrompt: OpenPrompt,
   io: Io,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer | null> {
   const { id, digest } = approval
   const style = styleFor(io.stdout, io.env)
-  const [head = '', ...rest] = callLines(approval)
+  const [head = '', ...rest] = callLines(approval, view, style)
   io.stdout.write(`${[style.yellow(head), ...rest].join('\n')}\n`)
   if (rest.some((line) => LEFT_OUT.test(line))) io.stdout.write('Some of it is left out. e shows everything.\n')
 

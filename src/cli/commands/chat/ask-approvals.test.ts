@@ -6,7 +6,8 @@ import { createApprovalNotice, createApprovalQuestions } from './ask-approvals.t
 
 const howToAnswer = (id: string) => [`POST /approvals/${id}`, 'with a token']
 const never = new AbortController().signal
-const anything = { mayAnswer: () => true }
+const view = async () => null
+const anything = { mayAnswer: () => true, view }
 const TOLD = 'The agent asks to call send (risk high):\n  to: bob\n  Approval a\n  POST /approvals/a\n  with a token\n'
 
 function terminalDesk(...script: (string | Asked)[]) {
@@ -52,7 +53,7 @@ describe('pending approvals', () => {
 
   test('that only others may answer are not asked, and it says how to answer them', async () => {
     const { askApprovals, io } = terminalDesk('y')
-    const client = { mayAnswer: ({ id }: { id: string }) => id === 'b' }
+    const client = { mayAnswer: ({ id }: { id: string }) => id === 'b', view }
 
     expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], client, never)).toEqual([
       { id: 'b', digest: 'seen-b', approved: true },

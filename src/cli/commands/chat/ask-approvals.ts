@@ -1,3 +1,4 @@
+import type { RecordView } from '../../../client/client.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { ApprovalAnswer, PendingApproval } from './approval.ts'
@@ -10,7 +11,7 @@ import type { ChatClient } from './chat-client.ts'
  */
 export type AskApprovals = (
   approvals: readonly PendingApproval[],
-  client: Pick<ChatClient, 'mayAnswer'>,
+  client: Pick<ChatClient, 'mayAnswer' | 'view'>,
   signal: AbortSignal,
 ) => Promise<ApprovalAnswer[]>
 
@@ -19,8 +20,8 @@ export type HowToAnswer = (approvalId: string) => string[]
 
 /** For a pipe, where nobody can be asked: prints to stderr what waits and how to answer it. */
 export function createApprovalNotice(howToAnswer: HowToAnswer, io: Io): AskApprovals {
-  return async (approvals) => {
-    for (const approval of approvals) tell(approval, howToAnswer, io)
+  return async (approvals, client, signal) => {
+    for (const approval of approvals) tell(approval, await client.view(approval.id, signal), howToAnswer, io)
     return []
   }
 }
@@ -43,10 +44,12 @@ export function createApprovalQuestions(
     const answerable = () => approvals.filter((approval) => client.mayAnswer(approval))
     const mine = answerable().length < approvals.length && (await askToken(signal)) ? approvals : answerable()
     if (signal.aborted) return []
-    for (const approval of approvals) if (!mine.includes(approval)) tell(approval, howToAnswer, io)
+    for (const approval of approvals) {
+      if (!mine.includes(approval)) tell(approval, await client.view(approval.id, signal), howToAnswer, io)
+    }
     const answers: ApprovalAnswer[] = []
     for (const approval of mine) {
-      const answer = await askAboutCall(approval, openPrompt, io, signal)
+      const answer = await askAboutCall(approval, await client.view(approval.id, signal), openPrompt, io, signal)
       if (signal.aborted) return []
       if (answer === null) {
         // A person who stops wants nothing to happen, so the earlier answers are dropped too.
@@ -61,8 +64,9 @@ export function createApprovalQuestions(
   }
 }
 
-function tell(approval: PendingApproval, howToAnswer: HowToAnswer, io: Io): void {
-  const [head = '', ...rest] = callLines(approval)
+function tell(approval: PendingApproval, view: RecordView | null, howToAnswer: HowToAnswer, io: Io): void {
+  const style = styleFor(io.stderr, io.env)
+  const [head = '', ...rest] = callLines(approval, view, style)
   const advice = [`Approval ${approval.id}`, ...howToAnswer(approval.id)].map((line) => `  ${line}`)
-  io.stderr.write(`${[styleFor(io.stderr, io.env).yellow(head), ...rest, ...advice].join('\n')}\n`)
+  io.stderr.write(`${[style.yellow(head), ...rest, ...advice].join('\n')}\n`)
 }

@@ -255,12 +255,23 @@ describe('answers to what a conversation waits for', () => {
         answerableBy: 'operator',
         message: 'Call send',
         digest: `seen-${id}`,
-        action: '',
-        preview: '',
         answerSchema: null,
       })),
     )
     expect(server.seen.map(asked)).toEqual([['GET', '/approvals?session_id=talk&limit=100', 'Bearer me', null]])
+  })
+
+  test('reads what the server says of one, as the operator; nothing if that is refused', async () => {
+    const server = await serve((request, response) =>
+      request.headers.authorization === 'Bearer op'
+        ? sendJson(response, 200, exampleApproval)
+        : sendJson(response, 401, { code: 'unauthorized' }),
+    )
+    expect(await clientFor(server.url, { token: 'me', operatorToken: 'op' }).view('a', never)).toEqual(
+      exampleApproval.view,
+    )
+    expect(await clientFor(server.url, { token: 'me' }).view('a', never)).toBe(null)
+    expect(server.seen.map(({ path }) => path)).toEqual(['/approvals/a', '/approvals/a'])
   })
 
   test('finds nothing in a conversation that has not begun', async () => {

@@ -1,4 +1,4 @@
-import { type Client, ClientError, createClient } from '../../../client/client.ts'
+import { type Client, ClientError, createClient, type RecordView } from '../../../client/client.ts'
 import { type Clock, sleep } from '../../../domain/clock.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -17,6 +17,8 @@ export interface ChatClient {
   approvals(): Promise<PendingApproval[]>
   /** Whether the server would accept an answer from this user. */
   mayAnswer(approval: PendingApproval): boolean
+  /** What the server says about an approval, for people. Null: this user may not read it, or it is gone. */
+  view(approvalId: string, signal: AbortSignal): Promise<RecordView | null>
   /** Gives the answers, one after the other, and yields what the run then says, like `send`. */
   answer(answers: readonly ApprovalAnswer[], signal: AbortSignal): AsyncGenerator<ChatEvent>
   /**
@@ -86,10 +88,15 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     ])
   }
 
+  const asOperator = (): Client => {
+    const operator = operatorToken.current()
+    return operator === null ? requests : clientWith(operator, 0)
+  }
+
   /** Returns the run that goes on with the answer, or how many have said yes if that is not enough. */
   async function decide(answer: ApprovalAnswer, signal: AbortSignal): Promise<string | Counted | null> {
     const operator = operatorToken.current()
-    const client = operator === null ? requests : clientWith(operator, 0)
+    const client = asOperator()
     const { id, digest, reason, arguments: edited, remember, result } = answer
     const shown = { approval_id: id, digest }
     const why = reason === undefined ? {} : { reason }
@@ -171,6 +178,16 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     },
     // Without a token the server does not know who is talking, and accepts no answer.
     mayAnswer: ({ answerableBy }) => operatorToken.current() !== null || (answerableBy === 'owner' && token !== null),
+    async view(id, signal) {
+      try {
+        const { view } = await asOperator().approval(id, { signal })
+        return view ?? null
+      } catch (error) {
+        // The run has said enough to ask.
+        if (signal.aborted || error instanceof ClientError) return null
+        throw error
+      }
+    },
     async *answer(answers, signal) {
       for (const [index, answer] of answers.entries()) {
         const next = await decide(answer, signal)

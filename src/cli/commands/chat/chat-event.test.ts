@@ -71,8 +71,6 @@ describe('an AG-UI event for the terminal', () => {
             answerableBy: 'owner',
             message: 'Call send',
             digest: 'd',
-            action: '',
-            preview: '',
             answerSchema: null,
           },
           {
@@ -84,8 +82,6 @@ describe('an AG-UI event for the terminal', () => {
             answerableBy: 'operator',
             message: 'Sure?',
             digest: '',
-            action: '',
-            preview: '',
             answerSchema: null,
           },
         ],

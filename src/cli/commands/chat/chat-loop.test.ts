@@ -24,6 +24,7 @@ function createEcho(session: string): ChatClient & { heard: string[]; given: App
     given,
     approvals: async () => waiting.map((id) => pendingApproval(id)),
     mayAnswer: () => true,
+    view: async () => null,
     async *answeredElsewhere() {},
     async *answer(answers): AsyncGenerator<ChatEvent> {
       given.push([...answers])

@@ -200,8 +200,8 @@ describe('quarterdeck chat with a tool that needs approval', () => {
     const told = io
       .printed()
       .split('\n')
-      .filter((line) => /^(⚙| {2}→|The )/.test(line))
-    const asks = 'The agent asks to call pay (risk high):'
+      .filter((line) => /^(⚙| {2}→|The |clerk )/.test(line))
+    const asks = 'clerk asks to call a tool: pay (risk high)'
     const paid = ['⚙ pay({"amount":5})', '  → paid 5', 'The bill is settled.']
     expect(told).toEqual([
       asks,
@@ -223,12 +223,12 @@ describe('quarterdeck chat with a tool that needs approval', () => {
 
     expect([exitCode, out]).toEqual([0, 'I will.\n'])
     expect(err).toMatch(
-      /^The agent asks to call pay \(risk high\):\n {2}\(runs pay in pay\.mjs\)\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal, run quarterdeck chat --session work and type \/approvals\n$/,
+      /^clerk asks to call a tool: pay \(risk high\)\n\nWhat it does:\n {2}runs pay in pay\.mjs\n\nArguments of pay:\n {2}amount: 5\n {2}Approval [0-9a-f-]{36}\n {2}At a terminal, run quarterdeck chat --session work and type \/approvals\n$/,
     )
     expect(await chat(['-m', 'hello', '--session', 'work'], { cwd })).toMatchObject({
       exitCode: 1,
       out: '',
-      err: expect.stringMatching(/^quarterdeck: The session waits .+\nThe agent asks to call pay/),
+      err: expect.stringMatching(/^quarterdeck: The session waits .+\nclerk asks to call a tool: pay/),
     })
     const stdin = new PassThrough()
     const io = terminalIo(cwd, stdin)
@@ -281,7 +281,7 @@ function askingServer(decide: Parameters<typeof startFakeServer>[0]) {
 
 describe('quarterdeck chat with a server', () => {
   test('tells a person who is not the operator how the operator answers', async () => {
-    const server = await askingServer(() => {})
+    const server = await askingServer((_, response) => sendJson(response, 401, { code: 'unauthorized' }))
     onTestFinished(() => server.close())
     const stdin = new PassThrough()
     const io = createTestIo({ stdin, terminal: true, clock: createSystemClock(), env: { NO_COLOR: '1' } })
@@ -363,6 +363,7 @@ The agent asks to call pay (risk high):
         .map(({ path, headers, body }) => [path.replace(/[0-9a-f-]{36}/, '…'), headers.authorization, body]),
     ).toEqual([
       ['/sessions/…/messages', 'Bearer mine', { message: 'pay' }],
+      ['/approvals/a1', 'Bearer theirs', null],
       ['/approvals/a1', 'Bearer theirs', { decision: 'approve', digest: 'd' }],
     ])
   })

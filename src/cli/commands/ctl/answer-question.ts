@@ -8,9 +8,9 @@ import type { Io } from '../../terminal/io.ts'
 import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import { exactValue } from '../../terminal/terminal-text.ts'
 import { checkDigest, showBefore } from './decide.ts'
-import type { ShownApproval } from './records.ts'
+import type { ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { titleOf } from './show-record.ts'
+import { actionOf, sendAnswer } from './send-answer.ts'
 
 export interface QuestionOptions {
   /** Fields of the answer, as `name=value`. */
@@ -20,28 +20,23 @@ export interface QuestionOptions {
 }
 
 export async function answerQuestion(
-  approval: ShownApproval,
+  record: ShownRecord,
   text: string,
   { set = [], digest }: QuestionOptions,
   context: CtlContext,
 ): Promise<void> {
-  const { approval_id: id } = approval
-  const schema = approval.question?.schema ?? {}
+  const action = actionOf(record, 'answer')
+  const schema = record.question?.schema ?? {}
   if (text !== '' && set.length > 0) throw fail('Give the whole answer, or its fields with --set, but not both.')
   const given = text !== '' ? readAnswer(text, schema) : set.length > 0 ? readFields(set, schema) : undefined
-  if (digest !== undefined) checkDigest(digest, approval)
-  const isAtTerminal = digest === undefined && showBefore(approval, context)
+  if (digest !== undefined) checkDigest(digest, record)
+  const isAtTerminal = digest === undefined && showBefore(record, context)
   if (given === undefined && !isAtTerminal) {
-    throw fail(`Write the answer: ${usage(schema, id)}`)
+    throw fail(`Write the answer: ${usage(schema, record.view.id)}`)
   }
   if (given !== undefined && isAtTerminal) await confirm('Send your answer?', context.io)
   const result = given === undefined ? await askFor(schema, context.io) : given
-  const answered = await context.server.post(`/approvals/${id}`, {
-    decision: 'respond',
-    result,
-    digest: approval.digest,
-  })
-  context.say(answered, `Answered: ${titleOf({ kind: 'approval', id, record: approval })}`)
+  await sendAnswer(record, action, { more: { result } }, context)
 }
 
 type Schema = Record<string, unknown>

@@ -126,11 +126,11 @@ function addAnswerVerbs(command: Command, on: On): void {
     .action((id: string, options: CtlOptions) =>
       on(async (context) => (await import('./edit.ts')).edit(id, context))(options),
     )
-  deciding(add(command, 'answer', 'Answers a question of an agent or of one of its tools.'))
+  deciding(add(command, 'answer', 'Answers what an agent or one of its tools asks or waits for.'))
     .argument('<id>', 'its short id')
     .argument(
       '[answer...]',
-      'to an agent: continue, refine with what to do instead, or stop; to a tool: its answer, as text or JSON',
+      'to an agent: one of the answers that show lists, such as continue, with its text; to a tool: its answer, as text or JSON',
     )
     .option('--set <field=value>', 'to a tool: one field of the answer; repeat it for others', appended)
     .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
@@ -138,7 +138,7 @@ function addAnswerVerbs(command: Command, on: On): void {
       on(async (context) => (await import('./answer.ts')).answer(id, { ...options, words }, context))(options),
     )
   inSession(deciding(add(command, 'resume', 'Lets a paused session go on, or tells a waiting agent what to do next.')))
-    .argument('[instruction...]', 'what to do next')
+    .argument('[instruction...]', 'what the agent should do')
     .action((words: string[], options: CtlOptions & InSession) =>
       on(async (context) => (await import('./answer.ts')).resume(words.join(' '), options.session, context))(options),
     )

@@ -1,12 +1,12 @@
-import { isRecord } from '../../../domain/is-record.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { mustBeSeen, recordLines } from '../../show-record.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { findRecord } from './find-by-prefix.ts'
-import { readRecord, type ShownApproval } from './records.ts'
+import type { ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { mustBeSeen, recordLines, titleOf, yesesOf } from './show-record.ts'
+import { actionOf, sendAnswer } from './send-answer.ts'
 
 export interface ApproveOptions {
   /** The digest of what was shown, by a program that showed it. */
@@ -20,31 +20,21 @@ export async function approve(
   { digest, force, reason }: ApproveOptions,
   context: CtlContext,
 ): Promise<void> {
-  const approval = await findApproval(id, context)
-  if (approval.question) {
-    throw new CliError(exitCodes.usage.code, 'This is a question. The verb for it: answer, or reject to refuse it.')
-  }
-  if (digest !== undefined) checkDigest(digest, approval)
-  else if (showBefore(approval, context)) await confirm('Approve this?', context.io)
-  const answer = await context.server.post(`/approvals/${approval.approval_id}`, {
-    decision: 'approve',
-    digest: approval.digest,
-    ...(force ? { force } : {}),
-    ...(reason === undefined ? {} : { reason }),
-  })
-  const done = `Approved: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`
-  context.say(answer, stillNeeds(answer) ?? done)
+  const found = await findRecord(context.server, id)
+  const action = actionOf(found, 'approve')
+  if (digest !== undefined) checkDigest(digest, found)
+  else if (showBefore(found, context)) await confirm(action.confirm.title, context.io)
+  const more = { ...(force ? { force } : {}), ...(reason === undefined ? {} : { reason }) }
+  await sendAnswer(found, action, { more }, context)
 }
 
-/** What to say after a yes that is not enough. Null: it was. */
-export function stillNeeds(answer: unknown): string | null {
-  if (!isRecord(answer) || answer.status !== 'pending') return null
-  const { record } = readRecord.approval(answer)
-  return `Your yes counts: ${yesesOf(record) ?? 'it is not enough'}. It waits for somebody else.`
+export async function reject(id: string, { reason }: { reason?: string }, context: CtlContext): Promise<void> {
+  const found = await findRecord(context.server, id)
+  await sendAnswer(found, actionOf(found, 'reject'), { text: reason ?? '' }, context)
 }
 
-export function checkDigest(digest: string, approval: ShownApproval): void {
-  if (digest === approval.digest) return
+export function checkDigest(digest: string, record: ShownRecord): void {
+  if (digest === record.digest) return
   throw new CliError(exitCodes.failed.code, 'It has changed: its digest is another one. Look at it again, then decide.')
 }
 
@@ -52,36 +42,15 @@ export function checkDigest(digest: string, approval: ShownApproval): void {
  * Nobody decides about something risky that was not on their screen. Returns whether it is there now: a person can be asked. Throws
  * `CliError`.
  */
-export function showBefore(approval: ShownApproval, { io, json }: Pick<CtlContext, 'io' | 'json'>): boolean {
+export function showBefore({ view }: ShownRecord, { io, json }: Pick<CtlContext, 'io' | 'json'>): boolean {
   const isSeen = hasTerminal(io) && !json
-  if (!isSeen && mustBeSeen(approval)) {
+  if (!isSeen && mustBeSeen(view)) {
     throw new CliError(
       exitCodes.failed.code,
-      `Its risk is ${approval.risk}, so it has to be looked at first: quarterdeck ctl show ${approval.approval_id}`,
+      `Its risk is ${view.risk?.level}, so it has to be looked at first: quarterdeck ctl show ${view.id}`,
       ['A program that has shown it to a person says so with --digest <digest>.'],
     )
   }
-  if (!isSeen) return false
-  io.stdout.write(
-    `${recordLines({ kind: 'approval', id: approval.approval_id, record: approval }, styleFor(io.stdout, io.env)).join('\n')}\n\n`,
-  )
-  return true
-}
-
-export async function reject(id: string, { reason }: { reason?: string }, context: CtlContext): Promise<void> {
-  const approval = await findApproval(id, context)
-  const answer = await context.server.post(`/approvals/${approval.approval_id}`, {
-    decision: 'reject',
-    digest: approval.digest,
-    ...(reason === undefined ? {} : { reason }),
-  })
-  context.say(answer, `Rejected: ${titleOf({ kind: 'approval', id: approval.approval_id, record: approval })}`)
-}
-
-/** Throws `CliError` if the id is not an approval that waits. */
-export async function findApproval(id: string, { server }: Pick<CtlContext, 'server'>): Promise<ShownApproval> {
-  const found = await findRecord(server, id)
-  if (found.kind === 'approval') return found.record
-  const verb = { prompt: 'answer', wait: 'resume', alert: 'nudge or dismiss' }[found.kind]
-  throw new CliError(exitCodes.usage.code, `This is not an approval but a ${found.kind}. The verb for it: ${verb}.`)
+  if (isSeen) io.stdout.write(`${recordLines(view, styleFor(io.stdout, io.env)).join('\n')}\n\n`)
+  return isSeen
 }

@@ -6,54 +6,54 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { ClientError } from '../../../client/client-error.ts'
+import { answerBody } from '../../../client/supervision.ts'
 import { splitCommandLine } from '../../../domain/command-line.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import { unifiedDiff } from '../../../supervision/diffs/unified-diff.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { paintDiff, recordLines } from '../../show-record.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { findApproval, stillNeeds } from './decide.ts'
-import { readRecord, type ShownApproval } from './records.ts'
+import { findRecord } from './find-by-prefix.ts'
+import { readRecord, type ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { paintDiff, recordLines } from './show-record.ts'
+import { actionOf, sendAnswer } from './send-answer.ts'
 
 export async function edit(id: string, context: CtlContext): Promise<void> {
-  const { io } = context
+  const { io, server } = context
   if (!hasTerminal(io)) throw new CliError(exitCodes.failed.code, 'Editing needs a terminal, and there is none.')
-  await editApproval(await findApproval(id, context), context)
+  await editRecord(await findRecord(server, id), context)
 }
 
 const KEPT =
   'Not approved. It still waits, with your text in place of the agent’s: edit it again, approve it or reject it.'
 
 /** Throws `CliError` if the person leaves the text as it was, or says no. */
-export async function editApproval(approval: ShownApproval, context: CtlContext): Promise<void> {
-  const { server, io } = context
-  const before = await proposedText(approval, context)
-  const after = openEditor(before, basename(approval.change?.file_path ?? 'arguments.json'), io)
+export async function editRecord(record: ShownRecord, context: CtlContext): Promise<void> {
+  const { io } = context
+  const { request } = actionOf(record, 'edit')
+  const isFile = record.kind === 'diff'
+  const before = isFile
+    ? (readRecord(await context.server.get(`${request.path}?include=content`)).content ?? '')
+    : `${JSON.stringify(record.arguments, null, 2)}\n`
+  const after = openEditor(before, basename(record.change?.file_path ?? 'arguments.json'), io)
   if (after === before) throw new CliError(exitCodes.failed.code, 'You have changed nothing. It still waits.')
-  const isCall = approval.kind !== 'diff'
-  const shown = isCall ? approval : await sendText(approval, after, context)
+  const shown = isFile ? await sendText(record, after, context) : record
   const style = styleFor(io.stdout, io.env)
   const part = (title: string, lines: readonly string[]) =>
     void io.stdout.write(`${style.bold(title)}\n${lines.join('\n')}\n\n`)
-  part('What the agent proposed', recordLines({ kind: 'approval', id: approval.approval_id, record: approval }, style))
-  if (!isCall) part('With your text', recordLines({ kind: 'approval', id: shown.approval_id, record: shown }, style))
+  part('What the agent proposed', recordLines(record.view, style))
+  if (isFile) part('With your text', recordLines(shown.view, style))
   part(
     'From the agent’s text to yours',
     differenceLines(before, after, (line) => paintDiff(line, style)),
   )
-  await confirm('Approve your text?', io, isCall ? undefined : KEPT)
-  const edited = isCall ? { arguments: argumentsIn(after) } : {}
-  const answer = await server.post(`/approvals/${approval.approval_id}`, {
-    decision: 'approve',
-    digest: shown.digest,
-    ...edited,
-  })
-  context.say(answer, stillNeeds(answer) ?? 'Approved with your text. The agent is told.')
+  await confirm('Approve your text?', io, isFile ? KEPT : undefined)
+  const edited = isFile ? {} : { arguments: argumentsIn(after) }
+  await sendAnswer(shown, actionOf(shown, 'edit'), { more: edited }, context)
 }
 
 const differenceLines = (before: string, after: string, paint: (line: string) => string): string[] =>
@@ -62,36 +62,19 @@ const differenceLines = (before: string, after: string, paint: (line: string) =>
     .slice(2)
     .map(paint)
 
-async function proposedText(approval: ShownApproval, { server }: CtlContext): Promise<string> {
-  if (approval.kind === 'policy') {
-    throw new CliError(
-      exitCodes.usage.code,
-      'A policy is accepted or rejected as it is. Edit the file in the workspace instead.',
-    )
-  }
-  if (approval.question) {
-    throw new CliError(
-      exitCodes.usage.code,
-      'This is a question, so there is nothing to edit. The verb for it: answer.',
-    )
-  }
-  if (approval.kind !== 'diff') return `${JSON.stringify(approval.arguments, null, 2)}\n`
-  const { record } = readRecord.approval(await server.get(`/approvals/${approval.approval_id}?include=content`))
-  return record.content ?? ''
-}
-
 /** The server keeps the text and makes a new diff of it. Nothing is decided yet. */
-async function sendText(approval: ShownApproval, content: string, { server }: CtlContext): Promise<ShownApproval> {
-  const path = `/approvals/${approval.approval_id}`
+async function sendText(record: ShownRecord, content: string, { server }: CtlContext): Promise<ShownRecord> {
+  const action = actionOf(record, 'edit')
+  const { path } = action.request
   try {
-    await server.post(path, { decision: 'approve', digest: approval.digest, content })
+    await server.post(path, answerBody(action, { more: { content } }))
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'approval_changed') throw error
-    const { record } = readRecord.approval(await server.get(path))
-    if (record.digest !== error.problem?.digest) {
+    const kept = readRecord(await server.get(path))
+    if (kept.digest !== error.problem?.digest) {
       throw new CliError(exitCodes.failed.code, 'Somebody else has edited it at the same time. Look at it again.')
     }
-    return record
+    return kept
   }
   throw new CliError(exitCodes.failed.code, 'Your text is the one that the server has already, and it is approved.')
 }

@@ -5,19 +5,20 @@ import { ClientError } from '../../../client/client-error.ts'
 import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { titleOf } from '../../show-record.ts'
 import { localTime } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import type { CtlServer } from './ctl-server.ts'
 import {
   isOpenSession,
-  type RecordKind,
   readCheckpoints,
   readInbox,
   readRecord,
   readSessions,
+  recordPath,
+  recordPaths,
   type ShownRecord,
 } from './records.ts'
-import { titleOf } from './show-record.ts'
 
 type Server = Pick<CtlServer, 'get'>
 
@@ -48,25 +49,7 @@ async function readPages(
 
 const placeOf = (createdAt: string, id: string): string => `${Date.parse(createdAt)}.${id}`
 
-type PutFolders = (items: readonly ShownRecord[]) => Promise<void>
-
-/** Says of each record in which folder its agent works. That of a session never changes, so sessions are read again only for a new one. */
-export function createFolders(server: Server): PutFolders {
-  const known = new Map<string, string | null>()
-  return async (items) => {
-    const elsewhere = items.filter(({ record }) => typeof record.host === 'string')
-    if (elsewhere.some(({ record }) => !known.has(record.session_id))) {
-      for (const { record } of elsewhere) known.set(record.session_id, null)
-      for (const session of await allSessions(server)) known.set(session.session_id, session.workspace_root)
-    }
-    for (const { record } of elsewhere) record.workspace_root ??= known.get(record.session_id) ?? null
-  }
-}
-
-export async function allWaiting(
-  server: Server,
-  putFolders: PutFolders = createFolders(server),
-): Promise<{ items: ShownRecord[]; cursor: string }> {
+export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
   const items: ShownRecord[] = []
   let cursor: string | null = null
   await readPages(server, '/inbox?', (answer) => {
@@ -76,7 +59,6 @@ export async function allWaiting(
     cursor ??= read.cursor
     return { count: read.count, next: read.last === null ? null : placeOf(read.last.created_at, read.last.id) }
   })
-  await putFolders(items)
   return { items, cursor: cursor ?? '' }
 }
 
@@ -110,12 +92,12 @@ export async function allCheckpoints(server: Server, sessionId?: string): Promis
 /** What waits, by its short id; otherwise any record, by its whole id. Throws `CliError`. */
 export async function findRecord(server: Server, given: string): Promise<ShownRecord> {
   const { items } = await allWaiting(server)
-  const found = matchingIds(items, given, ({ id }) => id)
+  const found = matchingIds(items, given, ({ view }) => view.id)
   const [only] = found
   if (found.length > 1)
     throw ambiguous(
       given,
-      found.map((one) => [one.id, `${one.kind}  ${titleOf(one)}`]),
+      found.map(({ view }) => [view.id, `${view.label}  ${titleOf(view)}`]),
     )
   if (only !== undefined) return await fullRecord(server, only)
   const decided = await anyRecord(server, given)
@@ -123,25 +105,17 @@ export async function findRecord(server: Server, given: string): Promise<ShownRe
   throw new NothingFound(`Nothing waits under the id ${quoted(given)}.`, ['To see what waits: quarterdeck ctl list'])
 }
 
-/** A list does not hold the diff of an approval. Asking for it is on record as having been shown it. */
-export async function fullRecord(server: Server, found: ShownRecord): Promise<ShownRecord> {
-  if (found.kind !== 'approval') return found
-  const full = readRecord.approval(await server.get(`/approvals/${found.id}`))
-  full.record.workspace_root ??= found.record.workspace_root
-  return full
-}
+/** A list has only the title of a record. Asking for an approval is on record as having been shown it. */
+export const fullRecord = async (server: Server, { view }: ShownRecord): Promise<ShownRecord> =>
+  readRecord(await server.get(recordPath(view)))
 
-const paths: Record<RecordKind, string> = { approval: 'approvals', prompt: 'prompts', wait: 'waits', alert: 'alerts' }
 const isWholeId = (text: string): boolean => /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{26})$/i.test(text)
 
 async function anyRecord(server: Server, id: string): Promise<ShownRecord | null> {
   if (!isWholeId(id)) return null
-  for (const kind of ['approval', 'prompt', 'wait', 'alert'] as const) {
-    const answer = await orNotFound(server.get(`/${paths[kind]}/${id}`))
-    if (answer === null) continue
-    const found = readRecord[kind](answer)
-    await createFolders(server)([found])
-    return found
+  for (const path of recordPaths.values()) {
+    const answer = await orNotFound(server.get(`/${path}/${id}`))
+    if (answer !== null) return readRecord(answer)
   }
   return null
 }

@@ -1,5 +1,6 @@
 import type { Supervision } from '../../../client/client.ts'
 import { shortIds } from '../../../domain/id-prefix.ts'
+import { agentOf, folderOf, recordLines, riskOf, titleOf } from '../../show-record.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
@@ -7,7 +8,7 @@ import { textTable } from '../../terminal/text-table.ts'
 import { allSessions, allWaiting, findCheckpoint, findRecord, findSession, NothingFound } from './find-by-prefix.ts'
 import { isOpenSession, type ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { agentOf, folderOf, kindOf, recordLines, riskOf, titleOf } from './show-record.ts'
+import { answerLines } from './send-answer.ts'
 
 /** Room for the arguments: by them people tell two calls of one tool apart. */
 const TITLE_WIDTH = 200
@@ -16,7 +17,7 @@ const TITLE_WIDTH = 200
 export async function list({ all }: { all?: boolean }, context: CtlContext): Promise<void> {
   const sessions = (await allSessions(context.server)).filter((one) => all === true || isOpenSession(one))
   const { items } = await allWaiting(context.server)
-  const json = { sessions, waiting: items.map(({ kind, id, record }) => ({ id, kind, [kind]: record })) }
+  const json = { sessions, waiting: items.map(({ sent }) => sent) }
   context.say(json, [sessionTable(sessions), waitingTable(items)].join('\n\n'))
 }
 
@@ -36,15 +37,15 @@ function sessionTable(sessions: readonly Supervision[]): string {
 
 function waitingTable(items: readonly ShownRecord[]): string {
   if (items.length === 0) return 'Nothing waits.'
-  const ids = shortIds(items.map(({ id }) => id))
-  const rows = items.map((item) => [
-    ids.get(item.id) ?? '',
-    kindOf(item),
-    riskOf(item),
-    localTime(item.record.created_at).slice(11),
-    agentOf(item),
-    terminalLine(folderOf(item), 120),
-    terminalLine(titleOf(item), TITLE_WIDTH),
+  const ids = shortIds(items.map(({ view }) => view.id))
+  const rows = items.map(({ view }) => [
+    ids.get(view.id) ?? '',
+    view.label,
+    riskOf(view),
+    localTime(view.asked_at).slice(11),
+    agentOf(view),
+    terminalLine(folderOf(view), 120),
+    terminalLine(titleOf(view), TITLE_WIDTH),
   ])
   return textTable(['WAITS', 'KIND', 'RISK', `SINCE (${localZone()})`, 'AGENT', 'FOLDER', 'WHAT'], rows).trimEnd()
 }
@@ -54,7 +55,10 @@ export async function show(id: string, context: CtlContext): Promise<void> {
   const { server, io } = context
   const style = styleFor(io.stdout, io.env)
   const record = await orNone(() => findRecord(server, id))
-  if (record !== null) return context.say(record.record, recordLines(record, style).join('\n'))
+  if (record !== null) {
+    const lines = [...recordLines(record.view, style), ...answerLines(record.view)]
+    return context.say(record.sent, lines.join('\n'))
+  }
   const session = await orNone(() => findSession(server, id))
   if (session !== null) return context.say(session, factLines(session))
   const checkpoint = await orNone(() => findCheckpoint(server, id))

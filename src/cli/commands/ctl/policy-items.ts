@@ -3,13 +3,13 @@ import { protectedByPath } from '../../../supervision/workspace-policy/judge-req
 import { readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { agentOf, folderOf, titleOf } from '../../show-record.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { readAllowlist } from '../policy/read-policy-argument.ts'
-import { approve, findApproval } from './decide.ts'
-import { allWaiting } from './find-by-prefix.ts'
-import { readRecord, type ShownApproval, type ShownRecord } from './records.ts'
+import { approve } from './decide.ts'
+import { allWaiting, findRecord } from './find-by-prefix.ts'
+import { readRecord, recordPath, type ShownRecord } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
-import { agentOf, titleOf } from './show-record.ts'
 
 /** The policy files that wait for an operator's yes, with what each would allow. With an id: only that one. */
 export async function policy(
@@ -23,29 +23,32 @@ export async function policy(
   const found = id === undefined ? await waitingPolicies(context) : [await findPolicy(id, context)]
   if (found.length === 0) return context.say([], 'No policy waits for a yes.')
   if (!context.json) for (const one of found) context.io.stdout.write(`${policyLines(one, context).join('\n')}\n`)
-  if (yes === true) for (const one of found) await approve(one.approval_id, {}, context)
-  else if (context.json) context.say(found, '')
+  if (yes === true) for (const { view } of found) await approve(view.id, {}, context)
+  else if (context.json)
+    context.say(
+      found.map(({ sent }) => sent),
+      '',
+    )
 }
 
-async function waitingPolicies({ server }: CtlContext): Promise<ShownApproval[]> {
+async function waitingPolicies({ server }: CtlContext): Promise<ShownRecord[]> {
   const { items } = await allWaiting(server)
-  const policies = items.filter((item) => item.kind === 'approval' && item.record.kind === 'policy')
-  return await Promise.all(policies.map(({ id }) => withText(server, id)))
+  return await Promise.all(items.filter(isPolicy).map((one) => withText(server, one)))
 }
 
-async function findPolicy(id: string, context: CtlContext): Promise<ShownApproval> {
-  const approval = await findApproval(id, context)
-  if (approval.kind === 'policy') return await withText(context.server, approval.approval_id)
-  throw new CliError(exitCodes.usage.code, `This is not a policy but a ${terminalLine(approval.kind, 20)}.`)
+async function findPolicy(id: string, { server }: CtlContext): Promise<ShownRecord> {
+  const found = await findRecord(server, id)
+  if (isPolicy(found)) return await withText(server, found)
+  throw new CliError(exitCodes.usage.code, `This is not a policy but “${found.view.label}”.`)
 }
 
-const withText = async (server: CtlContext['server'], id: string): Promise<ShownApproval> =>
-  readRecord.approval(await server.get(`/approvals/${id}?include=content`)).record
+const isPolicy = ({ view }: ShownRecord): boolean => view.mark === 'policy'
 
-function policyLines(approval: ShownApproval, { io }: CtlContext): string[] {
-  const { approval_id, content } = approval
-  const item: ShownRecord = { kind: 'approval', id: approval_id, record: approval }
-  const head = [`policy  ${approval_id}  ${agentOf(item)}`, titleOf(item)]
+const withText = async (server: CtlContext['server'], { view }: ShownRecord): Promise<ShownRecord> =>
+  readRecord(await server.get(`${recordPath(view)}?include=content`))
+
+function policyLines({ view, content }: ShownRecord, { io }: CtlContext): string[] {
+  const head = [`${view.label}  ${view.id}  ${agentOf(view)}  ${folderOf(view)}`, titleOf(view)]
   if (typeof content !== 'string') return head
   const read = readPolicy(content)
   if (read.policy === null) return [...head, '  It has mistakes, so it allows nothing.']

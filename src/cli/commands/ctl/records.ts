@@ -1,57 +1,40 @@
 // What the server answers about agents elsewhere, checked with its own schemas. A newer server may send more.
 
 import { z } from 'zod'
-import { ShownApprovalSchema } from '../../../protocols/manage/approvals/schema.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { type RecordView, RecordViewSchema } from '../../../protocols/manage/records/schema.ts'
 import { type Checkpoint, CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
-import {
-  type Alert,
-  AlertSchema,
-  type Prompt,
-  PromptSchema,
-  type Standby,
-  StandbySchema,
-} from '../../../protocols/manage/supervision/schema.ts'
 import { type Supervision, SupervisionSchema } from '../../../protocols/shared/supervised/schema.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 
-/** The server says the folder of a session, not of a record: `allWaiting` puts it in. */
-interface InFolder {
-  workspace_root?: string | null | undefined
-}
+/** What every record has that a person can be asked about, and what answers to approvals need beside it. */
+const RecordSchema = z.object({
+  view: RecordViewSchema,
+  /** What is to be approved: a `diff`, a `policy`, a call. */
+  kind: z.string().optional(),
+  digest: z.string().optional(),
+  arguments: z.record(z.string(), z.unknown()).optional(),
+  question: z.object({ schema: z.record(z.string(), z.unknown()) }).nullish(),
+  change: z.object({ file_path: z.string() }).nullish(),
+  /** The text of a file, if it was asked for. */
+  content: z.string().nullish(),
+})
 
-/** In a list it has no diff, and not what would run. */
-const AnyApprovalSchema = ShownApprovalSchema.partial({ shown: true })
-export type ShownApproval = z.output<typeof AnyApprovalSchema> & InFolder
+/** A record of any kind. `sent`: what the server said, for `--json`. */
+export type ShownRecord = z.output<typeof RecordSchema> & { sent: unknown }
+export type ViewAction = RecordView['actions'][number]
 
-/** A record of any kind that a person can be asked about. */
-export type ShownRecord =
-  | { kind: 'approval'; id: string; record: ShownApproval }
-  | { kind: 'prompt'; id: string; record: Prompt & InFolder }
-  | { kind: 'wait'; id: string; record: Standby & InFolder }
-  | { kind: 'alert'; id: string; record: Alert & InFolder }
-export type RecordKind = ShownRecord['kind']
+export const readRecord = (value: unknown, sent = value): ShownRecord => ({ ...understood(RecordSchema, value), sent })
 
-export const readRecord: { [Kind in RecordKind]: (value: unknown) => Extract<ShownRecord, { kind: Kind }> } = {
-  approval: (value) => {
-    const read = understood(AnyApprovalSchema, value)
-    return { kind: 'approval', id: read.approval_id, record: read }
-  },
-  prompt: (value) => {
-    const read = understood(PromptSchema, value)
-    return { kind: 'prompt', id: read.prompt_id, record: read }
-  },
-  wait: (value) => {
-    const read = understood(StandbySchema, value)
-    return { kind: 'wait', id: read.wait_id, record: read }
-  },
-  alert: (value) => {
-    const read = understood(AlertSchema, value)
-    return { kind: 'alert', id: read.alert_id, record: read }
-  },
-}
+/** By kind, the first part of the path of its records. */
+export const recordPaths: ReadonlyMap<string, string> = new Map(
+  personKinds.map((kind) => [recordKinds[kind].wire.kind, recordKinds[kind].wire.path]),
+)
 
-const kinds: readonly RecordKind[] = ['approval', 'prompt', 'wait', 'alert']
+export const recordPath = ({ kind, id }: Pick<RecordView, 'kind' | 'id'>): string => `/${recordPaths.get(kind)}/${id}`
+
 const InboxSchema = z.looseObject({
   items: z.array(z.looseObject({ id: z.string(), kind: z.string(), created_at: z.string() })),
   cursor: z.string(),
@@ -65,12 +48,13 @@ export function readInbox(value: unknown): {
   last: { id: string; created_at: string } | null
 } {
   const { items, cursor } = understood(InboxSchema, value)
-  const read = items.flatMap((item): ShownRecord[] => {
-    const kind = kinds.find((one) => one === item.kind)
-    return kind === undefined ? [] : [readRecord[kind](item[kind])]
-  })
+  const read = items
+    .filter(({ kind }) => recordPaths.has(kind))
+    .map((item) => readRecord({ ...objectIn(item[item.kind]), view: item.view }, item))
   return { items: read, cursor, count: items.length, last: items.at(-1) ?? null }
 }
+
+const objectIn = (value: unknown): object => (isRecord(value) ? value : {})
 
 const SessionsSchema = z.array(z.looseObject({ session_id: z.string(), supervision: z.unknown().optional() }))
 

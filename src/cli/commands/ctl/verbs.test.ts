@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import type { Approval } from '../../../domain/records/record.ts'
 import { reservedVerbs } from '../../../operators/commands/verbs.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { main } from '../../main.ts'
@@ -10,15 +11,17 @@ import { createTestIo } from '../../testing/test-io.ts'
 import { createCtlCommand } from './ctl.ts'
 import { setPassphrase } from './set-passphrase.ts'
 import {
-  callApproval,
+  DIFF,
   descriptor,
-  diffApproval,
+  elsewhere,
   exampleCheckpoint,
   exampleResult,
   ids,
+  listed,
   openSocketServer,
-  prompt,
   Refusal,
+  records,
+  sent,
   supervision,
   usual,
 } from './testing/socket-server.ts'
@@ -41,59 +44,53 @@ describe('looking', () => {
       out: `SESSION  STATUS  HOST         OWNER  TITLE  WORKSPACE
 00aa     active  claude-code  ada    Shop   /home/ada/shop
 
-WAITS  KIND        RISK  SINCE (UTC)  AGENT        FOLDER          WHAT
-0001   diff        low   09:04:10     claude-code  /home/ada/shop  src/a.ts: Faster search
-0002   permission  high  09:04:10     claude-code  /home/ada/shop  Bash (command: rm -rf build)
-0003   prompt            09:04:10     claude-code  /home/ada/shop  Shall I go on?
-0004   wait              09:04:10     claude-code  /home/ada/shop  What next?
-0005   alert             09:04:10     claude-code  /home/ada/shop  silent for 301 s after heartbeat
+WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          WHAT
+0001   Change of a file        low   09:04:10     claude-code  /home/ada/shop  Change src/a.ts +1 −1 (Faster search)
+0002   Tool of a host          high  09:04:10     claude-code  /home/ada/shop  Bash: rm -rf build
+0003   Question from an agent        09:04:10     claude-code  /home/ada/shop  May it go on? (Shall I go on?)
+0004   Agent stands by               09:04:10     claude-code  /home/ada/shop  What should it do next? (What next?)
+0005   Silent agent                  09:04:10     claude-code  /home/ada/shop  Silent for 5 min 1 s (after heartbeat)
 `,
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
-    expect([json.sessions.length, json.waiting.length]).toEqual([1, 5])
+    expect([json.sessions.length, json.waiting]).toEqual([1, Object.values(records).map((one) => listed(one))])
   })
 
   test('three refunds and three policies are told apart by agent, folder and arguments, in lists and on cards', async () => {
-    const session = (n: number) => `0192f3a${n}-0000-7def-8abc-00000000000a`
     const id = (n: number) => `0192f3b1-1111-7def-8abc-00000000000${n}`
     const ask = (n: number, agent: number, more: object) => {
-      const record = {
-        ...callApproval,
-        approval_id: id(n),
-        session_id: session(agent),
-        host: `agent-${agent}`,
-        ...more,
-      }
-      return { id: id(n), kind: 'approval', created_at: record.created_at, approval: record }
+      const record = { ...records.call, id: id(n), supervised: { ...elsewhere, host: `agent-${agent}` }, ...more }
+      const place = { folder: `/srv/shop-${agent}` }
+      return { id: id(n), item: listed(record, place), whole: sent(record, place) }
     }
     const refund = (n: number, agent: number, order: number, amount: number) =>
-      ask(n, agent, { kind: 'tool_call', title: 'Refund', tool: 'refund', arguments: { order, amount } })
-    const policy = (n: number, agent: number, file = 'policy.json') => {
-      const workspace = `/srv/shop-${agent}`
-      return ask(n, agent, { kind: 'policy', title: `Accept the policy ${file}`, arguments: { file, workspace } })
-    }
+      ask(n, agent, {
+        kind: 'tool_call',
+        tool: 'refund',
+        description: `order: ${order}\namount: ${amount}`,
+        arguments: JSON.stringify({ order, amount }),
+      })
+    const policy = (n: number, agent: number, file = 'policy.json') =>
+      ask(n, agent, { kind: 'policy', title: `Accept the policy ${file}` })
     const items = [refund(1, 1, 7, 100), refund(2, 1, 7, 1000), refund(3, 2, 7, 100)]
     items.push(policy(4, 1), policy(5, 2), policy(6, 2, 'other.json'))
     const server = await openSocketServer({
-      'GET /inbox': { cursor: 'f.1', items },
-      'GET /sessions': [1, 2].map((n) => ({
-        session_id: session(n),
-        supervision: { ...supervision, session_id: session(n), workspace_root: `/srv/shop-${n}` },
-      })),
-      ...Object.fromEntries(items.map((one) => [`GET /approvals/${one.id}`, one.approval])),
+      'GET /inbox': { cursor: 'f.1', items: items.map(({ item }) => item) },
+      'GET /sessions': [],
+      ...Object.fromEntries(items.map((one) => [`GET /approvals/${one.id}`, one.whole])),
     })
 
     expect((await server.run('list')).out).toContain(`
-0001   tool_call  high  09:04:10     agent-1  /srv/shop-1  Refund (order: 7, amount: 100)
-0002   tool_call  high  09:04:10     agent-1  /srv/shop-1  Refund (order: 7, amount: 1000)
-0003   tool_call  high  09:04:10     agent-2  /srv/shop-2  Refund (order: 7, amount: 100)
-0004   policy     high  09:04:10     agent-1  /srv/shop-1  Accept the policy policy.json (file: policy.json, workspace: /srv/shop-1)
-0005   policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
-0006   policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy other.json (file: other.json, workspace: /srv/shop-2)
+0001   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7 amount: 100)
+0002   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7 amount: 1000)
+0003   Tool call  high  09:04:10     agent-2  /srv/shop-2  refund (order: 7 amount: 100)
+0004   Policy     high  09:04:10     agent-1  /srv/shop-1  Accept the policy policy.json
+0005   Policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy policy.json
+0006   Policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy other.json
 `)
     expect((await server.run('policy')).out).toContain(`
-policy  ${id(5)}  agent-2
-Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
+Policy  ${id(5)}  agent-2  /srv/shop-2
+Accept the policy policy.json
 `)
     // Without what differs anyway.
     const cards = await Promise.all(items.map(async (one) => (await server.run('show', one.id)).out))
@@ -109,9 +106,8 @@ Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
       const items = Array.from({ length: before === null ? 100 : 1 }, (_, i) => {
         const id =
           before === null && i === 99 ? ids.other : `${ids.prompt.slice(0, -3)}${before === null ? 100 + i : 999}`
-        const kind = before === null && i === 99 ? 'later' : 'prompt'
-        const created_at = '2026-11-15T09:04:10.125Z'
-        return { id, kind, created_at, [kind]: { ...prompt, prompt_id: id } }
+        const item = listed({ ...records.prompt, id })
+        return before === null && i === 99 ? { ...item, kind: 'later' } : item
       })
       return { cursor: 'f.1', items }
     }
@@ -156,19 +152,20 @@ Accept the policy policy.json (file: policy.json, workspace: /srv/shop-2)
   })
 
   test('show prints the whole record, and nothing in it can touch the terminal', async () => {
-    const hostile = {
-      ...diffApproval,
+    const change = records.diff.supervised?.change
+    const record = {
+      ...records.diff,
       title: 'Nice\x1b[2J\x1b]0;owned\x07 title\nApproved by ada',
-      change: { ...diffApproval.change, file_path: 'src/\u0430\u202ets.exe' },
-      diff: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\u202e\x1b[1A${' '.repeat(300)}evil()\n`,
+      supervised: { ...elsewhere, change: change ? { ...change, path: 'src/\u0430\u202ets.exe' } : null },
     }
-    const server = await openSocketServer({ ...usual, [`GET /approvals/${ids.diff}`]: hostile })
+    const diff = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\u202e\x1b[1A${' '.repeat(300)}evil()\n`
+    const server = await openSocketServer({ ...usual, [`GET /approvals/${ids.diff}`]: sent(record, { diff }) })
     const { out, code } = await server.run('show', '0192f3b1-1')
     expect(code).toBe(0)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
     expect(out).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f\u202e]/)
     expect(out).toContain('+two<U+202E><U+001B>[1A<U+0020×300>evil()')
-    expect(out).toContain('It changes src/<U+0430><U+202E>ts.exe')
+    expect(out).toContain('Change src/<U+0430><U+202E>ts.exe')
     // The second line of the title stays inside the words of the agent.
     expect(out).toContain('\n  Approved by ada\n')
   })
@@ -198,11 +195,14 @@ time_zone           UTC
   test.each([
     [['approve', '0192f3b1'], 2, '"0192f3b1" means several. Write the four characters'],
     [['approve', 'nope'], 1, 'Nothing waits under the id "nope".'],
-    [['approve', '0192f3b2'], 2, 'This is not an approval but a prompt. The verb for it: answer.'],
-    [['dismiss', '0192f3b2'], 2, 'Only alerts about silent agents are dismissed; this is a prompt.'],
-    [['answer', '0192f3b2', 'maybe'], 2, '"maybe" is not an answer. Write continue, refine or stop.'],
-    [['answer', '0192f3b2', 'refine'], 2, 'refine needs a text that says what to do instead.'],
-    [['answer', '0192f3b2'], 2, '"" is not an answer. Write continue, refine or stop.'],
+    [['approve', '0192f3b2'], 2, 'This is “Question from an agent”; what can be answered: continue, refine, stop.'],
+    [['dismiss', '0192f3b2'], 2, 'what can be answered: continue, refine, stop.'],
+    [['edit', '0192f3b4'], 1, 'Editing needs a terminal'],
+    [['answer', '0192f3b1-2', 'approve'], 2, 'This has a verb of its own: approve.'],
+    [['answer', '0192f3b3', 'stop', 'it'], 2, 'stop takes no text.'],
+    [['answer', '0192f3b2', 'maybe'], 2, 'what can be answered: continue, refine, stop.'],
+    [['answer', '0192f3b2', 'refine'], 2, 'refine needs a text: what to do instead.'],
+    [['answer', '0192f3b2'], 2, 'what can be answered: continue, refine, stop.'],
     [['answer', '0192f3b2', 'stop', '--set', 'a=b'], 2, '--set and --digest are for questions of tools'],
     [['mode', 'loud'], 2, '"loud" is not a mode. Write remote, local, hybrid.'],
     [['pause', '--session', 'ffff'], 1, 'There is no session "ffff".'],
@@ -416,6 +416,9 @@ describe('answers', () => {
     [['answer', '0192f3b2', 'stop', 'enough'], `/prompts/${ids.prompt}`, { decision: 'stop', reason: 'enough' }],
     [['answer', '0192f3b3', 'stop'], `/waits/${ids.wait}`, { stop: true }],
     [['resume', 'Go', 'on'], `/waits/${ids.wait}`, { instruction: 'Go on' }],
+    [['answer', '0192f3b3', 'resume'], `/waits/${ids.wait}`, {}],
+    [['answer', '0192f3b4', 'nudge', 'Up!'], `/alerts/${ids.alert}/nudge`, { message: 'Up!' }],
+    [['answer', '0192f3b4', 'stop'], `/alerts/${ids.alert}/stop`, {}],
     [['dismiss', '0192f3b4'], `/alerts/${ids.alert}/dismiss`, {}],
   ])('%j', async (args, path, body) => {
     const server = await openSocketServer({ ...usual, ...posts(path) })
@@ -449,15 +452,20 @@ describe('answers', () => {
   })
 
   test('a yes that is not enough is not called an approval', async () => {
-    const path = `/approvals/${ids.diff}`
-    const asked = {
-      ...diffApproval,
-      quorum: 2,
-      decisions: [{ by: 'ada\u001b[2J', at: '2026-01-01T00:00:01.000Z', channel: 'ctl' }],
-    }
-    const server = await openSocketServer({ ...usual, [`POST ${path}`]: asked })
+    const asked = { ...records.diff, quorum: 2 }
+    const server = await openSocketServer({
+      ...usual,
+      [`GET /approvals/${ids.diff}`]: sent(asked),
+      ...posts(`/approvals/${ids.diff}`),
+    })
     const { code, out } = await server.run('approve', '0192f3b1-1')
-    expect([code, out]).toEqual([0, 'Your yes counts: 1 of 2 (ada<U+001B>[2J). It waits for somebody else.\n'])
+    expect([code, out]).toEqual([
+      0,
+      'Change src/a.ts +1 −1 (Faster search): Your yes counts. Somebody else has to say yes too.\n',
+    ])
+    const decisions = [{ by: 'ada\u001b[2J', at: 1, via: 'ctl' }]
+    Object.assign(server.answers, { [`GET /approvals/${ids.diff}`]: sent({ ...asked, decisions }) })
+    expect((await server.run('show', ids.diff)).out).toContain('yeses      1 of 2: ada<U+001B>[2J. The first no closes')
   })
 
   test('at a terminal it shows everything, asks, and sends nothing without a yes', async () => {
@@ -487,24 +495,20 @@ describe('a question of a tool', () => {
     required: ['size'],
   }
   const asking = (more: object = {}) => {
-    const question = {
-      ...diffApproval,
-      approval_id: id,
+    const question: Approval = {
+      ...records.diff,
+      id,
       kind: 'question',
       tool: 'order',
       title: 'order asks a question',
-      description: 'Which size?\nAnswer with these fields:\n  size (required): one of "S", "L"',
-      question: { message: 'Which size?', schema },
+      question: { index: 0, effect: 'once', message: 'Which size?', schema },
       digest: 'digest-three',
-      host: null,
-      change: null,
-      diff: undefined,
+      supervised: elsewhere,
       ...more,
     }
-    const item = { id, kind: 'approval', owner: 'ada', created_at: question.created_at, approval: question }
     return openSocketServer({
-      'GET /inbox': { cursor: 'f.1', items: [item] },
-      [`GET /approvals/${id}`]: question,
+      'GET /inbox': { cursor: 'f.1', items: [listed(question)] },
+      [`GET /approvals/${id}`]: sent(question),
       ...posts(`/approvals/${id}`),
     })
   }
@@ -512,8 +516,9 @@ describe('a question of a tool', () => {
 
   test('is shown with its fields and the verb that answers it', async () => {
     const { out } = await (await asking()).run('show', '0192f3b5')
-    expect(out).toContain('  Which size?\n  Answer with these fields:\n    size (required): one of "S", "L"\n')
-    expect(out).toContain(`To answer: ctl answer ${id}\n`)
+    expect(out).toContain('  Which size?\n\nWhat the answer may be:\n  Answer with these fields:\n')
+    expect(out).toContain('\n    size (required): one of "S", "L"\n')
+    expect(out).toContain(`To answer:\n  ctl answer ${id}\n  ctl reject ${id}\n`)
   })
 
   test.each([
@@ -525,13 +530,13 @@ describe('a question of a tool', () => {
     expect(await server.run('answer', '0192f3b5', ...args)).toEqual({
       code: 0,
       err: '',
-      out: 'Answered: order asks a question\n',
+      out: 'order asks (Which size?): Answered.\n',
     })
     expect(server.sent().map(({ body }) => body)).toEqual([respond(result)])
   })
 
   test('that wants a text takes it as it is', async () => {
-    const server = await asking({ question: { message: 'Why?', schema: { type: 'string' } } })
+    const server = await asking({ question: { index: 0, effect: 'once', message: 'Why?', schema: { type: 'string' } } })
     expect(await server.run('answer', '0192f3b5', 'because', 'of', '7')).toMatchObject({ code: 0 })
     expect(server.sent().map(({ body }) => body)).toEqual([respond('because of 7')])
   })
@@ -545,7 +550,7 @@ describe('a question of a tool', () => {
   })
 
   test.each([
-    [['approve', '0192f3b5'], 2, 'This is a question. The verb for it: answer, or reject to refuse it.'],
+    [['approve', '0192f3b5'], 2, 'This is “Question of a tool”; what can be answered: answer, reject.'],
     [
       ['answer', '0192f3b5'],
       2,
@@ -581,14 +586,14 @@ describe('a question of a tool', () => {
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin })
     const done = main(['ctl', 'answer', '0192f3b5'], io)
-    await io.until('size: ')
+    await io.until('\x1b[0Jsize: ')
     expect(io.printed()).toContain('one of "S", "L"')
     stdin.write('\n')
     await io.until('This is needed.')
     stdin.write('L\n')
-    await io.until('gift: ')
+    await io.until('\x1b[0Jgift: ')
     stdin.write('\n')
-    await io.until('count: ')
+    await io.until('\x1b[0Jcount: ')
     stdin.write('many\n')
     await io.until('The field count needs a number')
     stdin.write('\n')
@@ -601,7 +606,7 @@ describe('a question of a tool', () => {
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin })
     const done = main(['ctl', 'answer', '0192f3b5'], io)
-    await io.until('size: ')
+    await io.until('\x1b[0Jsize: ')
     stdin.end()
     expect([await done, server.sent()]).toEqual([1, []])
   })
@@ -721,15 +726,13 @@ describe('edit', () => {
   /** Takes an edited text as the server does: it keeps it, and wants it to be looked at before the yes. */
   function keepingServer() {
     let digest = 'digest-one'
-    const edited = {
-      ...diffApproval,
-      digest: 'digest-edited',
-      edited: true,
-      diff: diffApproval.diff.replace('three', 'four'),
-    }
+    const edited = sent(
+      { ...records.diff, digest: 'digest-edited', supervised: { ...elsewhere, isEdited: true } },
+      { diff: DIFF.replace('three', 'four') },
+    )
     return openSocketServer({
       ...usual,
-      [`GET /approvals/${ids.diff}`]: () => (digest === 'digest-one' ? diffApproval : edited),
+      [`GET /approvals/${ids.diff}`]: () => (digest === 'digest-one' ? usual[`GET /approvals/${ids.diff}`] : edited),
       [`POST /approvals/${ids.diff}`]: ({ body }: { body: { content?: string } }) => {
         if (body.content === undefined) return ok
         digest = 'digest-edited'
@@ -781,21 +784,16 @@ describe('edit', () => {
 
 test('policy says what a file would allow', async () => {
   const content = '{ "enabled": true, "tools": ["Read"] }'
-  const policy = {
-    ...diffApproval,
+  const policy: Approval = {
+    ...records.diff,
     kind: 'policy',
     title: 'Policy of /home/ada/shop',
-    content,
-    diff: '',
-    change: null,
+    supervised: elsewhere,
   }
   const server = await openSocketServer({
     ...usual,
-    'GET /inbox': {
-      cursor: 'f.1',
-      items: [{ id: ids.diff, kind: 'approval', created_at: diffApproval.created_at, approval: policy }],
-    },
-    [`GET /approvals/${ids.diff}`]: policy,
+    'GET /inbox': { cursor: 'f.1', items: [listed(policy)] },
+    [`GET /approvals/${ids.diff}`]: { ...sent(policy), content },
     ...posts(`/approvals/${ids.diff}`),
   })
   const { out } = await server.run('policy')

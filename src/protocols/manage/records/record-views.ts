@@ -36,7 +36,7 @@ const sceneOf = (overview: SessionOverview | undefined): RecordScene => ({
   prompt: overview?.elsewhere?.prompt ?? null,
 })
 
-function viewOf(record: PersonRecord, scene: RecordScene): RecordView {
+export function viewOf(record: PersonRecord, scene: RecordScene): RecordView {
   const view = describe(record, scene)
   return { ...view, actions: view.actions.map((action) => ({ ...action, request: requestFor(record, action) })) }
 }

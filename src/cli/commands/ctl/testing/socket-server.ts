@@ -4,12 +4,16 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { isoTime } from '../../../../domain/clock.ts'
+import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../../../domain/records/record.ts'
 import { exampleOf } from '../../../../http/describe-answer.ts'
 import { findCtlPlace } from '../../../../operators/ctl/socket.ts'
-import { exampleApproval } from '../../../../protocols/manage/approvals/schema.ts'
+import { encodeRecord } from '../../../../protocols/manage/records/encode-record.ts'
+import { viewOf } from '../../../../protocols/manage/records/record-views.ts'
 import { CheckpointSchema, CommandResultSchema } from '../../../../protocols/manage/supervision/checkpoint-schema.ts'
-import { AlertSchema, PromptSchema, StandbySchema } from '../../../../protocols/manage/supervision/schema.ts'
 import { exampleSupervision } from '../../../../protocols/shared/supervised/schema.ts'
+import { shownDiff } from '../../../../supervision/diffs/show-change.ts'
+import { approval as anyApproval } from '../../../../supervision/testing/approval.ts'
 import { main } from '../../../main.ts'
 import { tempFolder } from '../../../testing/temp-folder.ts'
 import { createTestIo, type TestIo, type TestIoOptions } from '../../../testing/test-io.ts'
@@ -113,76 +117,128 @@ export const ids = {
 }
 
 const at = '2026-11-15T09:04:10.125Z'
-const shared = { session_id: session, owner: 'ada', host: 'claude-code', created_at: at }
-
-export const diffApproval = {
-  ...exampleApproval,
+const shared = { sessionId: session, owner: 'ada', agent: 'claude-code', createdAt: Date.parse(at), expiresAt: null }
+export const elsewhere = {
+  host: 'claude-code',
+  contentKey: 'k',
+  returnedAt: null,
+  mayForce: false,
+  isEdited: false,
+  appliedAt: null,
+  change: null,
+}
+const { runId, callId, tool, lane, continuationRunId } = anyApproval
+const asked = {
   ...shared,
-  approval_id: ids.diff,
+  ...{ runId, callId, tool, lane, continuationRunId, arguments: '{}', messageRefs: {} },
+  ...{ decidedAt: null, decidedBy: null, decidedVia: null, reason: null },
+  supervised: elsewhere,
+}
+
+const diffRecord: Approval = {
+  ...anyApproval,
+  ...shared,
+  id: ids.diff,
   kind: 'diff',
-  status: 'pending',
   title: 'Faster search',
   description: 'Adds an index.',
   risk: 'low',
   tool: 'ask_approval',
-  arguments: {},
   digest: 'digest-one',
-  change: {
-    file_path: 'src/a.ts',
-    kind: 'modify',
-    added_lines: 1,
-    removed_lines: 1,
-    warnings: [],
-    protected_because: null,
-    has_hidden_text: false,
-    may_force: false,
-    applied_at: null,
-    not_applied: null,
+  supervised: {
+    ...elsewhere,
+    change: {
+      path: 'src/a.ts',
+      kind: 'modify',
+      addedLines: 1,
+      removedLines: 1,
+      warnings: [],
+      protectedBecause: null,
+      hasHiddenText: false,
+    },
   },
-  action: null,
-  diff: '--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n',
-  content: 'one\nthree\n',
 }
-const { diff: _diff, content: _content, ...withoutDiff } = diffApproval
-export const callApproval = {
-  ...withoutDiff,
-  approval_id: ids.call,
+const callRecord: Approval = {
+  ...anyApproval,
+  ...shared,
+  id: ids.call,
   kind: 'permission',
-  title: 'Bash',
+  title: 'Bash: rm -rf build',
   risk: 'high',
   tool: 'Bash',
-  arguments: { command: 'rm -rf build' },
+  arguments: '{"command":"rm -rf build"}',
   digest: 'digest-two',
-  change: null,
+  supervised: elsewhere,
 }
-export const prompt = {
-  ...exampleOf(PromptSchema),
-  ...shared,
-  prompt_id: ids.prompt,
+const promptRecord: Prompt = {
+  ...asked,
+  wait: 'prompt',
+  id: ids.prompt,
   status: 'pending',
-  prompt_text: 'Shall I go on?',
-  prompt_type: 'continuation',
-  elapsed_seconds: 12,
-  actions_taken: 3,
+  promptText: 'Shall I go on?',
+  promptType: 'continuation',
+  elapsedSeconds: 12,
+  actionsTaken: 3,
+  decision: null,
+  instruction: null,
 }
-export const wait = {
-  ...exampleOf(StandbySchema),
-  ...shared,
-  wait_id: ids.wait,
-  status: 'waiting',
+const standbyRecord: Standby = {
+  ...asked,
+  wait: 'standby',
+  id: ids.wait,
+  status: 'pending',
   message: 'What next?',
-  timeout_seconds: 0,
+  timeoutSeconds: 0,
+  instruction: null,
 }
-export const alert = {
-  ...exampleOf(AlertSchema),
-  ...shared,
-  alert_id: ids.alert,
+const alertRecord: Alert = {
+  ...asked,
+  wait: 'alert',
+  id: ids.alert,
   status: 'pending',
-  last_tool: 'heartbeat',
-  idle_seconds: 301,
-  nudge_count: 0,
-  progress_snapshot: [{ label: 'Find it', status: 'done' }],
+  lastTool: 'heartbeat',
+  lastActivityAt: Date.parse(at) - 301_000,
+  idleSeconds: 301,
+  nudgeCount: 0,
+  nudgeMessage: null,
+  lastNudgeAt: null,
+  nudgedBy: null,
+  progressSnapshot: [{ label: 'Find it', status: 'done' }],
 }
+export const records = {
+  diff: diffRecord,
+  call: callRecord,
+  prompt: promptRecord,
+  standby: standbyRecord,
+  alert: alertRecord,
+}
+
+interface Place {
+  folder?: string | null
+  /** Behind an approval. */
+  diff?: string
+}
+
+export const DIFF = '--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n'
+
+/** A record as the server sends it alone. */
+export function sent(record: PersonRecord, { folder = '/home/ada/shop', diff }: Place = {}) {
+  const change = record.wait === 'approval' ? record.supervised?.change : undefined
+  const shown = diff === undefined ? null : shownDiff({ path: change?.path ?? '', diff }).text
+  const scene = { folder, title: 'Shop', status: 'active', prompt: null, diff: shown } as const
+  return { ...encodeRecord(record), ...(diff === undefined ? {} : { diff }), view: viewOf(record, scene) }
+}
+
+/** The same in the inbox. */
+export function listed(record: PersonRecord, place: Place = {}) {
+  const { view } = sent(record, place)
+  const { id, owner, createdAt } = record
+  return {
+    ...{ id, kind: view.kind, owner, created_at: isoTime(createdAt), view: { ...view, body: [] } },
+    [view.kind]: encodeRecord(record),
+  }
+}
+
 export const exampleCheckpoint = exampleOf(CheckpointSchema)
 export const exampleResult = exampleOf(CommandResultSchema)
 export const supervision = {
@@ -200,24 +256,21 @@ export const supervision = {
   stalls_enabled: true,
 }
 
-const item = (kind: string, id: string, record: object) => ({ id, kind, owner: 'ada', created_at: at, [kind]: record })
-
 /** A server with one session and one record of each kind. */
 export const usual: Answers = {
   'GET /inbox': {
     cursor: 'f.1',
     items: [
-      item('approval', ids.diff, { ...diffApproval, diff: undefined, content: undefined }),
-      item('approval', ids.call, callApproval),
-      item('prompt', ids.prompt, prompt),
-      item('wait', ids.wait, wait),
-      item('alert', ids.alert, alert),
-      item('later', 'x', {}),
+      ...Object.values(records).map((one) => listed(one)),
+      { id: 'x', kind: 'later', owner: 'ada', created_at: at, later: {} },
     ],
   },
   'GET /sessions': [{ session_id: 'chat' }, { session_id: session, supervision }],
-  [`GET /approvals/${ids.diff}`]: diffApproval,
-  [`GET /approvals/${ids.call}`]: callApproval,
+  [`GET /approvals/${ids.diff}`]: { ...sent(records.diff, { diff: DIFF }), content: 'one\nthree\n' },
+  [`GET /approvals/${ids.call}`]: sent(records.call),
+  [`GET /prompts/${ids.prompt}`]: sent(records.prompt),
+  [`GET /waits/${ids.wait}`]: sent(records.standby),
+  [`GET /alerts/${ids.alert}`]: sent(records.alert),
   'GET /checkpoints': {
     checkpoints: [
       {

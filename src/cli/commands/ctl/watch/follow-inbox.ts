@@ -2,7 +2,7 @@ import { ClientError, jsonObject } from '../../../../client/client-error.ts'
 import type { SseMessage } from '../../../../client/read-sse.ts'
 import { resumingStream } from '../../../../client/resuming-stream.ts'
 import type { CtlServer } from '../ctl-server.ts'
-import { allWaiting, createFolders } from '../find-by-prefix.ts'
+import { allWaiting } from '../find-by-prefix.ts'
 import type { ShownRecord } from '../records.ts'
 
 /** The server sends something at least every 15 s. */
@@ -22,8 +22,7 @@ export async function* followInbox(
     get: (path: string): Promise<unknown> =>
       connection.patiently({ method: 'GET', path, signal }, (response) => response.json()),
   }
-  const putFolders = createFolders(patient)
-  let { items, cursor } = await allWaiting(server, putFolders)
+  let { items, cursor } = await allWaiting(server)
   yield items
   while (!signal.aborted) {
     const stream = resumingStream({
@@ -42,13 +41,13 @@ export async function* followInbox(
     })
     try {
       // Also after the first message, which only says that the stream is open: something may have changed while nobody was connected.
-      for await (const _ of stream) yield (await allWaiting(patient, putFolders)).items
+      for await (const _ of stream) yield (await allWaiting(patient)).items
     } catch (error) {
       if (signal.aborted) return
       // The server has forgotten what came after the cursor, so the list is read anew.
       if (!(error instanceof ClientError) || error.code !== 'events_gone') throw error
     }
-    ;({ items, cursor } = await allWaiting(patient, putFolders))
+    ;({ items, cursor } = await allWaiting(patient))
     yield items
   }
 }

@@ -1,30 +1,23 @@
 import { shortIds } from '../../../../domain/id-prefix.ts'
+import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
+import { agentOf, folderOf, riskOf, titleOf } from '../../../show-record.ts'
 import { YES_NO } from '../../../terminal/confirm.ts'
 import { localMinute, localZone } from '../../../terminal/local-time.ts'
 import type { Style } from '../../../terminal/style.ts'
-import type { ShownRecord } from '../records.ts'
-import { agentOf, folderOf, kindOf, riskOf, titleOf } from '../show-record.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
-import { pageOf, selectedItem, type WatchState } from './watch-state.ts'
+import { keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
 
 const HELP = [
   'up, down, j, k  choose',
   'd, Enter        the whole text or diff',
-  'a               approve',
-  'r               reject, with a reason',
-  'e               edit, then approve',
-  'c               let the agent continue',
-  'f               what to do instead',
-  'x               tell the agent to stop',
-  'n               nudge the agent',
-  'i               ignore this silence',
   's               tell the agent something',
   '?               this help',
   'q               back, or leave',
-  '',
-  'In a text: space and Page Down go on, q goes back. What is high or critical can be approved only after all of it has been on the ' +
-    'screen. Decisions ask for your passphrase; it is kept for five minutes.',
 ]
+
+const HELP_TEXT =
+  'In a text: space and Page Down go on, q goes back. What is high or critical can be approved only after all of it has been on the ' +
+  'screen. Decisions ask for your passphrase; it is kept for five minutes.'
 
 /** The screen: exactly as many lines as it has rows, none wider than it. */
 export function screenLines(state: WatchState, style: Style): string[] {
@@ -38,8 +31,14 @@ export function screenLines(state: WatchState, style: Style): string[] {
   return [headLine(state, style), ...filled, lastLine(state, style)].slice(size.rows < 3 ? 1 : 0)
 }
 
-const helpLines = ({ size }: WatchState): string[] =>
-  HELP.flatMap((line) => breakLine(line, size.columns)).map(({ text }) => text)
+/** The keys that are always there, and those of what is selected. */
+function helpLines(state: WatchState): string[] {
+  const item = selectedItem(state)
+  const keys = item === null ? [] : keysOf(item)
+  const answers = keys.map(({ key, action }) => `${key.padEnd(16)}${action.label}. ${action.confirm.help}`)
+  const lines = [...HELP, ...(answers.length === 0 ? [] : ['', `${item?.view.label}:`]), ...answers, '', HELP_TEXT]
+  return lines.flatMap((line) => breakLine(line, state.size.columns)).map(({ text }) => text)
+}
 
 function headLine({ items, isLoaded, view, isAway, size, seen }: WatchState, style: Style): string {
   const none = isLoaded ? 'Nothing waits' : 'Looking for what waits'
@@ -65,37 +64,30 @@ function listLines(state: WatchState, style: Style): string[] {
   const { items, size } = state
   const rows = Math.max(1, size.rows - 2)
   const selected = selectedItem(state)
-  const details = selected === null ? [] : ['', ...detailLines(selected, size.columns)]
+  const details = selected === null ? [] : ['', ...detailLines(selected.view, size.columns)]
   const listed = Math.max(1, Math.ceil(rows / 2), rows - details.length)
   const at = Math.max(
     0,
-    items.findIndex(({ id }) => id === state.selected),
+    items.findIndex(({ view }) => view.id === state.selected),
   )
   const first = Math.min(Math.max(0, at - listed + 1), Math.max(0, items.length - listed))
-  const ids = shortIds(items.map(({ id }) => id))
-  const list = items.slice(first, first + listed).map((item) => {
-    const mark = item.id === selected?.id ? '>' : ' '
-    const risk = riskOf(item)
-    const start = `${mark} ${ids.get(item.id) ?? item.id} ${localMinute(item.record.created_at).slice(11)} ${risk.padEnd(8)} ${kindOf(item)}`
-    const folder = folderOf(item)
-    const where = [agentOf(item), folder.slice(folder.lastIndexOf('/') + 1)].filter((word) => word !== '').join(' ')
-    const line = fitting(`${start}  ${where}  ${titleOf(item)}`, size.columns)
+  const ids = shortIds(items.map(({ view }) => view.id))
+  const list = items.slice(first, first + listed).map(({ view }) => {
+    const mark = view.id === selected?.view.id ? '>' : ' '
+    const risk = riskOf(view)
+    const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(view.asked_at).slice(11)} ${risk.padEnd(8)}`
+    const folder = folderOf(view)
+    const where = [agentOf(view), folder.slice(folder.lastIndexOf('/') + 1)].filter((word) => word !== '').join(' ')
+    const line = fitting(`${start} ${where}  ${titleOf(view)}`, size.columns)
     const painted = risk === 'critical' ? style.red(line) : risk === 'high' ? style.yellow(line) : line
     return mark === '>' ? style.bold(painted) : painted
   })
   return [...list, ...details]
 }
 
-function detailLines(item: ShownRecord, columns: number): string[] {
-  const lines = [[agentOf(item), folderOf(item)].filter((word) => word !== '').join('  '), titleOf(item)]
+function detailLines(view: RecordView, columns: number): string[] {
+  const lines = [[view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '), titleOf(view)]
   return lines.flatMap((line) => breakLine(line, columns)).map(({ text }) => text)
-}
-
-const KEYS: Record<string, string> = {
-  approval: '? help  a approve  r reject  d whole text  e edit  s steer  q quit',
-  prompt: '? help  c continue  f instead  x stop  d whole text  s steer  q quit',
-  wait: '? help  c continue  f instruction  x stop  d whole text  q quit',
-  alert: '? help  n nudge  i ignore  d more  s steer  q quit',
 }
 
 function lastLine(state: WatchState, style: Style): string {
@@ -116,5 +108,6 @@ function lastLine(state: WatchState, style: Style): string {
   }
   if (notice !== '') return style.yellow(fitting(notice, size.columns))
   const item = selectedItem(state)
-  return style.dim(fitting(item === null ? '? help  q quit' : (KEYS[item.kind] ?? ''), size.columns))
+  const keys = item === null ? [] : [...keyWords(item), 'd whole text', 's steer']
+  return style.dim(fitting(['? help', ...keys, 'q quit'].join('  '), size.columns))
 }

@@ -1,16 +1,28 @@
 import { describe, expect, test } from 'vitest'
 import { plainStyle } from '../../../terminal/style.ts'
 import { readRecord, type ShownRecord } from '../records.ts'
-import { alert, callApproval, diffApproval, ids, prompt } from '../testing/socket-server.ts'
+import { elsewhere, ids, records, sent } from '../testing/socket-server.ts'
 import { breakLine } from './screen-line.ts'
 import { screenLines } from './watch-screen.ts'
-import { firstState, type Key, openRecord, pressKey, resize, takeItems, type WatchState } from './watch-state.ts'
+import {
+  firstState,
+  type Key,
+  keysOf,
+  openRecord,
+  pressKey,
+  resize,
+  takeItems,
+  type WatchState,
+} from './watch-state.ts'
 
-const low = readRecord.approval(diffApproval)
-const high = readRecord.approval(callApproval)
-const question = readRecord.approval({ ...callApproval, kind: 'question', question: { message: 'Which?', schema: {} } })
-const asked = readRecord.prompt(prompt)
-const silent = readRecord.alert(alert)
+const low = readRecord(sent(records.diff))
+const high = readRecord(sent(records.call))
+const question = readRecord(
+  sent({ ...records.call, kind: 'question', question: { index: 0, effect: 'once', message: 'Which?', schema: {} } }),
+)
+const asked = readRecord(sent(records.prompt))
+const waiting = readRecord(sent(records.standby))
+const silent = readRecord(sent(records.alert))
 
 const size = { columns: 60, rows: 12 }
 const watching = (...items: ShownRecord[]): WatchState => takeItems(firstState(size), items).state
@@ -30,37 +42,77 @@ function press(state: WatchState, ...keys: string[]) {
 }
 
 describe('keys', () => {
+  /** What is sent to which path. */
+  const answered = (effect: ReturnType<typeof press>['effect']) =>
+    effect?.type === 'answer' ? [effect.action.request.path, effect.action.name, effect.text] : effect
+
+  const [change, prompt, wait, alert] = [
+    `/approvals/${ids.diff}`,
+    `/prompts/${ids.prompt}`,
+    `/waits/${ids.wait}`,
+    `/alerts/${ids.alert}`,
+  ]
   test.each([
     [[low], ['q'], { type: 'quit', interrupted: false }],
     [[low], ['r', 'x', '^c'], { type: 'quit', interrupted: true }],
-    [[low], ['a', 'y'], { type: 'approve', item: low }],
+    [[low], ['a', 'y'], [change, 'approve', '']],
     [[low], ['a', 'n'], null],
     [[low], ['a', 'return'], null],
     [[low], ['a', 'escape', 'y'], null],
-    [[low], ['r', 'n', 'o', 'return'], { type: 'reject', item: low, reason: 'no' }],
-    [[low], ['r', 'x', 'backspace', 'return'], { type: 'reject', item: low, reason: '' }],
+    [[low], ['r', 'n', 'o', 'return'], [change, 'reject', 'no']],
+    [[low], ['r', 'x', 'backspace', 'return'], [change, 'reject', '']],
     [[low], ['r', 'escape', 'return'], { type: 'open', item: low }],
     [[low], ['e'], { type: 'edit', item: low }],
     [[low], ['d'], { type: 'open', item: low }],
-    [[low, asked], ['down', 'c', 'y'], { type: 'answer', item: asked, decision: 'continue', text: '' }],
-    [[low, asked], ['j', 'k', 'j', 'f', 'o', 'return'], { type: 'answer', item: asked, decision: 'refine', text: 'o' }],
+    [[low], ['n'], null],
+    [
+      [low, asked],
+      ['down', 'c', 'return'],
+      [prompt, 'continue', ''],
+    ],
+    [[low, asked], ['down', 'c', 'escape', 'y'], null],
+    [
+      [low, asked],
+      ['j', 'k', 'j', 'f', 'o', 'return'],
+      [prompt, 'refine', 'o'],
+    ],
     [[low, asked], ['j', 'f', 'return'], null],
-    [[low, asked], ['j', 'x', 'y'], { type: 'answer', item: asked, decision: 'stop', text: '' }],
+    [
+      [low, asked],
+      ['j', 'x', 'return'],
+      [prompt, 'stop', ''],
+    ],
     [[low, asked], ['j', 'a'], null],
-    [[silent], ['n', 'return'], { type: 'nudge', item: silent, text: '' }],
-    [[silent], ['n', 'u', 'p', 'return'], { type: 'nudge', item: silent, text: 'up' }],
-    [[silent], ['i'], { type: 'dismiss', item: silent }],
+    [[waiting], ['c', 'o', 'return'], [wait, 'resume', 'o']],
+    [[waiting], ['x', 'y'], [wait, 'stop', '']],
+    [[waiting], ['x', 'return'], null],
+    [[silent], ['n', 'return'], [`${alert}/nudge`, 'nudge', '']],
+    [[silent], ['n', 'u', 'p', 'return'], [`${alert}/nudge`, 'nudge', 'up']],
+    [[silent], ['i', 'y'], [`${alert}/dismiss`, 'dismiss', '']],
+    [[silent], ['x', 'y'], [`${alert}/stop`, 'stop', '']],
     [[silent], ['s', 'h', 'i', 'return'], { type: 'steer', item: silent, text: 'hi' }],
     [[silent], ['s', 'return'], null],
     [[], ['a'], null],
     [[], ['down'], null],
     [[low], ['?', 'a'], null],
-    // A risky one is opened before anybody can say yes to it.
+    // A risky one is opened before anybody can say yes to it. A no needs no reading.
     [[high], ['a'], { type: 'open', item: high }],
+    [[high], ['r', 'return'], [`/approvals/${ids.call}`, 'reject', '']],
     [[question], ['a'], { type: 'respond', item: question }],
     [[question], ['e'], null],
-  ] as const)('%#: the keys %j', (items, keys, effect) => {
-    expect(press(watching(...items), ...keys).effect).toEqual(effect)
+  ] as const)('%#', (items, keys, effect) => {
+    expect(answered(press(watching(...items), ...keys).effect)).toEqual(effect)
+  })
+
+  test('each action of a record has its own, and the help says which', () => {
+    for (const item of [low, question, asked, waiting, silent]) {
+      const keys = keysOf(item).map(({ key }) => key)
+      expect(new Set(keys).size).toBe(item.view.actions.length)
+      const help = screenLines(resize(press(watching(item), '?').state, { columns: 200, rows: 40 }), plainStyle)
+      for (const { key, action } of keysOf(item)) {
+        expect(help).toContain(`${key.padEnd(16)}${action.label}. ${action.confirm.help}`)
+      }
+    }
   })
 })
 
@@ -77,9 +129,17 @@ describe('what is risky', () => {
     const open = openRecord(watching(high), high, long)
     expect(press(open, 'a').state.notice).toContain('read it page by page')
     expect(press(open, 'space', 'space', 'a', 'y').effect).toBe(null)
-    expect(press(open, 'space', 'space', 'space', 'a', 'y').effect).toEqual({ type: 'approve', item: high })
+    expect(press(open, 'space', 'space', 'space', 'a', 'y').effect).toMatchObject({
+      type: 'answer',
+      item: high,
+      action: { name: 'approve' },
+    })
     // The list knows it too.
-    expect(press(open, 'space', 'space', 'space', 'q', 'a', 'y').effect).toEqual({ type: 'approve', item: high })
+    expect(press(open, 'space', 'space', 'space', 'q', 'a', 'y').effect).toMatchObject({
+      type: 'answer',
+      item: high,
+      action: { name: 'approve' },
+    })
   })
 
   test('does not count as seen after a jump to its end, or when it is another one by then', () => {
@@ -87,7 +147,7 @@ describe('what is risky', () => {
     expect(press(open, 'end', 'a', 'y').effect).toBe(null)
     expect(press(open, 'G', 'a', 'y').effect).toBe(null)
     const seen = press(open, 'space', 'space', 'space').state
-    const changed = { ...high, record: { ...high.record, digest: 'another' } }
+    const changed = { ...high, digest: 'another' }
     expect(press(takeItems(seen, [changed]).state, 'q', 'a').effect).toEqual({ type: 'open', item: changed })
   })
 
@@ -103,7 +163,7 @@ describe('a list that changes', () => {
   test('says nothing about what this person has answered', () => {
     const open = openRecord(watching(low, asked), low, ['text'])
     const { state, effect } = press(open, 'a', 'y')
-    expect([effect, takeItems(state, [asked]).state.notice]).toEqual([{ type: 'approve', item: low }, ''])
+    expect([effect?.type, takeItems(state, [asked]).state.notice]).toEqual(['answer', ''])
   })
 
   test('keeps the selection, and moves it to what took its place', () => {
@@ -124,11 +184,13 @@ describe('a list that changes', () => {
 })
 
 describe('the screen', () => {
-  const hostile = readRecord.approval({
-    ...diffApproval,
-    title: `\x1b[2J\x1b]0;owned\x07${'wide 漢字 '.repeat(50)}\nquarterdeck: approved`,
-    change: null,
-  })
+  const hostile = readRecord(
+    sent({
+      ...records.diff,
+      title: `\x1b[2J\x1b]0;owned\x07${'wide 漢字 '.repeat(50)}\nquarterdeck: approved`,
+      supervised: elsewhere,
+    }),
+  )
 
   test.each([size, { columns: 20, rows: 4 }, { columns: 1, rows: 1 }])('always fits into %j', (room) => {
     const states = [
@@ -152,42 +214,47 @@ describe('the screen', () => {
 
   test('tells three refunds and three policies apart by agent, folder and arguments', () => {
     const ask = (n: number, agent: number, more: object) =>
-      readRecord.approval({
-        ...callApproval,
-        approval_id: `0192f3b1-1111-7def-8abc-00000000000${n}`,
-        ...{ host: `agent-${agent}`, workspace_root: `/srv/shop-${agent}` },
-        ...more,
-      })
+      readRecord(
+        sent(
+          {
+            ...records.call,
+            id: `0192f3b1-1111-7def-8abc-00000000000${n}`,
+            supervised: { ...elsewhere, host: `agent-${agent}` },
+            ...more,
+          },
+          { folder: `/srv/shop-${agent}` },
+        ),
+      )
     const refund = (n: number, agent: number, amount: number) =>
-      ask(n, agent, { kind: 'tool_call', title: 'Refund', arguments: { order: 7, amount } })
+      ask(n, agent, { kind: 'tool_call', tool: 'refund', description: `order: 7\namount: ${amount}` })
     const policy = (n: number, agent: number) =>
-      ask(n, agent, { kind: 'policy', title: 'Accept the policy', arguments: { file: 'policy.json' } })
+      ask(n, agent, { kind: 'policy', title: 'Accept the policy policy.json' })
     const items = [refund(1, 1, 100), refund(2, 1, 1000), refund(3, 2, 100), policy(4, 1), policy(5, 2), policy(6, 3)]
     const state = takeItems(firstState({ columns: 81, rows: 14 }), items).state
 
     expect(screenLines(state, plainStyle).slice(1, 10)).toEqual([
-      '> 0001 09:04 high     tool_call  agent-1 shop-1  Refund (order: 7, amount: 100)',
-      '  0002 09:04 high     tool_call  agent-1 shop-1  Refund (order: 7, amount: 1000)',
-      '  0003 09:04 high     tool_call  agent-2 shop-2  Refund (order: 7, amount: 100)',
-      '  0004 09:04 high     policy  agent-1 shop-1  Accept the policy (file: policy...',
-      '  0005 09:04 high     policy  agent-2 shop-2  Accept the policy (file: policy...',
-      '  0006 09:04 high     policy  agent-3 shop-3  Accept the policy (file: policy...',
+      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7 amount: 100)',
+      '  0002 09:04 high     agent-1 shop-1  refund (order: 7 amount: 1000)',
+      '  0003 09:04 high     agent-2 shop-2  refund (order: 7 amount: 100)',
+      '  0004 09:04 high     agent-1 shop-1  Accept the policy policy.json',
+      '  0005 09:04 high     agent-2 shop-2  Accept the policy policy.json',
+      '  0006 09:04 high     agent-3 shop-3  Accept the policy policy.json',
       '',
-      'agent-1  /srv/shop-1',
-      'Refund (order: 7, amount: 100)',
+      'Tool call  agent-1  /srv/shop-1',
+      'refund (order: 7 amount: 100)',
     ])
   })
 
   test('shows what waits and which keys there are', () => {
     expect(screenLines(watching(low, high), plainStyle)).toEqual([
       'Quarterdeck  2 wait  (times in UTC)',
-      '> 0001 09:04 low      diff  claude-code  src/a.ts: Faste...',
-      '  0002 09:04 high     permission  claude-code  Bash (com...',
+      '> 0001 09:04 low      claude-code shop  Change src/a.ts ...',
+      '  0002 09:04 high     claude-code shop  Bash: rm -rf build',
       '',
-      'claude-code',
-      'src/a.ts: Faster search',
+      'Change of a file  claude-code  /home/ada/shop',
+      'Change src/a.ts +1 −1 (Faster search)',
       ...Array.from({ length: 5 }, () => ''),
-      '? help  a approve  r reject  d whole text  e edit  s ste...',
+      '? help  a approve  e edit  r reject  d whole text  s ste...',
     ])
   })
 })

@@ -1,7 +1,7 @@
 // What the live inbox shows and what each key does, without a terminal: `watch.ts` carries out the effects.
 
-import type { ShownRecord } from '../records.ts'
-import { mustBeSeen, titleOf } from '../show-record.ts'
+import { mustBeSeen, titleOf } from '../../../show-record.ts'
+import type { ShownRecord, ViewAction } from '../records.ts'
 import { breakLine, type ScreenLine } from './screen-line.ts'
 
 export interface WatchState {
@@ -10,7 +10,7 @@ export interface WatchState {
   isLoaded: boolean
   /** Id of the selected item. */
   selected: string | null
-  view: { type: 'list' } | { type: 'help' } | RecordView
+  view: { type: 'list' } | { type: 'help' } | OpenRecord
   input: Input | null
   /** One line about what happened last. */
   notice: string
@@ -21,7 +21,7 @@ export interface WatchState {
 }
 
 /** A whole record, page by page. */
-interface RecordView {
+interface OpenRecord {
   type: 'record'
   id: string
   /** What an approval is about; null for other records. */
@@ -37,20 +37,16 @@ interface RecordView {
 }
 
 type Input =
-  | { type: 'text'; label: string; text: string; effect: (text: string) => Effect }
+  | { type: 'text'; label: string; text: string; isNeeded: boolean; effect: (text: string) => Effect }
   | { type: 'yes'; question: string; effect: Effect }
 
 export type Effect =
   | { type: 'quit'; interrupted: boolean }
   | { type: 'open'; item: ShownRecord }
-  | { type: 'approve'; item: ShownRecord }
+  | { type: 'answer'; item: ShownRecord; action: ViewAction; text: string }
   /** To a question of a tool. */
   | { type: 'respond'; item: ShownRecord }
-  | { type: 'reject'; item: ShownRecord; reason: string }
   | { type: 'edit'; item: ShownRecord }
-  | { type: 'answer'; item: ShownRecord; decision: 'continue' | 'refine' | 'stop'; text: string }
-  | { type: 'nudge'; item: ShownRecord; text: string }
-  | { type: 'dismiss'; item: ShownRecord }
   | { type: 'steer'; item: ShownRecord; text: string }
 
 export interface Key {
@@ -79,22 +75,24 @@ const stay = (state: WatchState): Turn => ({ state, effect: null })
 const note = (state: WatchState, notice: string): Turn => stay({ ...state, notice })
 
 export const selectedItem = ({ items, selected }: WatchState): ShownRecord | null =>
-  items.find(({ id }) => id === selected) ?? null
+  items.find(({ view }) => view.id === selected) ?? null
 
 /** The lines of a record that fit: everything but the heading and the last line. */
 export const pageOf = ({ size }: Pick<WatchState, 'size'>): number => Math.max(1, size.rows - 2)
 
+const idOf = ({ view }: ShownRecord): string => view.id
+
 /** A new list from the server. The selection stays where it was, or moves to what took its place. */
 export function takeItems(state: WatchState, items: readonly ShownRecord[]): { state: WatchState; isNew: boolean } {
-  const known = new Set(state.items.map(({ id }) => id))
+  const known = new Set(state.items.map(idOf))
   const at = Math.max(
     0,
-    state.items.findIndex(({ id }) => id === state.selected),
+    state.items.findIndex((item) => idOf(item) === state.selected),
   )
-  const isKept = items.some(({ id }) => id === state.selected)
-  const selected = isKept ? state.selected : (items[Math.min(at, items.length - 1)]?.id ?? null)
+  const isKept = items.some((item) => idOf(item) === state.selected)
+  const selected = isKept ? state.selected : (items[Math.min(at, items.length - 1)]?.view.id ?? null)
   const { view } = state
-  const isGone = view.type === 'record' && !items.some(({ id }) => id === view.id)
+  const isGone = view.type === 'record' && !items.some((item) => idOf(item) === view.id)
   return {
     state: {
       ...state,
@@ -106,18 +104,17 @@ export function takeItems(state: WatchState, items: readonly ShownRecord[]): { s
       ...(isKept || state.input === null ? {} : { input: null, notice: 'It has been answered elsewhere.' }),
       ...(isGone ? { view: { type: 'list' }, input: null, notice: 'It has been answered elsewhere.' } : {}),
     },
-    isNew: items.some(({ id }) => !known.has(id)),
+    isNew: items.some((item) => !known.has(idOf(item))),
   }
 }
 
 /** Reading it took time. What was answered meanwhile is not opened: the keys would be about another item. */
 export function openRecord(state: WatchState, item: ShownRecord, source: readonly string[]): WatchState {
-  if (state.selected !== item.id) return { ...state, notice: 'It has been answered elsewhere.' }
-  const digest = item.kind === 'approval' ? item.record.digest : null
-  const view: RecordView = {
+  if (state.selected !== item.view.id) return { ...state, notice: 'It has been answered elsewhere.' }
+  const view: OpenRecord = {
     type: 'record',
-    id: item.id,
-    digest,
+    id: item.view.id,
+    digest: item.digest ?? null,
     source,
     lines: broken(source, state),
     top: 0,
@@ -157,9 +154,9 @@ export function pressKey(state: WatchState, key: Key): Turn {
 }
 
 function select(state: WatchState, step: number): WatchState {
-  const at = state.items.findIndex(({ id }) => id === state.selected)
+  const at = state.items.findIndex((item) => idOf(item) === state.selected)
   const next = state.items[Math.min(Math.max(at + step, 0), state.items.length - 1)]
-  return { ...state, selected: next?.id ?? null }
+  return { ...state, selected: next?.view.id ?? null }
 }
 
 function scrollTarget(top: number, page: number, length: number, { name, text }: Key): number | null {
@@ -185,80 +182,60 @@ function scrollTo(state: WatchState, wanted: number): WatchState {
   }
 }
 
+/** A record never has two actions with the same key. */
+const KEYS: Readonly<Record<ViewAction['name'], string>> = {
+  approve: 'a',
+  answer: 'a',
+  reject: 'r',
+  edit: 'e',
+  continue: 'c',
+  resume: 'c',
+  refine: 'f',
+  nudge: 'n',
+  dismiss: 'i',
+  stop: 'x',
+}
+
+export const keysOf = ({ view }: ShownRecord): { key: string; action: ViewAction }[] =>
+  view.actions.map((action) => ({ key: KEYS[action.name], action }))
+
+export const keyWords = (item: ShownRecord): string[] =>
+  keysOf(item).map(({ key, action }) => `${key} ${action.label.toLowerCase()}`)
+
 function act(state: WatchState, key: Key): Turn {
   const item = selectedItem(state)
   if (item === null) return note(state, 'Nothing waits.')
-  const ask = (label: string, effect: (text: string) => Effect): Turn =>
-    stay({ ...state, input: { type: 'text', label, text: '', effect } })
-  switch (key.text) {
-    case 'd':
-      return { state, effect: { type: 'open', item } }
-    case 's':
-      return ask('Tell the agent: ', (text) => ({ type: 'steer', item, text }))
-    case 'n':
-      return ask('Nudge (Enter for the usual text): ', (text) => ({ type: 'nudge', item, text }))
-    default:
+  if (key.text === 'd' || key.name === 'return') return { state, effect: { type: 'open', item } }
+  if (key.text === 's') {
+    return ask(state, { label: 'Tell the agent: ', isNeeded: true, effect: (text) => ({ type: 'steer', item, text }) })
   }
-  if (key.name === 'return') return { state, effect: { type: 'open', item } }
-  switch (item.kind) {
-    case 'approval':
-      return actOnApproval(state, item, key)
-    case 'prompt':
-    case 'wait':
-      if (key.text === 'c')
-        return confirmed(state, 'Let the agent continue?', {
-          type: 'answer',
-          item,
-          decision: 'continue',
-          text: '',
-        })
-      if (key.text === 'x')
-        return confirmed(state, 'Tell the agent to stop?', { type: 'answer', item, decision: 'stop', text: '' })
-      if (key.text === 'f')
-        return ask('What to do instead: ', (text) => ({ type: 'answer', item, decision: 'refine', text }))
-      return unknownKey(state, key, 'c continue, f what to do instead, x stop')
-    case 'alert':
-      if (key.text === 'i') return { state, effect: { type: 'dismiss', item } }
-      return unknownKey(state, key, 'n nudge, i ignore this silence')
-  }
+  const chosen = keysOf(item).find((one) => one.key === key.text)
+  if (chosen !== undefined) return begin(state, item, chosen.action)
+  return key.text === '' ? stay(state) : note(state, `Keys: ${keyWords(item).join(', ')}, d the whole text, ? help`)
 }
 
-function actOnApproval(state: WatchState, item: Extract<ShownRecord, { kind: 'approval' }>, key: Key): Turn {
-  const isQuestion = item.record.kind === 'question'
-  switch (key.text) {
-    case 'a':
-      // The form shows all of it first.
-      if (isQuestion) return { state, effect: { type: 'respond', item } }
-      if (mustBeSeen(item.record) && !state.seen.has(item.record.digest)) {
-        const notice = `Its risk is ${item.record.risk}: read it page by page to the last line (space), then press a.`
-        if (state.view.type === 'record') return note(state, notice)
-        return { state: { ...state, notice }, effect: { type: 'open', item } }
-      }
-      return confirmed(state, `Approve ${titleOf(item)}?`, { type: 'approve', item })
-    case 'r':
-      return stay({
-        ...state,
-        input: {
-          type: 'text',
-          label: 'Reject; the reason (Enter for none): ',
-          text: '',
-          effect: (reason) => ({ type: 'reject', item, reason }),
-        },
-      })
-    case 'e':
-      if (isQuestion) return note(state, 'This is a question: press a to answer it.')
-      return { state, effect: { type: 'edit', item } }
-    default:
-      if (isQuestion) return unknownKey(state, key, 'a answer, r refuse to answer, d the whole question')
-      return unknownKey(state, key, 'a approve, r reject, e edit, d the whole diff')
+/** Asks for what the action takes, or whether it is meant. */
+function begin(state: WatchState, item: ShownRecord, action: ViewAction): Turn {
+  const { takes, text: what, label, confirm, danger } = action
+  // These show all of it first.
+  if (takes === 'answer') return { state, effect: { type: 'respond', item } }
+  if (takes === 'edit') return { state, effect: { type: 'edit', item } }
+  if (!danger && mustBeSeen(item.view) && !state.seen.has(item.digest ?? '')) {
+    const notice = `Its risk is ${item.view.risk?.level}: read it page by page to the last line (space), then press ${KEYS[action.name]}.`
+    if (state.view.type === 'record') return note(state, notice)
+    return { state: { ...state, notice }, effect: { type: 'open', item } }
   }
+  const effect = (text: string): Effect => ({ type: 'answer', item, action, text })
+  if (takes === 'nothing') {
+    const question = `${confirm.title} ${titleOf(item.view)}`
+    return stay({ ...state, input: { type: 'yes', question, effect: effect('') } })
+  }
+  const isNeeded = takes === 'text'
+  return ask(state, { label: `${label}; ${what}${isNeeded ? '' : ' (Enter for none)'}: `, isNeeded, effect })
 }
 
-const unknownKey = (state: WatchState, key: Key, help: string): Turn =>
-  key.text === '' ? stay(state) : note(state, `Keys: ${help}, ? help`)
-
-const confirmed = (state: WatchState, question: string, effect: Effect): Turn =>
-  stay({ ...state, input: { type: 'yes', question, effect } })
+const ask = (state: WatchState, input: Omit<Extract<Input, { type: 'text' }>, 'type' | 'text'>): Turn =>
+  stay({ ...state, input: { ...input, type: 'text', text: '' } })
 
 /** Back to the list: what is answered has nothing left to read. */
 const carryOut = (state: WatchState, effect: Effect): Turn => ({
@@ -275,10 +252,9 @@ function typeInto(state: WatchState, input: Input, key: Key): Turn {
     return note({ ...state, input: null }, 'Left as it is.')
   }
   if (key.name === 'return') {
-    const effect = input.effect(input.text.trim())
-    const isEmpty = 'text' in effect && effect.text === '' && effect.type !== 'nudge'
-    if (isEmpty) return note({ ...state, input: null }, 'Nothing was typed. Left as it is.')
-    return carryOut(state, effect)
+    const text = input.text.trim()
+    if (text === '' && input.isNeeded) return note({ ...state, input: null }, 'Nothing was typed. Left as it is.')
+    return carryOut(state, input.effect(text))
   }
   if (key.name === 'backspace')
     return stay({ ...state, input: { ...input, text: Array.from(input.text).slice(0, -1).join('') } })

@@ -4,21 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import { main } from '../../../main.ts'
 import { createTestIo } from '../../../testing/test-io.ts'
-import { callApproval, diffApproval, ids, openSocketServer, Refusal, supervision } from '../testing/socket-server.ts'
+import { ids, listed, openSocketServer, Refusal, records, sent, supervision } from '../testing/socket-server.ts'
 import { openFullScreen } from './full-screen.ts'
 
-const at = diffApproval.created_at
-const item = (approval: typeof diffApproval) => ({
-  id: approval.approval_id,
-  kind: 'approval',
-  created_at: at,
-  approval,
-})
 const LEFT = '\x1b[?7h\x1b[?25h\x1b[?1049l'
 
 /** A server whose inbox the test changes, and a person in front of it. */
 async function openWatch(env: Record<string, string> = {}) {
-  let items = [item(diffApproval)]
+  let items = [listed(records.diff)]
   const streams: ServerResponse[] = []
   const connected = Promise.withResolvers<void>()
   const server = await openSocketServer({
@@ -30,7 +23,7 @@ async function openWatch(env: Record<string, string> = {}) {
       streams.push(response)
       connected.resolve()
     },
-    [`GET /approvals/${ids.diff}`]: diffApproval,
+    [`GET /approvals/${ids.diff}`]: sent(records.diff),
     [`POST /approvals/${ids.diff}`]: () => {
       change([])
       return { ok: true }
@@ -43,7 +36,7 @@ async function openWatch(env: Record<string, string> = {}) {
   const stdin = new PassThrough()
   const io = server.io({ terminal: true, stdin, clock: createSystemClock(), env })
   const code = main(['ctl'], io)
-  await io.until('src/a.ts: Faster search')
+  await io.until('src/a.ts +1 −1 (Faster search)')
   await connected.promise
   return { server, stdin, io, code, change, streams }
 }
@@ -52,7 +45,7 @@ describe('quarterdeck ctl watch', () => {
   test('shows what waits, decides with a key, and gives the terminal back', async () => {
     const { server, stdin, io, code } = await openWatch({ NO_COLOR: '1' })
     stdin.write('a')
-    await io.until('Approve src/a.ts: Faster search? [y/N]')
+    await io.until('Approve it? Change src/a.ts +1 −1 (Faster search) [y/N]')
     stdin.write('y')
     await io.until('Nothing waits')
     stdin.write('q')
@@ -68,7 +61,7 @@ describe('quarterdeck ctl watch', () => {
   test('rings the bell for what is new, and not for what was there', async () => {
     const { stdin, io, code, change } = await openWatch()
     expect(io.printed()).not.toContain('\x07')
-    change([item(diffApproval), item({ ...callApproval, title: 'Something new' } as never)])
+    change([listed(records.diff), listed({ ...records.call, title: 'Something new' })])
     await io.until('Something new')
     await io.until('\x07')
     stdin.write('q')

@@ -1,18 +1,17 @@
 import { ClientError } from '../../../../client/client-error.ts'
 import { CliError } from '../../../cli-error.ts'
 import { exitCodes } from '../../../exit-codes.ts'
+import { recordLines } from '../../../show-record.ts'
 import { hasTerminal } from '../../../terminal/confirm.ts'
 import { plainStyle, styleFor } from '../../../terminal/style.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
-import { answer, dismiss, nudge } from '../answer.ts'
 import { answerQuestion } from '../answer-question.ts'
 import { refusalOf } from '../ctl-server.ts'
-import { editApproval } from '../edit.ts'
+import { editRecord } from '../edit.ts'
 import { fullRecord } from '../find-by-prefix.ts'
-import type { ShownRecord } from '../records.ts'
 import type { CtlContext } from '../run-ctl.ts'
+import { sendAnswer } from '../send-answer.ts'
 import { steer } from '../session-verbs.ts'
-import { recordLines } from '../show-record.ts'
 import { followInbox } from './follow-inbox.ts'
 import { openFullScreen } from './full-screen.ts'
 import { screenLines } from './watch-screen.ts'
@@ -68,39 +67,21 @@ export async function watch(context: CtlContext): Promise<number> {
     switch (effect.type) {
       case 'open': {
         const full = await fullRecord(server, item)
-        return show(openRecord(state, full, recordLines(full, plainStyle)))
-      }
-      case 'approve':
-        await decide(item, { decision: 'approve' })
-        return quiet.say(null, 'Approved.')
-      case 'reject':
-        await decide(item, { decision: 'reject', ...(effect.reason === '' ? {} : { reason: effect.reason }) })
-        return quiet.say(null, 'Rejected.')
-      case 'edit': {
-        const full = await fullRecord(server, item)
-        if (full.kind === 'approval') await screen.lend(() => editApproval(full.record, quiet))
-        return
-      }
-      case 'respond': {
-        const full = await fullRecord(server, item)
-        if (full.kind === 'approval') await screen.lend(() => answerQuestion(full.record, '', {}, quiet))
-        return
+        return show(openRecord(state, full, recordLines(full.view, plainStyle)))
       }
       case 'answer':
-        return await answer(item.id, { words: [effect.decision, effect.text] }, quiet)
-      case 'nudge':
-        return await nudge(effect.text, item.record.session_id, quiet)
-      case 'dismiss':
-        return await dismiss(item.id, quiet)
+        return await sendAnswer(item, effect.action, { text: effect.text }, quiet)
+      case 'respond': {
+        const full = await fullRecord(server, item)
+        return await screen.lend(() => answerQuestion(full, '', {}, quiet))
+      }
+      case 'edit': {
+        const full = await fullRecord(server, item)
+        return await screen.lend(() => editRecord(full, quiet))
+      }
       case 'steer':
-        return await steer(effect.text, item.record.session_id, quiet)
+        return await steer(effect.text, item.view.session.id, quiet)
     }
-  }
-
-  /** With the digest of what was on the screen: if it is another one by now, the server refuses. */
-  async function decide(item: ShownRecord, decision: object): Promise<void> {
-    if (item.kind !== 'approval') throw new Error('only approvals are decided like this')
-    await server.post(`/approvals/${item.id}`, { ...decision, digest: item.record.digest })
   }
 
   async function follow(): Promise<void> {
