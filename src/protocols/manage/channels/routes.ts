@@ -7,7 +7,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RouteDescription } from '../../../http/route-description.ts'
 import { feedId, parseCursor } from '../events/cursor.ts'
-import { feedTag } from '../events/describe.ts'
+import { feedTag } from '../events/routes.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { type Channel, ChannelSchema, type Replayed, ReplayedSchema, ReplaySchema } from './schema.ts'
 

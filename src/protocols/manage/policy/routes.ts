@@ -11,7 +11,7 @@ import type { Workspaces } from '../../../supervision/workspace/allowed-workspac
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { inputProblems, validate } from '../../shared/request/validate.ts'
-import { supervisionTag } from '../supervision/describe-records.ts'
+import { supervisionTag } from '../supervision/command-schema.ts'
 import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
 export interface PolicyRoutesDeps {

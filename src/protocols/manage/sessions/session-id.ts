@@ -1,6 +1,10 @@
+import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import type { Request } from '../../../http/route.ts'
+
+export const sessionTag = 'Sessions and runs'
+export const sessionParams = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 
 /** The id in the path of a session or a run. Throws `malformed_id`. */
 export function idOf(request: Pick<Request, 'params'>): string {
