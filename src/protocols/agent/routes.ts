@@ -10,9 +10,9 @@ import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists
 import { streamAnswer } from '../shared/answer/stream-answer.ts'
 import { isOver } from '../shared/events/stream-events.ts'
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { ChatFormSchema, ChatRequestSchema } from './decode.ts'
 import { chatResponse, waitingView } from './encode.ts'
 import { createStreamEncoder } from './encode-stream.ts'
-import { ChatFormSchema, ChatRequestSchema } from './request-schema.ts'
 import { ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 import { type ChatDeps, startChat } from './start-chat.ts'
 

@@ -10,10 +10,10 @@ import { eventStream, nothingMore, runInputBody } from '../../shared/events/desc
 import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
-import { decodeCall, decodeStop, readStopBody } from './decode.ts'
 import { agentNamed, followFor, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
 import { CallSchema, RuntimeInfoSchema, StopAnswerSchema, StopSchema, ThreadListSchema } from './schema.ts'
 import { listThreads } from './threads.ts'
@@ -245,3 +245,25 @@ const callOf = (request: Request, reply: Reply): Call => ({
   name: request.params.name ?? '',
   body: () => jsonWithFiles(request),
 })
+
+/** The body of a stop request, which its client leaves out to stop whichever run is active. */
+const readStopBody = async (request: Request): Promise<unknown> =>
+  request.header('transfer-encoding') !== undefined || Number(request.header('content-length') ?? 0) > 0
+    ? request.json()
+    : undefined
+
+/** The id of the run to stop; null is whichever run is active. */
+function decodeStop(body: unknown): string | null {
+  if (body === undefined) return null
+  const { runId } = validBody(StopSchema, body, 'Send a stop request without a body, or with { "runId": … }.')
+  return runId ?? null
+}
+
+/** Decodes a request to the single route. */
+const decodeCall = (body: unknown) =>
+  validBody(
+    CallSchema,
+    body,
+    'This is not a call of CopilotKit 1.50 or later. Send { "method", "params", "body" } with the method info, agent/run, ' +
+      'agent/connect or agent/stop.',
+  )

@@ -17,8 +17,6 @@ export const CallSchema = z.discriminatedUnion('method', [
   }),
 ])
 
-export type Call = z.infer<typeof CallSchema>
-
 /** What CopilotKit's client reads from `/info` (`RuntimeInfo` of `@copilotkit/shared` 1.75). */
 export const RuntimeInfoSchema = z
   .strictObject({

@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import type { AgentDefinition } from '../../../domain/agent.ts'
-import { ServerError } from '../../../domain/errors.ts'
 import { createMask } from '../../../domain/mask.ts'
 import { refuseOtherAgent } from '../../../domain/only-agent.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -12,7 +11,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import { approvalWords } from './approval-words.ts'
 import {
   type Agent,
@@ -46,6 +45,7 @@ export interface AgentTextProblem {
 
 type Tool = Awaited<ReturnType<Engine['agents']['tools']>>[number]
 
+const NOT_TAKEN = 'The body is not what this route takes.'
 const MOST_ANSWER_CHARS = 20_000
 /** The file masks values by their keys. This finds what looks like a key anywhere else. */
 const masked = createMask([])
@@ -100,7 +100,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
   }
 
   async function check(request: Request, reply: Reply): Promise<void> {
-    const { text } = bodyOf(ValidateSchema, await request.json())
+    const { text } = validBody(ValidateSchema, await request.json(), NOT_TAKEN)
     const problems = await checkAgentText(text, request.signal)
     const body: ValidatedAgent = { ok: problems.length === 0, problems }
     reply.json(200, body)
@@ -197,7 +197,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
   async function run(request: Request, reply: Reply): Promise<void> {
     const agent = agentOf(engine, request)
     refuseOtherAgent(request.principal.agent, agent.name)
-    const { cases = null } = bodyOf(RunTestsSchema, await request.json())
+    const { cases = null } = validBody(RunTestsSchema, await request.json(), NOT_TAKEN)
     const begun = await tests.begin(agent, cases, request.signal)
     request.log.info('tests begin', { agent: agent.name, cases: begun.names.length })
     const stream = reply.sse()
@@ -284,11 +284,3 @@ function caseView(name: string, result: CaseResult | null): TestCase {
 
 const agentOf = (engine: AgentRoutesDeps['engine'], request: Request): AgentDefinition =>
   engine.agents.get(request.params.name ?? '')
-
-function bodyOf<T>(schema: Parameters<typeof validate<T>>[0], body: unknown): T {
-  const parsed = validate(schema, body)
-  if (parsed.success) return parsed.data
-  throw new ServerError('invalid_request', 'The body is not what this route takes.', {
-    problems: inputProblems(parsed.issues),
-  })
-}

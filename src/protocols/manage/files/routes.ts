@@ -3,13 +3,12 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { z } from 'zod'
 import { fileNotFound, ServerError } from '../../../domain/errors.ts'
-import { type FileRecord, fileLimits, fileTypes } from '../../../domain/file.ts'
+import { type FileRecord, fileLimits, fileTypes, isImage } from '../../../domain/file.ts'
 import type { FileKeeper } from '../../../files/file-keeper.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import { exampleOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import { disposition, fileView } from './encode.ts'
-import { FileSchema } from './schema.ts'
+import { FileSchema, type UploadedFile } from './schema.ts'
 
 export interface FileRoutesDeps {
   files: Pick<FileKeeper, 'add' | 'find' | 'open'>
@@ -161,3 +160,21 @@ const unknownPart = (name: string): ServerError =>
     `The form has an unknown part ${JSON.stringify(name.slice(0, 100))}. Send files in parts named "file".`,
     { problems: [{ pointer: `/${name.slice(0, 100)}`, detail: 'Unknown part.' }] },
   )
+
+const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord): UploadedFile => ({
+  file_id: id,
+  mime_type: mimeType,
+  bytes,
+  sha256,
+  name,
+})
+
+/**
+ * The Content-Disposition header (RFC 6266): browsers save the file under its name. Old browsers get a name in plain ASCII. Images may
+ * be shown, because they cannot contain scripts.
+ */
+function disposition({ name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>): string {
+  const plain = name.replaceAll(/[^ !#$&-[\]-~]/g, '_')
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return `${isImage(mimeType) ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

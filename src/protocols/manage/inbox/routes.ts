@@ -1,23 +1,25 @@
 // For operators: what waits for a person, as a list and as a stream.
 
 import { z } from 'zod'
-import { personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
+import { isoTime } from '../../../domain/clock.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
+import { personKinds, recordKinds, wireKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
-import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
 import { feedId } from '../events/cursor.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
 import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import { encodeRecord } from '../records/encode-record.ts'
 import { createRecordViews } from '../records/record-views.ts'
+import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
-import { itemView } from './item-view.ts'
-import { InboxSchema } from './schema.ts'
+import { type InboxItem, InboxSchema } from './schema.ts'
 
 export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
@@ -134,4 +136,34 @@ function oneOf<Word extends string>({ query }: Request, name: string, words: rea
   const word = words.find((one) => one === text)
   if (text === null || word !== undefined) return word ?? null
   throw queryProblem({ pointer: name, detail: `Send one of ${words.join(', ')}.` })
+}
+
+interface ItemLook {
+  view: RecordView
+  /** For a page that shows what it gets, so it gets no secrets. */
+  isMasked: boolean
+}
+
+/** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
+function itemView(item: PersonRecord, { view, isMasked }: ItemLook): InboxItem {
+  const shared = {
+    id: item.id,
+    session_id: item.sessionId,
+    owner: item.owner,
+    agent: item.agent,
+    title: 'title' in item ? item.title : `${view.title} ${view.gist}`.trimEnd(),
+    status: wireStatus(item.wait, item.status),
+    risk: item.wait === 'approval' ? item.risk : null,
+    tool: item.wait === 'approval' ? item.tool : null,
+    host: item.supervised?.host ?? null,
+    session_title: view.session.title,
+    created_at: isoTime(item.createdAt),
+    expires_at: item.expiresAt === null ? null : isoTime(item.expiresAt),
+    decided_at: item.decidedAt === null ? null : isoTime(item.decidedAt),
+    decided_by: item.decidedBy,
+    decided_channel: item.decidedVia,
+    view,
+  }
+  const { kind } = recordKinds[item.wait].wire
+  return { ...shared, kind, [kind]: encodeRecord(item, { isMasked }) } as InboxItem
 }

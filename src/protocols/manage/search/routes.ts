@@ -14,7 +14,7 @@ import { viewerOf } from '../../shared/request/caller.ts'
 import { agentIn, decodePage, nextLink, ownerIn, queryProblem, timeIn } from '../../shared/request/page.ts'
 import { sessionRow } from '../../shared/request/session-row.ts'
 import { TimeSchema } from '../../shared/request/session-row-schema.ts'
-import { sessionTag } from '../sessions/session-id.ts'
+import { sessionTag } from '../sessions/decode.ts'
 import { type Search, type SearchResult, SearchSchema } from './schema.ts'
 
 export interface SearchRoutesDeps {

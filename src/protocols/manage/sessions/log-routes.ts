@@ -20,9 +20,9 @@ import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { sessionRow } from '../../shared/request/session-row.ts'
 import { approvalView } from '../approvals/encode.ts'
+import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { type Log, LogSchema, type SessionExport, SessionExportSchema } from './schema.ts'
-import { idOf, sessionParams, sessionTag } from './session-id.ts'
 
 export interface LogRoutesDeps {
   engine: Engine

@@ -23,12 +23,10 @@ import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
-import { decodeNewMessage } from './decode.ts'
+import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
-import { NewMessageSchema } from './request-schema.ts'
 import { AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
-import { idOf, sessionParams, sessionTag } from './session-id.ts'
 
 export interface SessionRoutesDeps extends LogRoutesDeps {
   attachments: Attachments
