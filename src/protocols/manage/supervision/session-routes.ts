@@ -1,8 +1,7 @@
 // What an operator does with the session of an agent elsewhere.
 
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { SupervisedSessions } from '../../../supervision/sessions/supervised-sessions.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf } from '../../shared/request/caller.ts'

@@ -2,7 +2,7 @@
 
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
-import type { BodyDescription, ResponseDescription } from '../../../http/route-description.ts'
+import type { BodyDescription, ResponseDescription } from '../../../http/route.ts'
 import { AgUiEventSchema } from './event-schema.ts'
 import { PROTOBUF_TYPE } from './open-event-stream.ts'
 
