@@ -1,7 +1,7 @@
 // Answers in JSON, for the descriptions of routes. Each schema of the wire has its example in `.meta({ example })`.
 
 import { z } from 'zod'
-import type { ResponseDescription } from './route-description.ts'
+import type { ResponseDescription } from './route.ts'
 
 /** `differing`: what is different from the example of the schema in this answer. */
 export function answer(description: string, schema: z.ZodType, differing?: object): ResponseDescription {

@@ -1,10 +1,12 @@
+import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createMask } from '../../domain/mask.ts'
+import { exampleOf } from '../describe-answer.ts'
 import type { Reply, Request, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
-import { describeHealth, describeLive, describeReady } from './describe.ts'
+import { HealthSchema } from './schema.ts'
 
 /** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
 type HealthCheck = (signal: AbortSignal) => Promise<void>
@@ -43,6 +45,25 @@ const FIRST_WAIT_MS = 1_000
 const OLD_MS = 15_000
 /** A server's error message may contain the key that it was given. */
 const masked = createMask([])
+const tag = 'Operations'
+
+const healthContent = {
+  'application/json': {
+    schema: HealthSchema,
+    example: exampleOf(HealthSchema),
+  },
+  'text/plain; charset=utf-8': { schema: z.string(), example: 'ok' },
+}
+
+const readyContent = (ready: boolean) => ({
+  'application/json': {
+    schema: z.strictObject({
+      ready: z.literal(ready),
+      state: z.enum(['initializing', 'ready', 'running', 'shutting_down', 'stopped']).optional(),
+    }),
+    example: { ready, state: ready ? 'running' : 'shutting_down' },
+  },
+})
 
 export function healthRoutes(options: HealthOptions): Route[] {
   const { version, agentName, provider, insecure, state, clock, log } = options
@@ -113,7 +134,23 @@ export function healthRoutes(options: HealthOptions): Route[] {
   }
 
   const shared = { method: 'GET', door: null, role: 'public', body: 'none', anytime: true } as const
-  const health = { ...shared, describe: describeHealth, handle: answerHealth }
+  const health = {
+    ...shared,
+    describe: {
+      tag,
+      description:
+        'If the server needs a token and the caller has none, the answer has only `status`. `Accept: text/plain` returns one word.',
+      responses: {
+        200: {
+          description: 'The server works; `degraded` if the model or an MCP server cannot be reached.',
+          content: healthContent,
+        },
+        503: { description: 'The server cannot store anything.', content: healthContent },
+      },
+      errors: [],
+    },
+    handle: answerHealth,
+  }
   return [
     { ...health, path: '/health', summary: 'Says whether the server and its dependencies work.' },
     { ...health, path: '/health/agent', summary: 'Says whether the agent can answer.' },
@@ -121,14 +158,37 @@ export function healthRoutes(options: HealthOptions): Route[] {
       ...shared,
       path: '/ready',
       summary: 'Says whether the server accepts work.',
-      describe: describeReady,
+      describe: {
+        tag,
+        responses: {
+          200: { description: 'The server accepts work.', content: readyContent(true) },
+          503: {
+            description: 'The server is starting, stopping, or cannot store anything.',
+            content: readyContent(false),
+          },
+        },
+        errors: [],
+      },
       handle: answerReady,
     },
     {
       ...shared,
       path: '/live',
       summary: 'Says that the process answers.',
-      describe: describeLive,
+      describe: {
+        tag,
+        description:
+          'Answers 200 from the moment the port is open, also while the server starts, stops or has no store.',
+        responses: {
+          200: {
+            description: 'The process answers.',
+            content: {
+              'application/json': { schema: z.strictObject({ live: z.literal(true) }), example: { live: true } },
+            },
+          },
+        },
+        errors: [],
+      },
       // It asks nothing and nobody: a restart would not bring back a database that is away, and would cut off all readers.
       handle: async (_request, reply) => reply.json(200, { live: true }),
     },

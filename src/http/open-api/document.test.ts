@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Route } from '../route.ts'
-import type { RouteDescription } from '../route-description.ts'
+import type { Route, RouteDescription } from '../route.ts'
 import { openApiDocument } from './document.ts'
 
 const NoteSchema = z.strictObject({ text: z.string(), tags: z.array(z.string()).default([]) }).meta({ id: 'Note' })

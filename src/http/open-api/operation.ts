@@ -1,8 +1,7 @@
 // Describes one route as an OpenAPI operation.
 
 import type { z } from 'zod'
-import type { Door, Route } from '../route.ts'
-import type { ResponseDescription, RouteDescription } from '../route-description.ts'
+import type { Door, ResponseDescription, Route, RouteDescription } from '../route.ts'
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts'
 
 export interface Operation {

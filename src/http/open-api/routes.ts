@@ -1,8 +1,7 @@
 // GET /openapi.json describes all routes.
 
 import { z } from 'zod'
-import type { Door, Route } from '../route.ts'
-import type { RouteDescription } from '../route-description.ts'
+import type { Door, Route, RouteDescription } from '../route.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
 
 interface OpenApiRoutesDeps extends DocumentOptions {

@@ -1,17 +1,49 @@
 // AG-UI: takes a RunAgentInput and answers with events. `wire/run-input.ts` does the work.
 
+import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
+import { z } from 'zod'
 import { type ErrorShape, problemShape } from '../../http/problem.ts'
-import type { Reply, Request, Route } from '../../http/route.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../http/route.ts'
+import { startErrors } from '../shared/answer/error-lists.ts'
 import { capabilitiesOf } from '../shared/capabilities.ts'
+import { eventStream, nothingMore, runInputBody } from '../shared/events/describe-events.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
-import { askedBy } from '../shared/request/start-headers.ts'
-import { describeAgentCapabilities, describeAgentRun, describeCapabilities, describeRun } from './describe.ts'
+import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { decodeRunAgentInput } from './wire/decode-input.ts'
 import { type RunInputDeps, runInput } from './wire/run-input.ts'
 
 export interface AgUiRoutesDeps extends RunInputDeps {
   /** Version of this server. */
   version: string
+}
+
+const tag = 'AG-UI'
+const params = { name: z.string().describe('Name of the agent.') }
+
+export const describeRun: RouteDescription = {
+  tag,
+  description:
+    'New messages start a run. Without new messages the answer shows the thread. A known `runId` attaches to its run. The last event is always RUN_FINISHED or RUN_ERROR. After a lost connection, send the request again with the header `Last-Event-ID`.',
+  headers: startHeaderSchemas,
+  body: runInputBody,
+  responses: { 200: eventStream('The events of the run.'), 204: nothingMore },
+  errors: [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'],
+}
+
+const describeCapabilities: RouteDescription = {
+  tag,
+  responses: {
+    200: {
+      description: 'The capabilities of the agent.',
+      content: {
+        'application/json': {
+          schema: AgentCapabilitiesSchema.meta({ id: 'AgentCapabilities' }),
+          example: { identity: { name: 'assistant', type: 'quarterdeck' }, transport: { streaming: true } },
+        },
+      },
+    },
+  },
+  errors: [],
 }
 
 export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
@@ -49,7 +81,7 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       path: '/agents/:name',
       body: 'files',
       summary: 'Run one agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
-      describe: describeAgentRun,
+      describe: { ...describeRun, params },
       handle: (request, reply) => run(request, reply, request.params.name ?? null),
     },
     {
@@ -67,7 +99,11 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       path: '/agents/:name/capabilities',
       body: 'none',
       summary: 'What one agent can do, as AG-UI AgentCapabilities',
-      describe: describeAgentCapabilities,
+      describe: {
+        ...describeCapabilities,
+        params,
+        errors: ['agent_not_found'],
+      },
       handle: (request, reply) => capabilities(request.params.name ?? null, request, reply),
     },
   ]

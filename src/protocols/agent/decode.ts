@@ -1,8 +1,34 @@
+// What the agent routes take, as JSON and as a form.
+
+import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
+import { fileLimits } from '../../domain/file.ts'
 import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
-import { type SentFile, sentFiles } from '../shared/request/sent-file.ts'
-import { inputProblems, jsonPointer, validate } from '../shared/request/validate.ts'
-import { ChatRequestSchema } from './request-schema.ts'
+import { MessageSchema } from '../shared/request/message-limits.ts'
+import { type SentFile, SentFilesSchema, sentFiles } from '../shared/request/sent-file.ts'
+import { jsonPointer, validBody } from '../shared/request/validate.ts'
+
+export const ChatRequestSchema = z.strictObject({
+  message: MessageSchema,
+  session_id: z.string().nullish().meta({
+    description:
+      'The session to continue: a ULID, a UUID, or the name that a client gave it. Without it, or with an unknown id, a new session begins.',
+  }),
+  files: SentFilesSchema,
+})
+
+/** The same request as a form. */
+export const ChatFormSchema = z.strictObject({
+  message: ChatRequestSchema.shape.message,
+  session_id: z.string().optional(),
+  files: z
+    .array(z.file())
+    .max(fileLimits.files)
+    .optional()
+    .meta({
+      description: `Up to ${fileLimits.multipartBytes / 1e6} MB each and ${fileLimits.totalBytes / 1e6} MB in all.`,
+    }),
+})
 
 export interface ChatMessage {
   message: string
@@ -13,13 +39,7 @@ export interface ChatMessage {
 
 /** Throws `invalid_request`. */
 export function decodeChatRequest(body: unknown): ChatMessage {
-  const parsed = validate(ChatRequestSchema, body)
-  if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is not a valid chat request.', {
-      problems: inputProblems(parsed.issues, body),
-    })
-  }
-  const { message, session_id, files } = parsed.data
+  const { message, session_id, files } = validBody(ChatRequestSchema, body, 'The body is not a valid chat request.')
   return { message, sessionId: session_id ?? null, files: sentFiles(files) }
 }
 

@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session.ts'
-import { inputProblems, validate } from '../shared/request/validate.ts'
+import { validBody } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
 export interface ChatRequest {
@@ -11,13 +11,7 @@ export interface ChatRequest {
 
 /** Throws `invalid_request`. */
 export function decodeChat(body: unknown): ChatRequest {
-  const parsed = validate(ChatRequestSchema, body)
-  if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is not a valid chat request.', {
-      problems: inputProblems(parsed.issues),
-    })
-  }
-  const { message, session_id, user_id } = parsed.data
+  const { message, session_id, user_id } = validBody(ChatRequestSchema, body, 'The body is not a valid chat request.')
   return { message, sessionId: session_id ?? null, userId: user_id ?? null }
 }
 

@@ -1,5 +1,6 @@
 // Chat and sessions: one answer per request, and lists of sessions and messages.
 
+import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/run.ts'
@@ -8,10 +9,12 @@ import { sessionActivities, sessionKinds } from '../../domain/session-overview.t
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import type { SessionFilters } from '../../engine/ports/sessions.ts'
+import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
+import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { resumedRun } from '../shared/answer/resumed-run.ts'
 import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
@@ -26,12 +29,20 @@ import {
   timeIn,
   wordIn,
 } from '../shared/request/page.ts'
-import { askedBy } from '../shared/request/start-headers.ts'
+import { TimeSchema } from '../shared/request/session-row-schema.ts'
+import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
-import { describeList, describePost, describeSession } from './describe.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
-import { type Session, UserIdSchema } from './schema.ts'
+import {
+  ChatRequestSchema,
+  ChatResponseSchema,
+  type Session,
+  SessionInfoSchema,
+  SessionSchema,
+  UserIdSchema,
+  WaitingSchema,
+} from './schema.ts'
 
 export interface ChatRoutesDeps {
   engine: Engine
@@ -42,6 +53,10 @@ export interface ChatRoutesDeps {
 
 const SESSIONS = { max: 100, fallback: 10 }
 const MESSAGES = { max: 1_000, fallback: 1_000 }
+const tag = 'Chat and sessions'
+const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const before = z.string().optional()
+const link = { Link: 'The next page, as `rel="next"`; absent on the last one.' }
 
 export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDeps): Route[] {
   async function post(request: Request, reply: Reply): Promise<void> {
@@ -55,14 +70,14 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
       const { run, session } = await start(request, body, chat, known, label)
-      return answer(request, reply, run, session, startedAt)
+      return respond(request, reply, run, session, startedAt)
     }
     const resumed = await resumedRun(engine, owner, lastEventId, known).catch((error: unknown) => {
       // A malformed event id is 400 in every protocol.
       reply.fail(error)
       return null
     })
-    if (resumed !== null) await answer(request, reply, resumed.run, resumed.session, startedAt)
+    if (resumed !== null) await respond(request, reply, resumed.run, resumed.session, startedAt)
   }
 
   async function start(
@@ -86,7 +101,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     })
   }
 
-  async function answer(
+  async function respond(
     request: Request,
     reply: Reply,
     run: RunRecord,
@@ -157,21 +172,83 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
       path: '/chat',
       body: 'message',
       summary: 'Send a message, get the answer',
-      describe: describePost,
+      describe: {
+        tag,
+        description:
+          'Sends a message and waits for the answer. Without `session_id` a new session begins. `user_id` labels it; with the token of a user other than `local_user` it must be the name of that user.',
+        headers: startHeaderSchemas,
+        body: {
+          schema: ChatRequestSchema,
+          examples: {
+            first: { message: 'Hello!' },
+            next: { message: 'And tomorrow?', session_id: id, user_id: 'kim' },
+          },
+        },
+        responses: {
+          200: answer('The answer.', ChatResponseSchema),
+          202: answer('The run waits for a person.', WaitingSchema),
+        },
+        errors: [...startErrors, 'session_expired', ...runErrors],
+      },
       handle: inOwnShape(post),
     },
     {
       ...read,
       path: '/sessions',
       summary: 'The sessions of a user',
-      describe: describeList,
+      describe: {
+        tag,
+        description: 'The sessions of a user, newest activity first.',
+        query: {
+          user_id: UserIdSchema.optional(),
+          owner: z
+            .string()
+            .optional()
+            .describe(
+              'For operators: the sessions of this owner, or of all owners (`*`). The audit trail says who asked.',
+            ),
+          agent: z.string().min(1).max(128).optional().describe('Only sessions of this agent.'),
+          status: z.enum(sessionActivities).optional().describe('Only sessions that do this.'),
+          kind: z.enum(sessionKinds).optional(),
+          since: TimeSchema.optional().describe('Only sessions that were last active at or after this time.'),
+          until: TimeSchema.optional().describe('Only sessions that were last active at or before this time.'),
+          limit: z.int().min(1).max(100).default(10),
+          before: before.describe(
+            'The `session_id` of the last session of the page before, or the `before` of its Link header.',
+          ),
+        },
+        responses: {
+          200: {
+            ...answer('A page of sessions.', z.array(SessionInfoSchema)),
+            headers: link,
+          },
+        },
+        errors: ['invalid_request', 'forbidden'],
+      },
       handle: inOwnShape(list),
     },
     {
       ...read,
       path: '/sessions/:id',
       summary: 'A session and its messages',
-      describe: describeSession,
+      describe: {
+        tag,
+        description:
+          'A session and its newest messages, oldest first: what the user and the agent said. With `include=tools` also the results of tools and the answers without a word that called them.',
+        params: { id: z.string().describe('UUID, ULID, or the name its client gave it.') },
+        query: {
+          limit: z.int().min(1).max(1_000).default(1_000),
+          include: z.enum(['tools']).optional().describe('Shows the work of tools, too.'),
+          before: before.describe('Only messages before this one; comes in the Link header.'),
+        },
+        responses: {
+          200: {
+            ...answer('The session.', SessionSchema),
+            headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
+          },
+        },
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
+      },
       handle: inOwnShape(show),
     },
   ]

@@ -6,8 +6,14 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hostNames, isHostName } from '../../hosts/hosts.ts'
-import { type AgentPrincipal, agentOf, type Reply, type Request, type Route } from '../../http/route.ts'
-import type { RouteDescription } from '../../http/route-description.ts'
+import {
+  type AgentPrincipal,
+  agentOf,
+  type Reply,
+  type Request,
+  type Route,
+  type RouteDescription,
+} from '../../http/route.ts'
 import type { HookCall, HookDesk, HookVerdict } from '../../supervision/hooks/hook-desk.ts'
 import { decodeHook } from './decode.ts'
 import { encodeReply, encodeVerdict } from './encode.ts'

@@ -1,5 +1,6 @@
 // Failures before a message reaches MCP, as JSON-RPC errors: an MCP client cannot read a problem document.
 
+import { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ErrorShape } from '../../http/problem.ts'
 
@@ -9,6 +10,14 @@ const rpcCodes: Readonly<Partial<Record<ErrorCode, number>>> = {
   internal_error: -32603,
 }
 const OTHER = -32000
+
+export const McpErrorSchema = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.int(), z.null()]),
+    error: z.strictObject({ code: z.int(), message: z.string(), data: z.looseObject({}).optional() }),
+  })
+  .meta({ id: 'JsonRpcError' })
 
 export const mcpErrorShape: ErrorShape = ({ status, code, detail, correlation_id, errors }) => ({
   status,

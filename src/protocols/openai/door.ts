@@ -1,7 +1,6 @@
 import type { ServedDoor } from '../shared/served-door.ts'
 import type { OpenAiDeps } from './answer-run.ts'
-import { ErrorBodySchema } from './describe.ts'
-import { openAiErrorShape } from './error-shape.ts'
+import { ErrorBodySchema, openAiErrorShape } from './error-shape.ts'
 import { createOpenAiRoutes } from './routes.ts'
 
 export const openAiDoor: ServedDoor<OpenAiDeps> = {

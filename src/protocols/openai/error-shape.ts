@@ -1,17 +1,17 @@
 // Errors in OpenAI's format, with our codes.
 
+import { z } from 'zod'
 import { type ErrorCode, type InputProblem, isErrorCode, type ServerError } from '../../domain/errors.ts'
 import type { ErrorShape } from '../../http/problem.ts'
 import { statusOf } from '../../http/status.ts'
 import type { StatusOverrides } from '../shared/answer/answer-failure.ts'
 
-interface OpenAiError {
-  message: string
-  type: string
-  /** Where the request is wrong: `messages[0].content`. */
-  param: string | null
-  code: string
-}
+/** `param` says where the request is wrong: `messages[0].content`. */
+const ErrorSchema = z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() })
+
+type OpenAiError = z.infer<typeof ErrorSchema>
+
+export const ErrorBodySchema = z.object({ error: ErrorSchema })
 
 /**
  * Popular clients send a request again by themselves: `openai` and `ai` after 408, 409, 429 and 5xx, LangChain after everything but

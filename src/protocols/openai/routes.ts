@@ -1,30 +1,54 @@
 // OpenAI's API for our agents: chat completions, responses, models. An agent is a model here.
 
-import { runNotFound } from '../../domain/errors.ts'
+import { z } from 'zod'
+import { type ErrorCode, runNotFound } from '../../domain/errors.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { queryProblem } from '../shared/request/page.ts'
 import { createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
+import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
 import { decodeChat } from './decode-chat.ts'
 import { decodeResponse, type ResponseRequest } from './decode-response.ts'
-import {
-  type DeletedResponse,
-  describeCancel,
-  describeChat,
-  describeDelete,
-  describeModel,
-  describeModels,
-  describeRespond,
-  describeRetrieve,
-  type Model,
-} from './describe.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { encodeShown, shownAnswer, shownText } from './ending.ts'
+import { ErrorBodySchema } from './error-shape.ts'
 import { wholeResponse } from './response-object.ts'
+import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
 import { cancelResponse, deleteResponse, retrieveResponse } from './retrieve-response.ts'
 import { resolveTurns } from './turns.ts'
 import { responseId, runIdOf } from './wire-ids.ts'
+
+const ModelSchema = z.object({
+  id: z.string().describe("The agent's name."),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.literal('quarterdeck'),
+})
+
+export type Model = z.infer<typeof ModelSchema>
+
+const ModelListSchema = z.object({ object: z.literal('list'), data: z.array(ModelSchema) })
+
+const startHeaders = {
+  'Idempotency-Key': z.string().optional().describe('For 24 hours, the same key and body never start a second run.'),
+  'X-On-Busy': z.enum(['queue', 'reject', 'interrupt']).optional(),
+  'Last-Event-ID': z.string().optional().describe('Continues after that event; never starts a run.'),
+}
+
+/** The errors of a request that starts a run and waits for it. A refusal of the model is an answer, not an error. */
+const answerErrors: readonly ErrorCode[] = [
+  ...startErrors,
+  ...fileErrors,
+  'not_available_yet',
+  ...runErrors.filter((code) => code !== 'model_refused'),
+]
+
+const TAG = 'OpenAI'
+const DeletedResponseSchema = z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
+
+export type DeletedResponse = z.infer<typeof DeletedResponseSchema>
 
 export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
   const { engine, clock } = deps
@@ -115,7 +139,62 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/chat/completions',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's chat completions",
-      describe: describeChat,
+      describe: {
+        tag: TAG,
+        description:
+          'Without a name (`metadata.session_id` or `X-Session-Id`) the request holds the whole conversation. It goes on in the session of the caller in which just that was said, or begins one. With a conversation, the server stores the history and takes only the new messages at the end. The caller runs `tools`: the answer ends with `tool_calls`, and the next request sends their results. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
+        headers: { ...startHeaders, 'X-Session-Id': z.string().optional().describe('Name of the conversation.') },
+        body: {
+          schema: ChatRequestSchema,
+          examples: {
+            question: { model: 'assistant', messages: [{ role: 'user', content: 'Hello!' }] },
+            stream: {
+              model: 'assistant',
+              messages: [{ role: 'user', content: 'Hello!' }],
+              stream: true,
+              stream_options: { include_usage: true },
+            },
+            conversation: {
+              model: 'assistant',
+              messages: [{ role: 'user', content: 'And then?' }],
+              metadata: { session_id: 'my-conversation' },
+            },
+            tool: {
+              model: 'assistant',
+              messages: [{ role: 'user', content: 'Paint the page.' }],
+              tools: [
+                {
+                  type: 'function',
+                  function: {
+                    name: 'paint',
+                    description: 'Paints the page.',
+                    parameters: { type: 'object', properties: { colour: { type: 'string' } } },
+                  },
+                },
+              ],
+              metadata: { session_id: 'my-conversation' },
+            },
+            'tool result': {
+              model: 'assistant',
+              messages: [
+                { role: 'tool', tool_call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab', content: 'It is red.' },
+              ],
+              metadata: { session_id: 'my-conversation' },
+            },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The answer, or with `stream: true` its chunks and then `[DONE]`.',
+            content: {
+              'application/json': { schema: ChatCompletionSchema },
+              'text/event-stream': { schema: z.union([ChatChunkSchema, ErrorBodySchema, z.literal('[DONE]')]) },
+            },
+          },
+          204: { description: 'With `Last-Event-ID`: the run has no further events.' },
+        },
+        errors: answerErrors,
+      },
       handle: chat,
     },
     {
@@ -124,7 +203,52 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's responses",
-      describe: describeRespond,
+      describe: {
+        tag: TAG,
+        description:
+          '`previous_response_id` or `conversation` continues a session, and only the new messages at the end are taken. Without either, the input holds the whole conversation. It goes on in the session of the caller in which just that was said, or begins one. The caller runs `tools`: the response ends with items of the type `function_call`, and the next request sends `function_call_output`. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
+        headers: startHeaders,
+        body: {
+          schema: ResponseRequestSchema,
+          examples: {
+            question: { model: 'assistant', input: 'Hello!' },
+            items: {
+              model: 'assistant',
+              instructions: 'Be brief.',
+              input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hello!' }] }],
+              stream: true,
+            },
+            conversation: { model: 'assistant', input: 'And then?', conversation: 'my-conversation' },
+            tool: {
+              model: 'assistant',
+              input: 'Paint the page.',
+              tools: [{ type: 'function', name: 'paint', description: 'Paints the page.' }],
+            },
+            'tool result': {
+              model: 'assistant',
+              previous_response_id: 'resp_0192f3a17b2c7def8abc0123456789ab',
+              input: [
+                {
+                  type: 'function_call_output',
+                  call_id: 'call_0192f3a1-7b2c-7def-8abc-0123456789ab',
+                  output: 'It is red.',
+                },
+              ],
+            },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The response, or with `stream: true` its events.',
+            content: {
+              'application/json': { schema: ResponseSchema },
+              'text/event-stream': { schema: ResponseEventSchema, events: responseEvents },
+            },
+          },
+          204: { description: 'With `Last-Event-ID`: the run has no further events.' },
+        },
+        errors: answerErrors,
+      },
       handle: respond,
     },
     {
@@ -133,7 +257,17 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id',
       body: 'none',
       summary: "A response as it stands, in OpenAI's shape",
-      describe: describeRetrieve,
+      describe: {
+        tag: TAG,
+        description:
+          'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
+        params: { id: z.string().describe('The `id` of the response.') },
+        query: { stream: z.literal(false).optional().describe('A response cannot be streamed again.') },
+        responses: {
+          200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
+        },
+        errors: ['invalid_request', 'run_not_found', 'storage_failed'],
+      },
       handle: retrieve,
     },
     {
@@ -142,7 +276,15 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id/cancel',
       body: 'none',
       summary: "Stop a response, in OpenAI's shape",
-      describe: describeCancel,
+      describe: {
+        tag: TAG,
+        description: 'Stops the run of the response. A response that has ended is returned as it is.',
+        params: { id: z.string().describe('The `id` of the response.') },
+        responses: {
+          200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
+        },
+        errors: ['run_not_found', 'storage_full', 'storage_failed'],
+      },
       handle: cancel,
     },
     {
@@ -151,7 +293,16 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id',
       body: 'none',
       summary: "Delete a response, in OpenAI's shape",
-      describe: describeDelete,
+      describe: {
+        tag: TAG,
+        description:
+          'Deletes the response with its session. If other responses belong to the same conversation it is 400: `DELETE /sessions/{id}` deletes all of it.',
+        params: { id: z.string().describe('The `id` of the response.') },
+        responses: {
+          200: { description: 'It is deleted.', content: { 'application/json': { schema: DeletedResponseSchema } } },
+        },
+        errors: ['run_not_found', 'conflict', 'storage_full', 'storage_failed'],
+      },
       handle: remove,
     },
     {
@@ -160,7 +311,13 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/models',
       body: 'none',
       summary: "The agents, in the shape of OpenAI's models",
-      describe: describeModels,
+      describe: {
+        tag: TAG,
+        responses: {
+          200: { description: 'All agents.', content: { 'application/json': { schema: ModelListSchema } } },
+        },
+        errors: [],
+      },
       handle: async (_request, reply) =>
         reply.json(200, { object: 'list', data: engine.agents.list.map(({ name }) => modelOf(name)) }),
     },
@@ -170,7 +327,12 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/models/:id',
       body: 'none',
       summary: "One agent, in the shape of OpenAI's models",
-      describe: describeModel,
+      describe: {
+        tag: TAG,
+        params: { id: z.string().describe("The agent's name.") },
+        responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
+        errors: ['agent_not_found'],
+      },
       handle: async (request, reply) => reply.json(200, modelOf(engine.agents.get(request.params.id ?? '').name)),
     },
   ]

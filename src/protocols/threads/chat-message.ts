@@ -1,5 +1,6 @@
 // Encodes the messages of a thread.
 
+import { isoTime } from '../../domain/clock.ts'
 import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/run-answer.ts'
@@ -68,8 +69,6 @@ function storedUse(name: string, args: string, calledAt: number, result: StoredM
 /** Clients of these routes refuse an empty message. */
 const spoken = (content: string, metadata: Metadata): Pick<ChatMessage, 'content' | 'metadata'> =>
   content === '' ? { content: ' ', metadata: { ...metadata, empty: true } } : { content, metadata }
-
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
 /** A tool's result as a JSON value. It stays text if it is not JSON, or too large or deep to be read as a value. */
 export function resultValue(text: string): unknown {

@@ -1,6 +1,4 @@
-import type { z } from 'zod'
-import { ServerError } from '../../domain/errors.ts'
-import { inputProblems, validate } from '../shared/request/validate.ts'
+import { validBody } from '../shared/request/validate.ts'
 import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
 
 export interface ThreadChat {
@@ -12,7 +10,11 @@ export interface ThreadChat {
 
 /** Throws `invalid_request`. */
 export function decodeThreadChat(body: unknown): ThreadChat {
-  const { message, thread_id, stream, metadata } = parse(ThreadChatSchema, body, 'chat request')
+  const { message, thread_id, stream, metadata } = validBody(
+    ThreadChatSchema,
+    body,
+    'The body is not a valid chat request.',
+  )
   return { message, threadId: thread_id ?? null, stream: stream ?? true, metadata: metadata ?? null }
 }
 
@@ -26,19 +28,15 @@ interface ClientResult {
 
 /** Throws `invalid_request`. */
 export function decodeToolResult(body: unknown): ClientResult {
-  const { execution_id, result, error, execution_time_ms } = parse(ToolResultSchema, body, 'tool result')
+  const { execution_id, result, error, execution_time_ms } = validBody(
+    ToolResultSchema,
+    body,
+    'The body is not a valid tool result.',
+  )
   return {
     executionId: execution_id,
     content: error ?? (typeof result === 'string' ? result : JSON.stringify(result)),
     isError: error != null,
     durationMs: execution_time_ms,
   }
-}
-
-function parse<T>(schema: z.ZodType<T>, body: unknown, what: string): T {
-  const parsed = validate(schema, body)
-  if (parsed.success) return parsed.data
-  throw new ServerError('invalid_request', `The body is not a valid ${what}.`, {
-    problems: inputProblems(parsed.issues),
-  })
 }

@@ -1,7 +1,8 @@
 import { problemShape } from '../../http/problem.ts'
 import type { ServedDoor } from '../shared/served-door.ts'
+import type { ThreadRoutesDeps } from './answer-chat.ts'
 import { threadErrorShape } from './error-shape.ts'
-import { createThreadRoutes, type ThreadRoutesDeps } from './routes.ts'
+import { createThreadRoutes } from './routes.ts'
 
 export const threadsDoor: ServedDoor<ThreadRoutesDeps> = {
   segments: ['threads', 'tool_result'],

@@ -1,6 +1,7 @@
 // Encodes the events of a chain (a run and the runs that continued it) as the events of these routes. It collects the whole answer,
 // which the last event contains.
 
+import { isoTime } from '../../domain/clock.ts'
 import type { Fact } from '../../domain/entry.ts'
 import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
 import { textOf } from '../../domain/message.ts'
@@ -20,7 +21,7 @@ import {
 } from '../../domain/run-answer.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
-import { answerMessage, isoTime, requestMetadata, resultValue } from './chat-message.ts'
+import { answerMessage, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-shape.ts'
 import type { ThreadEvent, ToolExecution } from './schema.ts'
 

@@ -1,37 +1,37 @@
 // Chat and threads: take a message, answer with a stream of tokens and tool events, and show the history of a thread.
 
-import type { Clock } from '../../domain/clock.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
+import { z } from 'zod'
+import { isoTime } from '../../domain/clock.ts'
 import type { StoredMessage } from '../../domain/message.ts'
-import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { AcceptedRun } from '../../engine/ports/runs.ts'
+import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
-import { failureOf } from '../shared/answer/answer-failure.ts'
-import { resumedRun } from '../shared/answer/resumed-run.ts'
-import { entriesUpTo, streamAnswer } from '../shared/answer/stream-answer.ts'
+import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import { decodePage, nextLink } from '../shared/request/page.ts'
-import { askedBy } from '../shared/request/start-headers.ts'
-import { collectChain, createChainEncoder } from './chain-encoder.ts'
-import { answerMessage, historyMessages, isoTime, requestMetadata } from './chat-message.ts'
-import { decodeThreadChat, decodeToolResult, type ThreadChat } from './decode.ts'
-import { describeList, describePost, describeRemove, describeThread, describeToolResult } from './describe.ts'
-import { threadIdOf, toolExecution } from './encode.ts'
+import { startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { answerChat, type ThreadRoutesDeps } from './answer-chat.ts'
+import { historyMessages, requestMetadata } from './chat-message.ts'
+import { decodeToolResult } from './decode.ts'
+import { threadIdOf } from './encode.ts'
 import { threadErrorShape } from './error-shape.ts'
-import { type ChainPlace, firstRun, followChain, placeInChain, startOfChain } from './follow-chain.ts'
-import { MAX_THREAD_METADATA_BYTES, type Waiting } from './schema.ts'
-
-export interface ThreadRoutesDeps {
-  engine: Engine
-  clock: Clock
-  ids: Ids
-}
+import { firstRun } from './follow-chain.ts'
+import {
+  ThreadAnswerSchema,
+  ThreadChatSchema,
+  ThreadEventSchema,
+  ThreadListSchema,
+  ThreadSchema,
+  ToolResultSchema,
+  WaitingSchema,
+} from './schema.ts'
 
 const THREADS = { max: 1_000, fallback: 100 }
 const MESSAGES = { max: 1_000, fallback: 1_000 }
+const tag = 'Chat and threads'
+const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const params = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 
 export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
   const shared = { door: 'threads', role: 'user' } as const
@@ -42,8 +42,38 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/chat',
       body: 'message',
       summary: 'Send a message, read the answer as it is written',
-      describe: describePost,
-      handle: inOwnShape(deps, post),
+      describe: {
+        tag,
+        description:
+          'Sends a message. The answer is a stream of events (`data:` and `id:`, no `event:` line); the last event is `message_complete` or `error`. With `stream: false` the answer is one object. The client runs the tools of type `client` from the agent’s file: it answers each `tool_execution_request` at `POST /tool_result` while the stream stays open. Without `thread_id` a new thread begins. `metadata` is merged key by key into the metadata of the thread.',
+        headers: startHeaderSchemas,
+        body: {
+          schema: ThreadChatSchema,
+          examples: {
+            first: { message: 'Hello!', stream: true },
+            next: { message: 'And tomorrow?', thread_id: id, stream: false, metadata: { page: 'start' } },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The answer.',
+            content: {
+              'text/event-stream': {
+                schema: ThreadEventSchema,
+                example: { event: 'token', thread_id: id, timestamp: '2026-11-15T09:00:02.125Z', token: 'Hello' },
+              },
+              ...answer('', ThreadAnswerSchema).content,
+            },
+          },
+          202: answer(
+            'With `stream: false`: the run waits for a person, or for the client to run `tool_executions`. The thread has the rest of the answer.',
+            WaitingSchema,
+          ),
+          204: { description: 'With `Last-Event-ID`: the run has no further events.' },
+        },
+        errors: [...startErrors, 'session_expired', ...runErrors],
+      },
+      handle: inOwnShape(deps, answerChat),
     },
     {
       ...shared,
@@ -51,7 +81,24 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/threads',
       body: 'none',
       summary: 'The threads of the caller',
-      describe: describeList,
+      describe: {
+        tag,
+        description: "The caller's threads, newest activity first.",
+        query: {
+          limit: z.int().min(1).max(1_000).default(100),
+          before: z
+            .string()
+            .optional()
+            .describe('The `thread_id` of the last thread of the previous page, or `before` from its Link header.'),
+        },
+        responses: {
+          200: {
+            ...answer('A page of threads.', ThreadListSchema),
+            headers: { Link: 'The next page, as `rel="next"`; absent on the last one.' },
+          },
+        },
+        errors: ['invalid_request'],
+      },
       handle: inOwnShape(deps, list),
     },
     {
@@ -60,7 +107,22 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/threads/:id',
       body: 'none',
       summary: 'A thread and its messages',
-      describe: describeThread,
+      describe: {
+        tag,
+        description: 'A thread and its newest messages, oldest first.',
+        params,
+        query: {
+          limit: z.int().min(1).max(1_000).default(1_000),
+          before: z.string().optional().describe('Only messages before this one; the Link header contains it.'),
+        },
+        responses: {
+          200: {
+            ...answer('The thread.', ThreadSchema),
+            headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
+          },
+        },
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
+      },
       handle: inOwnShape(deps, show),
     },
     {
@@ -69,7 +131,13 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/threads/:id',
       body: 'none',
       summary: 'Delete a thread and everything in it',
-      describe: describeRemove,
+      describe: {
+        tag,
+        description: 'Stops the active run and deletes the thread with everything in it.',
+        params,
+        responses: { 204: { description: 'The thread is deleted.' } },
+        errors: ['malformed_id', 'session_not_found'],
+      },
       handle: inOwnShape(deps, remove),
     },
     {
@@ -78,7 +146,43 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/tool_result',
       body: 'message',
       summary: 'Send the result of a client tool',
-      describe: describeToolResult,
+      describe: {
+        tag,
+        description:
+          'The result of a `tool_execution_request`: either `result` (any JSON) or `error`; the other is left out or null. The stream that asked continues with it. The first answer counts. After the timeout of the tool it is too late.',
+        body: {
+          schema: ToolResultSchema,
+          examples: {
+            result: { execution_id: id, result: { degrees: 21 }, execution_time_ms: 120 },
+            error: { execution_id: id, error: 'No such city.', execution_time_ms: 80 },
+          },
+        },
+        responses: {
+          200: {
+            description: 'Received.',
+            content: {
+              'application/json': {
+                schema: z.strictObject({ status: z.literal('received') }),
+                example: { status: 'received' },
+              },
+            },
+          },
+        },
+        errors: [
+          'invalid_request',
+          'malformed_json',
+          'unsupported_media_type',
+          'body_too_large',
+          'request_timeout',
+          'rate_limited',
+          'tool_call_not_found',
+          'tool_call_answered',
+          'tool_call_expired',
+          'storage_full',
+          'storage_failed',
+          'shutting_down',
+        ],
+      },
       handle: inOwnShape(deps, toolResult),
     },
   ]
@@ -94,99 +198,6 @@ function inOwnShape(deps: ThreadRoutesDeps, handle: Handler): Route['handle'] {
       reply.fail(error, threadErrorShape)
     }
   }
-}
-
-async function post(deps: ThreadRoutesDeps, request: Request, reply: Reply): Promise<void> {
-  const { engine } = deps
-  const { owner } = request.principal
-  const body = await request.json()
-  const chat = decodeThreadChat(body)
-  if (chat.stream) reply.claimStream()
-  const known = chat.threadId === null ? null : await engine.sessions.getOpen(owner, chat.threadId)
-  if (known !== null) reply.note({ session_id: known.id })
-  const lastEventId = request.header('last-event-id')
-  if (lastEventId === undefined) {
-    const { run, session } = await start(deps, request, body, chat, known)
-    return answer(deps, { request, reply, session, place: startOfChain(run) }, chat.stream)
-  }
-  const { run, session, seen, after } = await resumedRun(engine, owner, lastEventId, known)
-  if (known !== null && known.id !== session.id) throw sessionNotFound(session.id)
-  const place = await placeInChain(deps, run, seen, after)
-  if (place !== null) return answer(deps, { request, reply, session, place }, chat.stream)
-  // An empty 200 would look like a stream that broke off.
-  if (chat.stream) return reply.empty(204)
-  return answer(deps, { request, reply, session, place: startOfChain(await firstRun(engine, run)) }, false)
-}
-
-async function start(
-  { engine, ids }: ThreadRoutesDeps,
-  request: Request,
-  body: unknown,
-  { message, metadata }: ThreadChat,
-  known: SessionRecord | null,
-): Promise<AcceptedRun> {
-  const asked = askedBy(request, body)
-  if (metadata !== null && known !== null) checkMerged(known, metadata)
-  return engine.runs.start({
-    ...asked,
-    agent: null,
-    session: known === null ? { create: {} } : { existing: known },
-    input: {
-      messages: [{ id: ids.uuid(), role: 'user', content: message, ...(metadata === null ? {} : { metadata }) }],
-      instructions: [],
-      context: [],
-      clientTools: [],
-      clientAnswers: 'in_stream',
-    },
-    ...(metadata === null ? {} : { metadata }),
-    origin: 'reader',
-  })
-}
-
-function checkMerged({ metadata }: SessionRecord, added: Record<string, unknown>): void {
-  if (Buffer.byteLength(JSON.stringify({ ...metadata, ...added })) <= MAX_THREAD_METADATA_BYTES) return
-  const detail = `The thread's metadata would grow beyond ${MAX_THREAD_METADATA_BYTES} bytes. Use fewer keys, or a new thread.`
-  throw new ServerError('invalid_request', detail, { problems: [{ pointer: '/metadata', detail }] })
-}
-
-interface Call {
-  request: Request
-  reply: Reply
-  session: SessionRecord
-  place: ChainPlace
-}
-
-async function answer(deps: ThreadRoutesDeps, call: Call, stream: boolean): Promise<void> {
-  const { engine } = deps
-  const { request, reply, session, place } = call
-  const { chain, after } = place
-  const run = chain[chain.length - 1] ?? chain[0]
-  reply.note({ session_id: run.sessionId, run_id: run.id })
-  if (!stream) return answerWhole(deps, call)
-  const { signal, log } = request
-  const reader = { stream: reply.sse(), signal, log }
-  const holder = { owner: run.owner, onOverdue: () => reader.stream.drop() }
-  const follow: Engine['runs']['follow'] = (target, until) => engine.runs.follow({ ...target, holder }, until)
-  await streamAnswer(deps, run, after, reader, createChainEncoder(engine, session, chain[0]), {
-    seen: () => entriesUpTo(engine, chain, after),
-    follow: () => followChain({ ...deps, engine: { ...engine, runs: { ...engine.runs, follow } } }, place, signal, log),
-  })
-  reader.stream.end()
-}
-
-async function answerWhole(deps: ThreadRoutesDeps, { request, reply, session, place }: Call): Promise<void> {
-  const [first] = place.chain
-  const { answer: result, runId, endedAt, open } = await collectChain(deps, session, first, request)
-  const thread_id = threadIdOf(session)
-  const failure = failureOf(result, { thread_id, run_id: runId })
-  if (failure !== null) throw failure
-  if (result.outcome === 'waiting') {
-    const waiting: Waiting = { status: 'waiting', run_id: runId, approval_ids: result.approvalIds }
-    const calls = open.length === 0 ? {} : { thread_id, tool_executions: open.map(toolExecution) }
-    return reply.json(202, { ...waiting, ...calls })
-  }
-  const message = answerMessage(result, endedAt, requestMetadata(first))
-  reply.json(200, { thread_id, message })
 }
 
 async function list({ engine }: ThreadRoutesDeps, request: Request, reply: Reply): Promise<void> {

@@ -50,6 +50,16 @@ const ToolUseSchema = z.union([
   }),
 ])
 
+const exampleId = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const exampleTimes = { created_at: '2026-11-15T09:00:00.000Z', updated_at: '2026-11-15T09:00:02.125Z' }
+const exampleMessage = {
+  role: 'assistant',
+  content: 'Hello.',
+  timestamp: exampleTimes.updated_at,
+  tool_calls: null,
+  metadata: { page: 'start' },
+}
+
 const ChatMessageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'system', 'tool']),
   content: z.string().describe('An empty answer is " " with `metadata.empty`.'),
@@ -58,21 +68,31 @@ const ChatMessageSchema = z.strictObject({
   metadata: MetadataSchema.describe('Metadata of the request.'),
 })
 
-export const ThreadAnswerSchema = z.strictObject({ thread_id: z.string(), message: ChatMessageSchema })
+export const ThreadAnswerSchema = z
+  .strictObject({ thread_id: z.string(), message: ChatMessageSchema })
+  .meta({ example: { thread_id: exampleId, message: exampleMessage } })
 
 const waiting = { run_id: z.string(), approval_ids: z.array(z.string()) }
 
 const execution = { execution_id: z.uuid(), tool_call_id: z.string(), tool_name: z.string(), arguments: args }
 
-export const WaitingSchema = z.strictObject({
-  status: z.literal('waiting'),
-  ...waiting,
-  thread_id: z.string().optional().describe('Beside `tool_executions`: where the rest of the answer will be.'),
-  tool_executions: z
-    .array(z.strictObject(execution))
-    .optional()
-    .describe('The calls that the client must run, if there are any: send the result of each to POST /tool_result.'),
-})
+export const WaitingSchema = z
+  .strictObject({
+    status: z.literal('waiting'),
+    ...waiting,
+    thread_id: z.string().optional().describe('Beside `tool_executions`: where the rest of the answer will be.'),
+    tool_executions: z
+      .array(z.strictObject(execution))
+      .optional()
+      .describe('The calls that the client must run, if there are any: send the result of each to POST /tool_result.'),
+  })
+  .meta({
+    example: {
+      status: 'waiting',
+      run_id: exampleId,
+      approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
+    },
+  })
 
 const shared = { thread_id: z.string(), timestamp: time }
 const call = { ...shared, tool_call_id: z.string(), tool_name: z.string() }
@@ -117,22 +137,31 @@ export const ThreadEventSchema = z.discriminatedUnion('event', [
   }),
 ])
 
-export const ThreadInfoSchema = z.strictObject({
-  thread_id: z.string(),
-  message_count: z.int().min(0),
-  created_at: time,
-  updated_at: time,
-})
+const ThreadInfoSchema = z
+  .strictObject({ thread_id: z.string(), message_count: z.int().min(0), created_at: time, updated_at: time })
+  .meta({ example: { thread_id: exampleId, message_count: 2, ...exampleTimes } })
 
 export const ThreadListSchema = z.strictObject({ threads: z.array(ThreadInfoSchema) })
 
-export const ThreadSchema = z.strictObject({
-  thread_id: z.string(),
-  created_at: time,
-  updated_at: time,
-  message_history: z.array(ChatMessageSchema),
-  metadata: MetadataSchema,
-})
+export const ThreadSchema = z
+  .strictObject({
+    thread_id: z.string(),
+    created_at: time,
+    updated_at: time,
+    message_history: z.array(ChatMessageSchema),
+    metadata: MetadataSchema,
+  })
+  .meta({
+    example: {
+      thread_id: exampleId,
+      ...exampleTimes,
+      message_history: [
+        { ...exampleMessage, role: 'user', content: 'Hello!', timestamp: exampleTimes.created_at },
+        exampleMessage,
+      ],
+      metadata: { page: 'start' },
+    },
+  })
 
 export type ChatMessage = z.infer<typeof ChatMessageSchema>
 export type ToolUse = z.infer<typeof ToolUseSchema>

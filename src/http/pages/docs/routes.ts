@@ -2,8 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import type { Route } from '../../route.ts'
-import type { RouteDescription } from '../../route-description.ts'
+import type { Route, RouteDescription } from '../../route.ts'
 import { createPageFolder } from '../page-folder.ts'
 
 /** Its files are beside this one, in the source and in the published package. */

@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import { doors as allDoors } from '../../../doors.ts'
-import type { Door, Route } from '../../route.ts'
-import type { RouteDescription } from '../../route-description.ts'
+import type { Door, Route, RouteDescription } from '../../route.ts'
 
 export interface HomeRoutesDeps {
   /** The pages of the console are open. */

@@ -6,9 +6,7 @@ import { openRoutes } from '../../shared/answer/testing/open-routes.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
 import { eventsOf, refusalOf } from '../../testing/open-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
-import { SESSION_HEADER } from './decode.ts'
-import { createPing } from './ping.ts'
-import { createAgentCoreRoutes } from './routes.ts'
+import { createAgentCoreRoutes, createPing, SESSION_HEADER } from './routes.ts'
 
 const open = (options?: TestEngineOptions) => openRoutes(createAgentCoreRoutes, options)
 const input = (id: string, more: Record<string, unknown> = {}) => ({

@@ -1,4 +1,3 @@
-import type { AgentCapabilities } from '@ag-ui/core'
 import type { Entry } from '../../../domain/entry.ts'
 import { type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -6,11 +5,7 @@ import type { Runs } from '../../../engine/ports/runs.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
 import type { Outcome } from '../wire/waiting-calls.ts'
-
-/** The answer to a stop request. */
-export type StopAnswer =
-  | { stopped: true; interrupt: { type: 'RUN_ERROR'; message: string; code: string } }
-  | { stopped: false; message: string }
+import type { RuntimeInfo, StopAnswer } from './schema.ts'
 
 export const stopped: StopAnswer = {
   stopped: true,
@@ -27,26 +22,6 @@ export const notStopped = (threadId: string, runId: string | null): StopAnswer =
 
 /** The agent that CopilotKit's components ask for by default. */
 const DEFAULT_AGENT = 'default'
-
-/** What CopilotKit's client reads from `/info` (`RuntimeInfo` of `@copilotkit/shared` 1.75). */
-export interface RuntimeInfo {
-  version: string
-  agents: Record<string, AgentInfo>
-  mode: 'sse'
-  threadEndpoints: { list: boolean; inspect: boolean; mutations: boolean; realtimeMetadata: boolean }
-  suggestions: boolean
-  audioFileTranscriptionEnabled: boolean
-  a2uiEnabled: boolean
-  openGenerativeUIEnabled: boolean
-  telemetryDisabled: boolean
-}
-
-interface AgentInfo {
-  name: string
-  className: string
-  description: string
-  capabilities: AgentCapabilities
-}
 
 export function runtimeInfo({ agents }: Pick<Engine, 'agents'>, version: string): RuntimeInfo {
   const named = [[DEFAULT_AGENT, agents.get(null)] as const, ...agents.list.map((one) => [one.name, one] as const)]

@@ -1,30 +1,31 @@
 // CopilotKit's runtime: its React UI uses this server as `runtimeUrl`. Inputs and events are AG-UI's. There are two transports: a
 // route for each method, and a single route for all methods, which `<CopilotKit>` uses by default up to 1.69.
 
+import { z } from 'zod'
 import { unreachable } from '../../../domain/unreachable.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
+import { startErrors } from '../../shared/answer/error-lists.ts'
+import { eventStream, nothingMore, runInputBody } from '../../shared/events/describe-events.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
-import { askedBy } from '../../shared/request/start-headers.ts'
+import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
-import { decodeCall, decodeStop, readStopBody } from './decode.ts'
-import {
-  describeConnect,
-  describeInfo,
-  describeRun,
-  describeSingle,
-  describeStop,
-  describeThreads,
-} from './describe.ts'
 import { agentNamed, followFor, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
+import { CallSchema, RuntimeInfoSchema, StopAnswerSchema, StopSchema, ThreadListSchema } from './schema.ts'
 import { listThreads } from './threads.ts'
 
 export interface CopilotKitRoutesDeps extends RunInputDeps {
   /** Version of this server. */
   version: string
 }
+
+const tag = 'CopilotKit'
+const params = { name: z.string().describe('Name of the agent; `default` is the default agent.') }
+const errors = [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'] as const
 
 export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
   const { engine, version } = deps
@@ -104,7 +105,13 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/info',
       body: 'none',
       summary: 'CopilotKit: the agents and what they can do',
-      describe: describeInfo,
+      describe: {
+        tag,
+        responses: {
+          200: { description: 'The agents.', content: { 'application/json': { schema: RuntimeInfoSchema } } },
+        },
+        errors: [],
+      },
       handle: async (_request, reply) => info(reply),
     },
     {
@@ -113,7 +120,15 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/agent/:name/run',
       body: 'files',
       summary: 'CopilotKit: run an agent',
-      describe: describeRun,
+      describe: {
+        tag,
+        description: 'Like `POST /agents/{name}` of AG-UI.',
+        params,
+        headers: startHeaderSchemas,
+        body: runInputBody,
+        responses: { 200: eventStream('The events of the run.'), 204: nothingMore },
+        errors,
+      },
       handle: (request, reply) => run(callOf(request, reply)),
     },
     {
@@ -122,7 +137,14 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/agent/:name/connect',
       body: 'files',
       summary: 'CopilotKit: show a thread and follow its active run',
-      describe: describeConnect,
+      describe: {
+        tag,
+        description: 'Starts no run. Shows the thread, then its active run from its beginning to its end.',
+        params,
+        body: runInputBody,
+        responses: { 200: eventStream('The thread, then the events of its active run.') },
+        errors,
+      },
       handle: (request, reply) => connect(callOf(request, reply)),
     },
     {
@@ -131,7 +153,14 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/agent/:name/stop/:threadId',
       body: 'control',
       summary: 'CopilotKit: stop the active run of a thread',
-      describe: describeStop,
+      describe: {
+        tag,
+        description: 'Without `runId` it stops the active run.',
+        params: { ...params, threadId: z.string() },
+        body: { schema: StopSchema.optional(), examples: { 'one run': { runId: 'run-1' } } },
+        responses: { 200: answer('Whether a run was stopped.', StopAnswerSchema) },
+        errors,
+      },
       handle: (request, reply) =>
         stop({ ...callOf(request, reply), body: () => readStopBody(request) }, request.params.threadId ?? ''),
     },
@@ -141,7 +170,20 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/threads',
       body: 'none',
       summary: 'CopilotKit: the threads of the caller',
-      describe: describeThreads,
+      describe: {
+        tag,
+        description: 'Newest first. The list includes threads that other protocols began.',
+        query: {
+          agentId: z.string().optional().describe('Only threads of this agent; `default` is the default agent.'),
+          limit: z.string().optional().describe('1 to 200; default 50.'),
+          cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
+          includeArchived: z.string().optional().describe('Has no effect, because threads are never archived.'),
+        },
+        responses: {
+          200: answer('The threads.', ThreadListSchema),
+        },
+        errors: ['invalid_request', 'agent_not_found'],
+      },
       handle: async (request, reply) => reply.json(200, await listThreads(engine, request)),
     },
     {
@@ -150,7 +192,38 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit',
       body: 'files',
       summary: 'CopilotKit: info, run, connect and stop through one route',
-      describe: describeSingle,
+      describe: {
+        tag,
+        description: 'Answers like the route of that method.',
+        headers: startHeaderSchemas,
+        body: {
+          schema: CallSchema.meta({ id: 'CopilotKitCall' }),
+          examples: {
+            info: { method: 'info' },
+            run: {
+              method: 'agent/run',
+              params: { agentId: 'default' },
+              body: {
+                threadId: 'thread-1',
+                runId: 'run-1',
+                messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
+              },
+            },
+            stop: { method: 'agent/stop', params: { agentId: 'default', threadId: 'thread-1' } },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The answer to the call.',
+            content: {
+              ...eventStream('').content,
+              'application/json': { schema: z.union([RuntimeInfoSchema, StopAnswerSchema]) },
+            },
+          },
+          204: nothingMore,
+        },
+        errors,
+      },
       handle: single,
     },
   ]
@@ -172,3 +245,25 @@ const callOf = (request: Request, reply: Reply): Call => ({
   name: request.params.name ?? '',
   body: () => jsonWithFiles(request),
 })
+
+/** The body of a stop request, which its client leaves out to stop whichever run is active. */
+const readStopBody = async (request: Request): Promise<unknown> =>
+  request.header('transfer-encoding') !== undefined || Number(request.header('content-length') ?? 0) > 0
+    ? request.json()
+    : undefined
+
+/** The id of the run to stop; null is whichever run is active. */
+function decodeStop(body: unknown): string | null {
+  if (body === undefined) return null
+  const { runId } = validBody(StopSchema, body, 'Send a stop request without a body, or with { "runId": … }.')
+  return runId ?? null
+}
+
+/** Decodes a request to the single route. */
+const decodeCall = (body: unknown) =>
+  validBody(
+    CallSchema,
+    body,
+    'This is not a call of CopilotKit 1.50 or later. Send { "method", "params", "body" } with the method info, agent/run, ' +
+      'agent/connect or agent/stop.',
+  )

@@ -1,4 +1,4 @@
-// The list of threads, in the shape that CopilotKit's client reads (`ThreadRecord` of `@copilotkit/core` 1.75).
+// The list of threads, in the shape that CopilotKit's client reads.
 
 import { isoTime } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -8,23 +8,7 @@ import type { Request } from '../../../http/route.ts'
 import { listSessions } from '../../shared/request/list-sessions.ts'
 import { decodePage, type Page, queryProblem } from '../../shared/request/page.ts'
 import { agentNamed } from './encode.ts'
-
-interface ThreadList {
-  threads: Thread[]
-  nextCursor: string | null
-}
-
-interface Thread {
-  id: string
-  organizationId: string
-  agentId: string
-  createdById: string
-  name: string | null
-  archived: boolean
-  createdAt: string
-  updatedAt: string
-  lastRunAt: string
-}
+import type { Thread, ThreadList } from './schema.ts'
 
 const LIMITS = { max: 200, fallback: 50 }
 /** Sessions of other agents are skipped. After this many pages the list ends early, with a cursor. */

@@ -1,27 +1,31 @@
 // The agents of this server: what they are made of, a check of agent files, and their test cases.
 
+import { z } from 'zod'
 import type { AgentDefinition } from '../../../domain/agent.ts'
-import { ServerError } from '../../../domain/errors.ts'
 import { createMask } from '../../../domain/mask.ts'
 import { refuseOtherAgent } from '../../../domain/only-agent.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import { approvalWords } from './approval-words.ts'
 import {
-  describeAgent,
-  describeAgents,
-  describeRunTests,
-  describeTests,
-  describeValidate,
-  RunTestsSchema,
-  ValidateSchema,
-} from './describe.ts'
-import type { Agent, AgentTests, AgentTool, TestCase, TestSummary, ValidatedAgent } from './schema.ts'
+  type Agent,
+  AgentSchema,
+  type AgentTests,
+  AgentTestsSchema,
+  type AgentTool,
+  CaseSchema,
+  DoneSchema,
+  type TestCase,
+  type TestSummary,
+  type ValidatedAgent,
+  ValidatedAgentSchema,
+} from './schema.ts'
 
 export interface AgentRoutesDeps {
   engine: Pick<Engine, 'agents'>
@@ -41,9 +45,26 @@ export interface AgentTextProblem {
 
 type Tool = Awaited<ReturnType<Engine['agents']['tools']>>[number]
 
+const NOT_TAKEN = 'The body is not what this route takes.'
 const MOST_ANSWER_CHARS = 20_000
 /** The file masks values by their keys. This finds what looks like a key anywhere else. */
 const masked = createMask([])
+const tag = 'Agents'
+const params = { name: z.string().describe('Name of the agent.') }
+
+/** Of the text of an agent file, in UTF-8. */
+const MOST_TEXT_BYTES = 256 * 1024
+
+const ValidateSchema = z.strictObject({
+  text: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= MOST_TEXT_BYTES, 'Send at most 262144 bytes of text.')
+    .describe('The text of an agent file, at most 256 KB.'),
+})
+
+const RunTestsSchema = z.strictObject({
+  cases: z.array(z.string()).min(1).max(1_000).exactOptional().describe('Names of cases. Left out: all.'),
+})
 
 export function createManagedAgentRoutes(deps: AgentRoutesDeps): Route[] {
   return [...agentRoutes(deps), ...testRoutes(deps)]
@@ -79,7 +100,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
   }
 
   async function check(request: Request, reply: Reply): Promise<void> {
-    const { text } = bodyOf(ValidateSchema, await request.json())
+    const { text } = validBody(ValidateSchema, await request.json(), NOT_TAKEN)
     const problems = await checkAgentText(text, request.signal)
     const body: ValidatedAgent = { ok: problems.length === 0, problems }
     reply.json(200, body)
@@ -87,12 +108,37 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
 
   const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
   return [
-    { ...shared, path: '/agents', summary: 'List the agents', describe: describeAgents, handle: list },
+    {
+      ...shared,
+      path: '/agents',
+      summary: 'List the agents',
+      describe: {
+        tag,
+        description:
+          'The agents of this server. Starts the MCP servers of their tools if necessary, and leaves out the tools of those that cannot be reached.',
+        responses: {
+          200: answer(
+            'The agents, in the order in which they were given.',
+            z.strictObject({ agents: z.array(AgentSchema) }),
+          ),
+        },
+        errors: [],
+      },
+      handle: list,
+    },
     {
       ...shared,
       path: '/agents/:name',
       summary: 'One agent: its model, tools, file and suggestions',
-      describe: describeAgent,
+      describe: {
+        tag,
+        description: 'Variables in `source` stay as they are written, and secrets are masked.',
+        params,
+        responses: {
+          200: answer('The agent.', AgentSchema, { source: { path: '/srv/agent.yaml', text: 'name: assistant\n…' } }),
+        },
+        errors: ['agent_not_found'],
+      },
       handle: show,
     },
     {
@@ -102,7 +148,17 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       path: '/validate/agent',
       body: 'message',
       summary: 'Check the text of an agent file',
-      describe: describeValidate,
+      describe: {
+        tag,
+        description:
+          'Checks a text against the schema of agent files, and nothing else: no file is opened, no variable is read, nothing is imported, started or stored. At most 50 problems.',
+        body: {
+          schema: ValidateSchema,
+          examples: { 'a mistake': { text: 'name: assistant\nmodel: { provider: openai }\n' } },
+        },
+        responses: { 200: answer('What is wrong with the text.', ValidatedAgentSchema) },
+        errors: ['invalid_request', 'body_too_large', 'limit'],
+      },
       handle: check,
     },
   ]
@@ -141,7 +197,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
   async function run(request: Request, reply: Reply): Promise<void> {
     const agent = agentOf(engine, request)
     refuseOtherAgent(request.principal.agent, agent.name)
-    const { cases = null } = bodyOf(RunTestsSchema, await request.json())
+    const { cases = null } = validBody(RunTestsSchema, await request.json(), NOT_TAKEN)
     const begun = await tests.begin(agent, cases, request.signal)
     request.log.info('tests begin', { agent: agent.name, cases: begun.names.length })
     const stream = reply.sse()
@@ -175,7 +231,12 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       path: '/agents/:name/tests',
       body: 'none',
       summary: 'The test cases of an agent',
-      describe: describeTests,
+      describe: {
+        tag,
+        params,
+        responses: { 200: answer('The test cases, in the order of the file.', AgentTestsSchema) },
+        errors: ['agent_not_found'],
+      },
       handle: list,
     },
     {
@@ -184,7 +245,25 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       path: '/agents/:name/tests/run',
       body: 'control',
       summary: 'Run the test cases of an agent; answers with a stream',
-      describe: describeRunTests,
+      describe: {
+        tag,
+        description:
+          'Runs the test cases as `quarterdeck test` does: with the real model and the real tools, in memory beside the server, so nothing is in its log and nobody is asked. Approvals are answered by the cases. Leaving the stream stops the tests. An agent’s tests run once at a time.',
+        params,
+        body: { schema: RunTestsSchema, examples: { all: {}, some: { cases: ['knows the capital'] } } },
+        responses: {
+          200: {
+            description: 'A `case` event when a case begins and one when it ends, then `done`.',
+            content: {
+              'text/event-stream': {
+                schema: z.union([CaseSchema, DoneSchema]),
+                events: { case: CaseSchema, done: DoneSchema },
+              },
+            },
+          },
+        },
+        errors: ['invalid_request', 'agent_not_found', 'conflict', 'config_invalid'],
+      },
       handle: run,
     },
   ]
@@ -205,11 +284,3 @@ function caseView(name: string, result: CaseResult | null): TestCase {
 
 const agentOf = (engine: AgentRoutesDeps['engine'], request: Request): AgentDefinition =>
   engine.agents.get(request.params.name ?? '')
-
-function bodyOf<T>(schema: Parameters<typeof validate<T>>[0], body: unknown): T {
-  const parsed = validate(schema, body)
-  if (parsed.success) return parsed.data
-  throw new ServerError('invalid_request', 'The body is not what this route takes.', {
-    problems: inputProblems(parsed.issues),
-  })
-}

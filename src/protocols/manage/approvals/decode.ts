@@ -5,7 +5,7 @@ import { type ApprovalStatus, approvalStatuses } from '../../../domain/records/r
 import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './decision-schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */
@@ -15,12 +15,6 @@ const MAX_CONDITIONS = 100
 export function decodeDecision(body: unknown): Decision {
   if (conditionCount(body) > MAX_CONDITIONS) {
     throw problem('/grant/where', `A grant has at most ${MAX_CONDITIONS} conditions.`)
-  }
-  const parsed = validate(DecisionSchema, body)
-  if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is not a valid decision.', {
-      problems: inputProblems(parsed.issues),
-    })
   }
   const {
     decision,
@@ -33,7 +27,7 @@ export function decodeDecision(body: unknown): Decision {
     force,
     content,
     looked_at,
-  } = parsed.data
+  } = validBody(DecisionSchema, body, 'The body is not a valid decision.')
   if (decision !== 'approve' && edited !== undefined) {
     throw problem('/arguments', 'Only an approval can edit arguments.')
   }
@@ -105,13 +99,7 @@ export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus 
 
 /** Throws `invalid_request`. */
 export function decodeEdit(body: unknown): Edit {
-  const parsed = validate(EditSchema, body)
-  if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is not a valid edit.', {
-      problems: inputProblems(parsed.issues),
-    })
-  }
-  const { arguments: edited, content } = parsed.data
+  const { arguments: edited, content } = validBody(EditSchema, body, 'The body is not a valid edit.')
   if ((edited === undefined) === (content === undefined)) {
     throw new ServerError('invalid_request', 'The body is not a valid edit.', {
       problems: [{ pointer: '', detail: 'Send either `arguments` or `content`.' }],
@@ -121,13 +109,8 @@ export function decodeEdit(body: unknown): Edit {
 }
 
 /** The name of one argument. Throws `invalid_request`. */
-export function decodeReveal(body: unknown): string {
-  const parsed = validate(RevealSchema, body)
-  if (parsed.success) return parsed.data.name
-  throw new ServerError('invalid_request', 'The body does not name an argument.', {
-    problems: inputProblems(parsed.issues),
-  })
-}
+export const decodeReveal = (body: unknown): string =>
+  validBody(RevealSchema, body, 'The body does not name an argument.').name
 
 /** `?include=content,all`: an editor needs the whole text, most readers only the diff. */
 export function decodeInclude({ query }: Pick<Request, 'query'>): { content: boolean; all: boolean } {

@@ -1,9 +1,11 @@
 // Approvals: list them and decide. Grants: list and revoke them.
 
+import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
-import type { Approval } from '../../../domain/records/record.ts'
+import { type Approval, approvalStatuses } from '../../../domain/records/record.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
@@ -15,17 +17,10 @@ import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { createRecordViews } from '../records/record-views.ts'
+import { DecisionSchema, EditSchema, RevealSchema } from './decision-schema.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
-import {
-  describeCheck,
-  describeDecide,
-  describeGrants,
-  describeList,
-  describeReveal,
-  describeRevoke,
-  describeShow,
-} from './describe.ts'
 import { approvalView, editCheckView, grantView, shownView } from './encode.ts'
+import { ApprovalSchema, EditCheckSchema, GrantSchema, RevealedSchema, ShownApprovalSchema } from './schema.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 
@@ -36,6 +31,9 @@ interface ApprovalRoutesDeps {
   noteShown: NoteShown
   revealSecret: RevealSecret
 }
+
+const tag = 'Approvals'
+const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   const { engine, approvals, readDiff, noteShown, revealSecret } = deps
@@ -139,76 +137,206 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     reply.empty(204)
   }
 
+  const shared = { door: null, role: 'user' } as const
   return [
     {
+      ...shared,
       method: 'GET',
       path: '/approvals',
-      door: null,
-      role: 'user',
       body: 'none',
       summary: 'List approvals',
-      describe: describeList,
+      describe: {
+        tag,
+        description: 'Newest first. An operator sees all approvals, others see those of their own sessions.',
+        query: {
+          status: z
+            .enum([...approvalStatuses, 'all'])
+            .optional()
+            .describe('Default: `pending`.'),
+          session_id: z.string().optional(),
+          limit: z.coerce.number().int().min(1).max(100).optional().describe('Default: 50.'),
+          before: z.string().optional().describe('`approval_id` of the last approval of the previous page.'),
+        },
+        responses: { 200: page('approvals', ApprovalSchema, 'A page of approvals.') },
+        errors: ['invalid_request', 'session_not_found', 'malformed_id', 'storage_failed'],
+      },
       handle: list,
     },
     {
+      ...shared,
       method: 'GET',
       path: '/approvals/:id',
-      door: null,
-      role: 'user',
       body: 'none',
       summary: 'Show one approval',
-      describe: describeShow,
+      describe: {
+        tag,
+        params,
+        description:
+          '`shown` is what a person has to see before they decide: never cut without saying so, and with secrets masked. The console gets secrets masked in `arguments` too.',
+        query: {
+          include: z
+            .string()
+            .regex(/^(content|all)(,(content|all))*$/)
+            .optional()
+            .describe(
+              '`content`: also the whole text after a change. `all`: `shown` cuts nothing; otherwise each value ends after 200,000 bytes.',
+            ),
+        },
+        responses: { 200: answer('The approval, with the diff of a change.', ShownApprovalSchema) },
+        errors: ['invalid_request', 'approval_not_found', 'storage_failed'],
+      },
       handle: show,
     },
     {
+      ...shared,
       method: 'POST',
       path: '/approvals/:id',
-      door: null,
       // The approval says who may answer. Nobody may without a token.
-      role: 'user',
       body: 'edit',
       summary: 'Approve or reject a call, or answer in its place',
-      describe: describeDecide,
+      describe: {
+        tag,
+        description:
+          'The first answer counts. A later answer is refused and told who decided what and when. An approved call runs at most once. The run continues by itself as `continuation_run_id`.',
+        params,
+        body: {
+          schema: DecisionSchema,
+          examples: {
+            approve: { decision: 'approve' },
+            'with what was on the screen': {
+              decision: 'approve',
+              digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+              looked_at: { whole: false, not_seen: [{ name: 'body', shown: 200_000, total: 1_200_000 }] },
+            },
+            reject: { decision: 'reject', reason: 'Not on a Friday.' },
+            'with other arguments': { decision: 'approve', arguments: { to: 'eve@example.com' } },
+            'a result in its place': { decision: 'respond', result: 'Bob has it already.' },
+            'the answer to a question': { decision: 'respond', result: { size: 'L' } },
+            'a change, edited': { decision: 'approve', content: 'export const limit = 20\n' },
+            'a change, over a changed file': { decision: 'approve', force: true },
+            'refuse such calls': { decision: 'reject', remember: 'session' },
+            'and remember': {
+              decision: 'approve',
+              remember: 'session',
+              grant: { where: { to: '*@example.com' }, seconds: 900 },
+            },
+          },
+        },
+        responses: {
+          200: answer('The decided approval.', ApprovalSchema, {
+            status: 'approved',
+            continuation_run_id: '0192f3a1-7b2c-7def-8abc-0123456789b0',
+            decided_at: '2026-11-15T09:01:00.000Z',
+            decided_by: 'operator',
+          }),
+        },
+        errors: [
+          'invalid_request',
+          'forbidden',
+          'conflict',
+          'invalid_diff',
+          'path_violation',
+          'patch_conflict',
+          'file_too_large',
+          'passphrase_required',
+          'passphrase_wrong',
+          'passkey_required',
+          'approval_not_found',
+          'approval_expired',
+          'approval_decided',
+          'approval_changed',
+          'tool_unavailable',
+          'shutting_down',
+          'storage_full',
+          'storage_failed',
+        ],
+      },
       handle: decide,
     },
     {
+      ...shared,
       method: 'POST',
       path: '/approvals/:id/check',
-      door: null,
-      role: 'user',
       body: 'edit',
       summary: 'What would come of an edit',
-      describe: describeCheck,
+      describe: {
+        tag,
+        description:
+          'Checks an edit and shows what would run. It decides nothing and keeps nothing. For those who may decide.',
+        params,
+        body: {
+          schema: EditSchema,
+          examples: {
+            'of arguments': { arguments: { to: 'eve@example.com', api_key: '[masked]' } },
+            'of a file': { content: 'export const limit = 20\n' },
+          },
+        },
+        responses: { 200: answer('What would come of it.', EditCheckSchema) },
+        errors: [
+          'invalid_request',
+          'forbidden',
+          'approval_not_found',
+          'approval_expired',
+          'approval_decided',
+          'approval_changed',
+          'session_not_found',
+          'storage_failed',
+        ],
+      },
       handle: check,
     },
     {
+      ...shared,
       method: 'POST',
       path: '/approvals/:id/reveal',
-      door: null,
-      role: 'user',
       body: 'control',
       summary: 'Show a masked secret',
-      describe: describeReveal,
+      describe: {
+        tag,
+        description:
+          'The value of one argument without masks. The audit trail has who looked, each time. For those who may decide.',
+        params,
+        body: { schema: RevealSchema, examples: { 'an argument': { name: 'api_key' } } },
+        responses: { 200: answer('The value, with hidden characters marked.', RevealedSchema) },
+        errors: ['invalid_request', 'forbidden', 'approval_not_found', 'storage_full', 'storage_failed'],
+      },
       handle: reveal,
     },
     {
+      ...shared,
       method: 'GET',
       path: '/grants',
-      door: null,
       role: 'operator',
       body: 'none',
       summary: 'List grants: calls that are allowed or refused without asking',
-      describe: describeGrants,
+      describe: {
+        tag,
+        description: 'Calls that are allowed or refused without asking, because an operator or owner said so.',
+        query: { agent: z.string().optional(), session_id: z.string().optional() },
+        responses: {
+          200: answer(
+            'The grants that have not expired, oldest first.',
+            z.strictObject({ grants: z.array(GrantSchema) }),
+          ),
+        },
+        errors: ['malformed_id', 'storage_failed'],
+      },
       handle: grants,
     },
     {
+      ...shared,
       method: 'DELETE',
       path: '/grants/:id',
-      door: null,
       role: 'operator',
       body: 'none',
       summary: 'Revoke a grant',
-      describe: describeRevoke,
+      describe: {
+        tag,
+        description: 'The next such call asks again.',
+        params: { id: z.string().describe('Id of the grant.') },
+        responses: { 204: { description: 'The grant is revoked.' } },
+        errors: ['grant_not_found', 'storage_full', 'storage_failed'],
+      },
       handle: revoke,
     },
   ]

@@ -1,15 +1,16 @@
 // The audit trail, for operators.
 
+import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { visibleText } from '../../../domain/visible-text.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { AuditQuery, AuditTrail, ReadEntry } from '../../../supervision/oversight/audit-trail.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem, timeIn } from '../../shared/request/page.ts'
-import { describeAudit, describeChain } from './describe.ts'
-import type { AuditChain, AuditEntry } from './schema.ts'
+import { type AuditChain, AuditChainSchema, type AuditEntry, AuditEntrySchema } from './schema.ts'
 
 export interface AuditRoutesDeps {
   trail: AuditTrail
@@ -31,6 +32,7 @@ export interface AuditChainState {
 
 const PAGE = { max: 500, fallback: 100 }
 const WAIT_MS = 200
+const tag = 'Audit'
 
 export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
@@ -54,12 +56,49 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
 
   const shared = { method: 'GET', door: null, role: 'operator', body: 'none' } as const
   return [
-    { ...shared, path: '/audit', summary: 'The audit trail, newest first', describe: describeAudit, handle: list },
+    {
+      ...shared,
+      path: '/audit',
+      summary: 'The audit trail, newest first',
+      describe: {
+        tag,
+        description:
+          'The audit trail, newest first. Characters that people do not see are marked, as in `<U+202E>`. Reading it is put on record, once an hour. A page may have fewer entries than asked for, or none, while there are more: follow the Link header.',
+        query: {
+          kind: z.string().optional().describe('Only this kind.'),
+          by: z.string().optional().describe('Only what this person did.'),
+          session: z.string().optional().describe('Only about this session: a UUID or a ULID.'),
+          since: z.string().optional().describe('Only at or after this time, ISO 8601.'),
+          until: z.string().optional().describe('Only at or before this time, ISO 8601.'),
+          limit: z.coerce.number().int().min(1).max(500).optional().describe('100 when left out.'),
+          before: z.coerce
+            .number()
+            .int()
+            .min(1)
+            .optional()
+            .describe('Only entries before this `seq`; comes in the Link header.'),
+        },
+        responses: {
+          200: {
+            ...page('entries', AuditEntrySchema, 'A page of entries.'),
+            headers: { Link: 'Older entries, as `rel="next"`; absent when there are none.' },
+          },
+        },
+        errors: ['invalid_request', 'storage_full', 'storage_failed'],
+      },
+      handle: list,
+    },
     {
       ...shared,
       path: '/audit/chain',
       summary: 'Whether the audit trail is whole',
-      describe: describeChain,
+      describe: {
+        tag,
+        description:
+          'Whether the audit trail is whole. The server checks it in the background, from the entry that it checked last. It cannot notice that the newest entries were cut off while it did not run: compare `head` with a copy that you keep elsewhere.',
+        responses: { 200: answer('The state of the check.', AuditChainSchema) },
+        errors: ['storage_failed'],
+      },
       handle: showChain,
     },
   ]

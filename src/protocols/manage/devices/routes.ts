@@ -1,5 +1,6 @@
 // Signing in to the console: one-time codes, devices and passkeys. For operators.
 
+import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
 import type { ProgramWords } from '../../../domain/program-words.ts'
 import type { Codes } from '../../../http/auth/console/codes.ts'
@@ -8,24 +9,22 @@ import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
 import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
 import type { CountTogether } from '../../../http/auth/usage-limits.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
-import {
-  describeAddPasskey,
-  describeChallenge,
-  describeCode,
-  describeDevices,
-  describeMe,
-  describePasskeyOptions,
-  describePasskeys,
-  describeRemovePasskey,
-  describeRevokeDevice,
-  describeSignIn,
-  describeSignOut,
-  describeWho,
-} from './describe.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
+import { NewChallengeSchema, NewCodeSchema, NewPasskeySchema, NothingSchema, SignInSchema } from './request-schema.ts'
+import {
+  ChallengeSchema,
+  CodeSchema,
+  DeviceSchema,
+  MeSchema,
+  PasskeySchema,
+  PasskeysSchema,
+  SignedInSchema,
+  WhoSchema,
+} from './schema.ts'
 import { createSignIn } from './sign-in.ts'
 
 export interface ConsoleSignIn {
@@ -55,6 +54,17 @@ export interface DeviceRoutesDeps extends ConsoleSignIn {
   together?: Pick<CountTogether, 'windows'>
 }
 
+const tag = 'Console sign-in'
+
+const proofHeader = {
+  'X-Passkey': z
+    .string()
+    .optional()
+    .describe('Once somebody has a passkey: base64url of {"challenge_id", "response"}, a proof for exactly this.'),
+}
+
+const stored = ['storage_full', 'storage_failed'] as const
+
 export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
   const devices = createDeviceHandlers(deps)
   const passkeys = createPasskeyHandlers(deps)
@@ -69,7 +79,32 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       // It is for those who have no token yet. A code or the operator's token is in the request.
       role: 'public',
       summary: 'Sign a browser in to the console',
-      describe: describeSignIn,
+      describe: {
+        tag,
+        description:
+          'Gives a browser a token of its own, for a one-time code or for the operator’s token (`Authorization: Bearer`). Once somebody has a passkey, a new device needs one too: `passkey_required` then has `passkey`, the challenge to sign, or null if this person has no passkey here. A code is used up only when the device is signed in.',
+        headers: proofHeader,
+        body: {
+          schema: SignInSchema,
+          examples: {
+            'with a code': { code: 'nQ2cSgm3vXrVlxk3sGv1Fw', label: 'Firefox on the laptop' },
+            'with the operator’s token': { keep: true },
+          },
+        },
+        responses: {
+          200: answer('The device is signed in.', SignedInSchema),
+        },
+        errors: [
+          'invalid_request',
+          'code_invalid',
+          'unauthorized',
+          'forbidden',
+          'passkey_required',
+          'origin_not_allowed',
+          'rate_limited',
+          ...stored,
+        ],
+      },
       handle: createSignIn(deps),
     },
     {
@@ -77,46 +112,156 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       path: '/sign-in',
       role: 'public',
       summary: 'Whether somebody is signed in',
-      describe: describeWho,
+      describe: {
+        tag,
+        description:
+          'For pages that do not know yet whether somebody is signed in, for example by a proxy in front of this server. It needs no token and refuses nobody.',
+        responses: {
+          200: answer('Who asks.', WhoSchema),
+        },
+        errors: [],
+      },
       handle: devices.who,
     },
     {
       ...change,
       path: '/sign-out',
       summary: 'Sign this device out',
-      describe: describeSignOut,
+      describe: {
+        tag,
+        description: 'Revokes the console token that is sent. Its open streams end within 5 seconds.',
+        body: { schema: NothingSchema, examples: { nothing: {} } },
+        responses: { 204: { description: 'The device is signed out.' } },
+        errors: ['invalid_request', ...stored],
+      },
       handle: devices.signOut,
     },
-    { ...read, path: '/me', summary: 'Who you are', describe: describeMe, handle: devices.me },
-    { ...read, path: '/devices', summary: 'List devices', describe: describeDevices, handle: devices.list },
+    {
+      ...read,
+      path: '/me',
+      summary: 'Who you are',
+      describe: {
+        tag,
+        responses: {
+          200: answer('Who asks, and what this server is.', MeSchema),
+        },
+        errors: [],
+      },
+      handle: devices.me,
+    },
+    {
+      ...read,
+      path: '/devices',
+      summary: 'List devices',
+      describe: {
+        tag,
+        description: 'Your own, oldest first. An admin sees all.',
+        responses: {
+          200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) })),
+        },
+        errors: [],
+      },
+      handle: devices.list,
+    },
     {
       ...end,
       path: '/devices/:id',
       summary: 'Sign a device out',
-      describe: describeRevokeDevice,
+      describe: {
+        tag,
+        description: 'Its token is refused from now on, and its open streams end within 5 seconds.',
+        params: { id: z.string().describe('Id of the device.') },
+        responses: { 204: { description: 'The device is signed out.' } },
+        errors: ['record_not_found', ...stored],
+      },
       handle: devices.revoke,
     },
     {
       ...change,
       path: '/devices/codes',
       summary: 'Make a code for a new device',
-      describe: describeCode,
+      describe: {
+        tag,
+        description:
+          'For another browser, or, by an admin, for somebody else. The code works once, for five minutes. Once somebody has a passkey it needs a proof (`{"kind": "device_code"}`), and the device that uses it needs none.',
+        headers: proofHeader,
+        body: { schema: NewCodeSchema, examples: { 'for me': {}, 'for Ada': { user: 'ada' } } },
+        responses: {
+          201: answer('The code. It is never shown again.', CodeSchema),
+        },
+        errors: ['invalid_request', 'forbidden', 'passkey_required', ...stored],
+      },
       handle: devices.makeCode,
     },
-    { ...read, path: '/passkeys', summary: 'List passkeys', describe: describePasskeys, handle: passkeys.list },
+    {
+      ...read,
+      path: '/passkeys',
+      summary: 'List passkeys',
+      describe: {
+        tag,
+        description: 'Your own, oldest first. An admin sees all.',
+        responses: {
+          200: answer('The passkeys.', PasskeysSchema),
+        },
+        errors: [],
+      },
+      handle: passkeys.list,
+    },
     {
       ...change,
       path: '/passkeys/options',
       summary: 'Ask for the options of a new passkey',
-      describe: describePasskeyOptions,
+      describe: {
+        tag,
+        description: 'What `navigator.credentials.create` needs for a new passkey.',
+        body: { schema: NothingSchema, examples: { nothing: {} } },
+        responses: { 200: answer('The options.', ChallengeSchema) },
+        errors: ['invalid_request'],
+      },
       handle: passkeys.options,
     },
-    { ...change, path: '/passkeys', summary: 'Add a passkey', describe: describeAddPasskey, handle: passkeys.add },
+    {
+      ...change,
+      path: '/passkeys',
+      summary: 'Add a passkey',
+      describe: {
+        tag,
+        description:
+          'From the first passkey on, some things need one: to approve what is critical, to allow something always, new devices, new tokens of operators, new and removed passkeys. So the second one needs a proof (`{"kind": "passkey"}`), except the first of a person on a device that was added with a code of somebody who has one, or with such a code as `code`.',
+        headers: proofHeader,
+        body: {
+          schema: NewPasskeySchema,
+          examples: {
+            laptop: {
+              challenge_id: '0192f3a1-7b2c-7def-8abc-0123456789ad',
+              label: 'Laptop',
+              response: {
+                id: 'AQIDBA',
+                rawId: 'AQIDBA',
+                type: 'public-key',
+                response: { clientDataJSON: 'e30', attestationObject: 'o2NmbXRkbm9uZQ' },
+              },
+            },
+          },
+        },
+        responses: { 201: answer('The passkey.', PasskeySchema) },
+        errors: ['invalid_request', 'code_invalid', 'conflict', 'limit', 'passkey_required', ...stored],
+      },
+      handle: passkeys.add,
+    },
     {
       ...end,
       path: '/passkeys/:id',
       summary: 'Remove a passkey',
-      describe: describeRemovePasskey,
+      describe: {
+        tag,
+        description:
+          'Needs a proof (`{"kind": "passkey"}`). After the last one nothing needs a passkey any more. Somebody who has lost theirs: `quarterdeck passkeys`.',
+        headers: proofHeader,
+        params: { id: z.string().describe('Id of the passkey.') },
+        responses: { 204: { description: 'It is removed.' } },
+        errors: ['invalid_request', 'record_not_found', 'passkey_required', ...stored],
+      },
       handle: passkeys.remove,
     },
     {
@@ -125,7 +270,36 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       body: 'edit',
       path: '/passkeys/challenges',
       summary: 'Ask for the options of a proof',
-      describe: describeChallenge,
+      describe: {
+        tag,
+        description:
+          'What `navigator.credentials.get` needs for a proof. The proof counts for this one purpose, for this caller, once. For a decision, send everything that it will bring: `arguments`, `result`, `content`, `force`, `remember`, `grant`. Send it as the header X-Passkey.',
+        body: {
+          schema: NewChallengeSchema,
+          examples: {
+            'a decision': {
+              for: {
+                kind: 'decision',
+                approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+                digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+                decision: 'approve',
+              },
+            },
+            'a decision with edited arguments': {
+              for: {
+                kind: 'decision',
+                approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+                digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+                decision: 'approve',
+                arguments: { to: 'ada@example.com' },
+              },
+            },
+            'a new device': { for: { kind: 'device_code' } },
+          },
+        },
+        responses: { 200: answer('The options.', ChallengeSchema) },
+        errors: ['invalid_request', 'passkey_required'],
+      },
       handle: passkeys.challenge,
     },
   ]

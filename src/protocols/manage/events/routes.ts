@@ -1,20 +1,42 @@
 // For operators: one stream over all sessions.
 
+import { z } from 'zod'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
+import { exampleOf } from '../../../http/describe-answer.ts'
+import type { Reply, Request, ResponseDescription, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { type EventId, entryAt, parseEventId } from '../../shared/events/event-id.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { type Cursor, MAX_SESSIONS, parseCursor } from './cursor.ts'
-import { describeEvents } from './describe.ts'
+import { FeedCursorSchema, FeedEntrySchema, FeedErrorSchema, FeedItemSchema } from './schema.ts'
 import { streamFeed } from './stream-feed.ts'
 
 export interface EventRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
   feed: Feed
   oversight: Oversight
+}
+
+export const feedTag = 'Operators'
+
+export const feedStream = (description: string, schema: z.ZodType): ResponseDescription => ({
+  description,
+  content: { 'text/event-stream': { schema, example: exampleOf(FeedItemSchema) } },
+})
+
+/** Where a stream of the feed goes on, as `cursorOf` reads it. */
+export const cursorQuery = {
+  after: z
+    .string()
+    .optional()
+    .describe(
+      'The `id:` of a frame, or the id of a feed item: only what follows is sent. Left out: what happens from now on.',
+    ),
+}
+export const cursorHeaders = {
+  'Last-Event-ID': z.string().optional().describe('Like `after`, and wins over it. An EventSource sends it.'),
 }
 
 export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps): Route[] {
@@ -51,7 +73,29 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
       role: 'operator',
       body: 'none',
       summary: 'State changes of all sessions, and the events of some: live, with resume',
-      describe: describeEvents,
+      describe: {
+        tag: feedTag,
+        description:
+          'State changes of all sessions, runs and approvals, and everything that happens in the named sessions. The feed never carries text. Each `id:` is one cursor over all of it: every later frame comes once, in order for each source.',
+        query: {
+          session: z
+            .array(z.string())
+            .max(MAX_SESSIONS)
+            .optional()
+            .describe(
+              'UUID or ULID of a session, up to 8 times: its events are sent from its beginning on. Or the id of one of its events: those after it. Where the cursor names the session, the cursor counts.',
+            ),
+          ...cursorQuery,
+        },
+        headers: cursorHeaders,
+        responses: {
+          200: feedStream(
+            'The feed, and the events of the named sessions.',
+            z.union([FeedItemSchema, FeedEntrySchema, FeedCursorSchema, FeedErrorSchema]),
+          ),
+        },
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],
+      },
       handle: events,
     },
   ]

@@ -1,13 +1,14 @@
 // Upload files, which a message in any protocol can refer to, and download them again.
 
 import { type FileHandle, open } from 'node:fs/promises'
+import { z } from 'zod'
 import { fileNotFound, ServerError } from '../../../domain/errors.ts'
-import { type FileRecord, fileLimits } from '../../../domain/file.ts'
+import { type FileRecord, fileLimits, fileTypes, isImage } from '../../../domain/file.ts'
 import type { FileKeeper } from '../../../files/file-keeper.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
+import { exampleOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import { describeDownload, describeUpload } from './describe.ts'
-import { disposition, fileView } from './encode.ts'
+import { FileSchema, type UploadedFile } from './schema.ts'
 
 export interface FileRoutesDeps {
   files: Pick<FileKeeper, 'add' | 'find' | 'open'>
@@ -16,6 +17,7 @@ export interface FileRoutesDeps {
 
 const PART_NAMES = ['file', 'files']
 const CHUNK_BYTES = 64 * 1024
+const tag = 'Files'
 
 export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
   async function upload(request: Request, reply: Reply): Promise<void> {
@@ -67,7 +69,35 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       path: '/files',
       body: 'files',
       summary: 'Upload files, to send them with a message later',
-      describe: describeUpload,
+      describe: {
+        tag,
+        description:
+          'A message in any protocol can refer to the file by its id. The file then belongs to that session and is deleted with it. A file that is not sent in a message is removed after a day, unless the server is configured otherwise. The size of the unsent files of one user is limited.',
+        form: {
+          schema: z.strictObject({
+            file: z
+              .array(z.file())
+              .min(1)
+              .max(fileLimits.files)
+              .describe(
+                `Up to ${fileLimits.multipartBytes / 1e6} MB each and ${fileLimits.totalBytes / 1e6} MB in all.`,
+              ),
+          }),
+        },
+        responses: {
+          201: {
+            description: 'The stored file, or a list if several were sent.',
+            headers: { Location: 'Address of the file, if one was sent.' },
+            content: {
+              'application/json': {
+                schema: z.union([FileSchema, z.strictObject({ files: z.array(FileSchema) })]),
+                example: exampleOf(FileSchema),
+              },
+            },
+          },
+        },
+        errors: ['too_many_uploads', 'storage_full', 'storage_failed'],
+      },
       handle: upload,
     },
     {
@@ -83,7 +113,26 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
         if (owner === null) throw wrongKey()
         return owner
       },
-      describe: describeDownload,
+      describe: {
+        tag,
+        description:
+          'Only for the owner; the files of others are not found. Addresses in an AG-UI snapshot contain a `key` that opens one file for an hour without a token.',
+        params: { id: z.string().describe('Id of the file: a UUID or a ULID.') },
+        query: {
+          key: z
+            .string()
+            .optional()
+            .describe('The key from an address that the server made. Without it, send a token.'),
+        },
+        responses: {
+          200: {
+            description: 'The bytes that were uploaded.',
+            headers: { 'Content-Disposition': '`attachment` with the name of the file, or `inline` for an image.' },
+            content: Object.fromEntries(fileTypes.map((type) => [type, { schema: z.string() }])),
+          },
+        },
+        errors: ['forbidden', 'file_not_found', 'rate_limited', 'storage_failed'],
+      },
       handle: download,
     },
   ]
@@ -111,3 +160,21 @@ const unknownPart = (name: string): ServerError =>
     `The form has an unknown part ${JSON.stringify(name.slice(0, 100))}. Send files in parts named "file".`,
     { problems: [{ pointer: `/${name.slice(0, 100)}`, detail: 'Unknown part.' }] },
   )
+
+const fileView = ({ id, mimeType, bytes, sha256, name }: FileRecord): UploadedFile => ({
+  file_id: id,
+  mime_type: mimeType,
+  bytes,
+  sha256,
+  name,
+})
+
+/**
+ * The Content-Disposition header (RFC 6266): browsers save the file under its name. Old browsers get a name in plain ASCII. Images may
+ * be shown, because they cannot contain scripts.
+ */
+function disposition({ name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>): string {
+  const plain = name.replaceAll(/[^ !#$&-[\]-~]/g, '_')
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return `${isImage(mimeType) ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

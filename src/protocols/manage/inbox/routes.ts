@@ -1,21 +1,25 @@
 // For operators: what waits for a person, as a list and as a stream.
 
-import { personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
+import { z } from 'zod'
+import { isoTime } from '../../../domain/clock.ts'
+import type { PersonRecord } from '../../../domain/records/record.ts'
+import { personKinds, recordKinds, wireKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
-import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
 import { feedId } from '../events/cursor.ts'
-import { describeInboxEvents } from '../events/describe.ts'
-import { cursorOf, openStream } from '../events/routes.ts'
+import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
+import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import { encodeRecord } from '../records/encode-record.ts'
 import { createRecordViews } from '../records/record-views.ts'
+import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
-import { describeInbox } from './describe.ts'
-import { itemView } from './item-view.ts'
+import { type InboxItem, InboxSchema } from './schema.ts'
 
 export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
@@ -54,14 +58,53 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
       ...shared,
       path: '/inbox',
       summary: 'Everything that waits or waited for a person',
-      describe: describeInbox,
+      describe: {
+        tag: feedTag,
+        description:
+          'Everything that waits for a person, in all sessions, or with `status=done` what nobody has to answer any more. Newest first, by the time at which it was asked.',
+        query: {
+          status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
+          kind: z.enum(wireKinds).optional(),
+          owner: z.string().optional().describe('Only in sessions of this owner.'),
+          session: z.string().optional().describe('Only in this session: a UUID or a ULID.'),
+          risk: z.enum(['low', 'high', 'critical']).optional().describe('Only approvals of this risk.'),
+          age: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .optional()
+            .describe('Only what has waited for at least this many seconds.'),
+          limit: z.coerce.number().int().min(1).max(100).optional().describe('50 when left out.'),
+          before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
+        },
+        responses: {
+          200: {
+            ...answer('What waits, or what is done.', InboxSchema),
+            headers: { Link: 'The next page, if there is one.' },
+          },
+        },
+        errors: ['invalid_request', 'storage_failed'],
+      },
       handle: list,
     },
     {
       ...shared,
       path: '/inbox/events',
       summary: 'Changes of the inbox: live, with resume',
-      describe: describeInboxEvents,
+      describe: {
+        tag: feedTag,
+        description:
+          'The feed, and of it only what waits for a person. Go on from the `cursor` of `GET /inbox`: nothing is missed, nothing comes twice.',
+        query: cursorQuery,
+        headers: cursorHeaders,
+        responses: {
+          200: feedStream(
+            'The items of the inbox that are new or have a new status.',
+            z.union([FeedItemSchema, FeedCursorSchema, FeedErrorSchema]),
+          ),
+        },
+        errors: ['malformed_id', 'events_gone', 'storage_failed'],
+      },
       handle: events,
     },
   ]
@@ -93,4 +136,34 @@ function oneOf<Word extends string>({ query }: Request, name: string, words: rea
   const word = words.find((one) => one === text)
   if (text === null || word !== undefined) return word ?? null
   throw queryProblem({ pointer: name, detail: `Send one of ${words.join(', ')}.` })
+}
+
+interface ItemLook {
+  view: RecordView
+  /** For a page that shows what it gets, so it gets no secrets. */
+  isMasked: boolean
+}
+
+/** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
+function itemView(item: PersonRecord, { view, isMasked }: ItemLook): InboxItem {
+  const shared = {
+    id: item.id,
+    session_id: item.sessionId,
+    owner: item.owner,
+    agent: item.agent,
+    title: 'title' in item ? item.title : `${view.title} ${view.gist}`.trimEnd(),
+    status: wireStatus(item.wait, item.status),
+    risk: item.wait === 'approval' ? item.risk : null,
+    tool: item.wait === 'approval' ? item.tool : null,
+    host: item.supervised?.host ?? null,
+    session_title: view.session.title,
+    created_at: isoTime(item.createdAt),
+    expires_at: item.expiresAt === null ? null : isoTime(item.expiresAt),
+    decided_at: item.decidedAt === null ? null : isoTime(item.decidedAt),
+    decided_by: item.decidedBy,
+    decided_channel: item.decidedVia,
+    view,
+  }
+  const { kind } = recordKinds[item.wait].wire
+  return { ...shared, kind, [kind]: encodeRecord(item, { isMasked }) } as InboxItem
 }

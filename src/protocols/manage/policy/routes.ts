@@ -3,15 +3,14 @@
 import type { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { isSupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import type { Workspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
-import { supervisionTag } from '../supervision/describe-records.ts'
+import { validBody } from '../../shared/request/validate.ts'
+import { supervisionTag } from '../supervision/command-schema.ts'
 import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
 export interface PolicyRoutesDeps {
@@ -44,14 +43,10 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
   }
 
   async function tryPolicy(request: Request, reply: Reply): Promise<void> {
-    const parsed = validate(TriedPolicySchema, await request.json())
-    if (!parsed.success) {
-      throw new ServerError('invalid_request', 'The body does not describe a request of an agent.', {
-        problems: inputProblems(parsed.issues),
-      })
-    }
-    const { tool_name: toolName, file_path = null, command = null, risk_level: riskLevel } = parsed.data
-    const root = await workspaceOf(request, parsed.data)
+    const sent = await request.json()
+    const tried = validBody(TriedPolicySchema, sent, 'The body does not describe a request of an agent.')
+    const { tool_name: toolName, file_path = null, command = null, risk_level: riskLevel } = tried
+    const root = await workspaceOf(request, tried)
     const verdict = await tryRequest(root, { toolName, filePath: file_path, command, riskLevel })
     const body: PolicyVerdict = {
       auto_approved: verdict.autoApproved,

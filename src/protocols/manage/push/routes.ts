@@ -9,8 +9,7 @@ import {
   type PushSubscription,
 } from '../../../domain/push-subscription.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import type * as wire from './schema.ts'

@@ -1,7 +1,23 @@
+// What the routes of sessions and runs take.
+
+import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import { type SentFile, sentFiles } from '../../shared/request/sent-file.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
-import { NewMessageSchema } from './request-schema.ts'
+import { isClientId } from '../../../domain/ids.ts'
+import type { Request } from '../../../http/route.ts'
+import { MessageSchema } from '../../shared/request/message-limits.ts'
+import { type SentFile, SentFilesSchema, sentFiles } from '../../shared/request/sent-file.ts'
+import { validBody } from '../../shared/request/validate.ts'
+
+export const sessionTag = 'Sessions and runs'
+export const sessionParams = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
+
+export const NewMessageSchema = z
+  .strictObject({
+    message: MessageSchema,
+    files: SentFilesSchema,
+    agent: z.string().nullish(),
+  })
+  .meta({ id: 'NewMessage' })
 
 interface PostedMessage {
   message: string
@@ -11,12 +27,16 @@ interface PostedMessage {
 
 /** Throws `invalid_request`. */
 export function decodeNewMessage(body: unknown): PostedMessage {
-  const parsed = validate(NewMessageSchema, body)
-  if (!parsed.success) {
-    throw new ServerError('invalid_request', 'The body is not a valid message.', {
-      problems: inputProblems(parsed.issues, body),
-    })
-  }
-  const { message, files, agent } = parsed.data
+  const { message, files, agent } = validBody(NewMessageSchema, body, 'The body is not a valid message.')
   return { message, agent: agent ?? null, files: sentFiles(files) }
+}
+
+/** The id in the path of a session or a run. Throws `malformed_id`. */
+export function idOf(request: Pick<Request, 'params'>): string {
+  const id = request.params.id ?? ''
+  if (isClientId(id)) return id
+  throw new ServerError(
+    'malformed_id',
+    `${JSON.stringify(id.slice(0, 140))} is not an id. Send a UUID, a ULID, or a name of 1 to 128 printable characters.`,
+  )
 }

@@ -1,5 +1,6 @@
 // A session as a whole: its log in pages, and its export.
 
+import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import type { Entry } from '../../../domain/entry.ts'
 import { sessionNotFound } from '../../../domain/errors.ts'
@@ -9,6 +10,7 @@ import { type StoredMessage, textOf } from '../../../domain/message.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
@@ -18,10 +20,9 @@ import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { sessionRow } from '../../shared/request/session-row.ts'
 import { approvalView } from '../approvals/encode.ts'
-import { describeExport, describeLog } from './describe-log.ts'
+import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
-import type { Log, SessionExport } from './schema.ts'
-import { idOf } from './session-id.ts'
+import { type Log, LogSchema, type SessionExport, SessionExportSchema } from './schema.ts'
 
 export interface LogRoutesDeps {
   engine: Engine
@@ -38,8 +39,8 @@ const PAGE_CHARS = 4 * 1024 * 1024
 /** Of an export, so much is in memory at once. */
 const EXPORT_PAGE = 200
 const EXPORT_CHARS = 1024 * 1024
-
 const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
+const place = 'The `id` or the `seq` of an event.'
 
 export function createLogRoutes({ engine, oversight, approvals, clock }: LogRoutesDeps): Route[] {
   const { sessions, messages } = engine
@@ -140,14 +141,47 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       ...shared,
       path: '/sessions/:id/log',
       summary: 'The events of a session in pages, from any place',
-      describe: describeLog,
+      describe: {
+        tag: sessionTag,
+        description:
+          'The events of the session in the order of the log: after a place, before a place, or from the beginning. A page ends at 4 MB, so it may have fewer events than asked for.',
+        params: sessionParams,
+        query: {
+          after: z.string().optional().describe(`${place} Only later events.`),
+          before: z.string().optional().describe(`${place} Only earlier events, the nearest ones.`),
+          limit: z.int().min(1).max(1_000).default(200),
+          structure: z
+            .enum(['true', 'false'])
+            .optional()
+            .describe('`true` leaves out the pieces of texts, reasoning and arguments.'),
+        },
+        responses: {
+          200: {
+            ...answer('A page of events.', LogSchema),
+            headers: { Link: 'The next page in the same direction, as `rel="next"`; absent on the last one.' },
+          },
+        },
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
+      },
       handle: showLog,
     },
     {
       ...shared,
       path: '/sessions/:id/export',
       summary: 'A session as one file: messages, runs and approvals',
-      describe: describeExport,
+      describe: {
+        tag: sessionTag,
+        description:
+          'One JSON document for people and programs: the session, its messages (oldest first), its runs and its approvals (newest first). Files are left out. To move sessions to another server, use `quarterdeck sessions export`.',
+        params: sessionParams,
+        responses: {
+          200: {
+            ...answer('The session, as a download.', SessionExportSchema),
+            headers: { 'Content-Disposition': 'Names the file.' },
+          },
+        },
+        errors: ['malformed_id', 'session_not_found', 'storage_failed'],
+      },
       handle: exportSession,
     },
   ]

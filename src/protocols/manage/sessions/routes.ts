@@ -1,5 +1,6 @@
 // Our own routes for sessions and runs: start background runs, show their status and events, stop them.
 
+import { z } from 'zod'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { isTerminalText } from '../../../domain/event.ts'
 import { type Ids, parseUuid } from '../../../domain/ids.ts'
@@ -8,8 +9,11 @@ import type { RunRecord } from '../../../domain/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { readAnswer } from '../../shared/answer/collect-answer.ts'
+import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
+import { eventStream } from '../../shared/events/describe-events.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
 import { openEventStream } from '../../shared/events/open-event-stream.ts'
@@ -18,20 +22,11 @@ import { type Attachments, startFiles } from '../../shared/request/attachments.t
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { askedBy } from '../../shared/request/start-headers.ts'
-import { decodeNewMessage } from './decode.ts'
-import {
-  describeCancel,
-  describePost,
-  describeRemove,
-  describeRun,
-  describeRunEvents,
-  describeRuns,
-  describeSessionEvents,
-} from './describe.ts'
+import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
-import { idOf } from './session-id.ts'
+import { AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
 
 export interface SessionRoutesDeps extends LogRoutesDeps {
   attachments: Attachments
@@ -40,6 +35,14 @@ export interface SessionRoutesDeps extends LogRoutesDeps {
 
 const RUNS = { max: 100, fallback: 20 }
 const shared = { door: null, role: 'user' } as const
+const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const runParams = { id: z.string().describe('Id of the run: UUID, ULID, or the id that its client chose.') }
+const { 'Last-Event-ID': lastEventId, ...newRunHeaders } = startHeaderSchemas
+
+const cursor = {
+  query: { after: z.string().optional().describe('The `id:` of an event, or its number. Only later events are sent.') },
+  headers: { 'Last-Event-ID': lastEventId.describe('Like `after`, and overrides it. An EventSource sends it.') },
+}
 
 /** Sessions and their runs. */
 export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
@@ -140,7 +143,27 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id/messages',
       body: 'files',
       summary: 'Send a message; its run executes in the background',
-      describe: describePost,
+      describe: {
+        tag: sessionTag,
+        description: 'An unused name or well-formed id begins a session. The run does not need a reader.',
+        params: sessionParams,
+        headers: newRunHeaders,
+        body: {
+          schema: NewMessageSchema,
+          examples: {
+            text: { message: 'Where to in May?' },
+            'to one agent': { message: 'Hello!', agent: 'assistant' },
+            'with an uploaded file': { message: 'What does it say?', files: [{ file_id: id }] },
+          },
+        },
+        responses: {
+          202: {
+            ...answer('The message is stored and its run accepted.', SentMessageSchema),
+            headers: { Location: 'Address of the run.' },
+          },
+        },
+        errors: [...startErrors, ...fileErrors],
+      },
       handle: postMessage,
     },
     {
@@ -149,7 +172,14 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id/events',
       body: 'none',
       summary: 'All events of a session: replay, then live',
-      describe: describeSessionEvents,
+      describe: {
+        tag: sessionTag,
+        description: 'The stream does not end: it continues with the events of later runs.',
+        params: sessionParams,
+        ...cursor,
+        responses: { 200: eventStream('All events of the session, run after run.') },
+        errors: ['malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],
+      },
       handle: sessionEvents,
     },
     {
@@ -158,7 +188,14 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id',
       body: 'none',
       summary: 'Delete a session and everything in it',
-      describe: describeRemove,
+      describe: {
+        tag: sessionTag,
+        description:
+          'Stops the active run and deletes the session with everything in it. Deleting an unknown session succeeds too. A session in which an agent elsewhere works must be terminated first.',
+        params: sessionParams,
+        responses: { 204: { description: 'The session is deleted.' } },
+        errors: ['malformed_id', 'conflict', 'storage_full', 'storage_failed'],
+      },
       handle: deleteSession,
     },
     {
@@ -167,7 +204,25 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id/runs',
       body: 'none',
       summary: 'The runs of a session, newest first',
-      describe: describeRuns,
+      describe: {
+        tag: sessionTag,
+        description: 'Without answers; see `GET /runs/{id}` for the answer of a run.',
+        params: sessionParams,
+        query: {
+          limit: z.int().min(1).max(100).default(20),
+          before: z
+            .string()
+            .optional()
+            .describe('The `run_id` of the last run of the previous page; the Link header contains it.'),
+        },
+        responses: {
+          200: {
+            ...page('runs', RunSchema, 'A page of runs, newest first.'),
+            headers: { Link: 'Older runs, as `rel="next"`; absent when there are none.' },
+          },
+        },
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
+      },
       handle: listRuns,
     },
   ]
@@ -215,7 +270,12 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/runs/:id',
       body: 'none',
       summary: 'The status of a run, and its answer',
-      describe: describeRun,
+      describe: {
+        tag: sessionTag,
+        params: runParams,
+        responses: { 200: answer('The run.', AnsweredRunSchema) },
+        errors: ['malformed_id', 'run_not_found', 'storage_failed'],
+      },
       handle: showRun,
     },
     {
@@ -224,7 +284,16 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/runs/:id/events',
       body: 'none',
       summary: 'The events of a run: replay, then live until it ends',
-      describe: describeRunEvents,
+      describe: {
+        tag: sessionTag,
+        params: runParams,
+        ...cursor,
+        responses: {
+          200: eventStream('The events of the run, up to RUN_FINISHED or RUN_ERROR.'),
+          204: { description: 'The run has no further events.' },
+        },
+        errors: ['malformed_id', 'run_not_found', 'session_not_found', 'events_gone', 'storage_failed'],
+      },
       handle: runEvents,
     },
     {
@@ -233,7 +302,13 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/runs/:id/cancel',
       body: 'control',
       summary: 'Stop a run',
-      describe: describeCancel,
+      describe: {
+        tag: sessionTag,
+        description: 'May be repeated. A run that has ended stays as it is.',
+        params: runParams,
+        responses: { 200: answer('The run.', RunSchema) },
+        errors: ['malformed_id', 'run_not_found', 'storage_full', 'storage_failed'],
+      },
       handle: cancelRun,
     },
   ]

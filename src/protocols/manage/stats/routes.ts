@@ -2,8 +2,7 @@
 
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { ServerStateName } from '../../../http/server-state.ts'
 import { type Stats, StatsSchema } from './schema.ts'
 

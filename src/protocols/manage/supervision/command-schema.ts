@@ -1,9 +1,34 @@
-// What the routes of agents elsewhere take.
+// What the routes of agents elsewhere take, and what they share in the OpenAPI document.
 
 import { z } from 'zod'
+import type { ErrorCode } from '../../../domain/errors.ts'
 import { operationalModes } from '../../../domain/supervision.ts'
 import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
+
+export const supervisionTag = 'Supervision'
+
+export const sessionParams = { id: z.string().describe('Id of a supervised session: a UUID or a ULID.') }
+
+/** `?status=&session=&owner=&limit=&before=` of every list here. */
+export const listQuery = {
+  session: z.string().optional().describe('Only those of this session.'),
+  owner: z.string().optional().describe('For operators: only those of this owner.'),
+  limit: z.coerce.number().int().min(1).max(100).optional().describe('50 when left out.'),
+  before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
+}
+
+export const commandErrors: readonly ErrorCode[] = [
+  'invalid_request',
+  'malformed_id',
+  'forbidden',
+  'conflict',
+  'session_not_found',
+  'passphrase_required',
+  'passphrase_wrong',
+  'storage_full',
+  'storage_failed',
+]
 
 /** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
 const TextSchema = z

@@ -3,16 +3,14 @@ import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { Request } from '../../../http/route.ts'
 import { queryProblem } from '../../shared/request/page.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import { WaitAnswerSchema } from './command-schema.ts'
 
 /** Throws `invalid_request`. A request without a body counts as one with `{}`. */
 export async function decodeBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const length = Number(request.header('content-length') ?? 0)
   const hasBody = length > 0 || request.header('transfer-encoding') !== undefined
-  const parsed = validate(schema, hasBody ? await request.json() : {})
-  if (parsed.success) return parsed.data
-  throw new ServerError('invalid_request', 'The body is not valid here.', { problems: inputProblems(parsed.issues) })
+  return validBody(schema, hasBody ? await request.json() : {}, 'The body is not valid here.')
 }
 
 /** Null: the agent just goes on. */

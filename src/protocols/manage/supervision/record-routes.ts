@@ -1,30 +1,29 @@
 // Prompts, alerts and waits of agents elsewhere: what they ask, and what a person answers.
 
-import type { ActionName } from '../../../domain/records/record-kinds.ts'
-import { recordKinds } from '../../../domain/records/record-kinds.ts'
+import { z } from 'zod'
+import type { ErrorCode } from '../../../domain/errors.ts'
+import { type ActionName, recordKinds, statusesOf, wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Request, Route } from '../../../http/route.ts'
+import { answer, page } from '../../../http/describe-answer.ts'
+import type { Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
 import type { Records, ShownKind } from '../../../supervision/records/records.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
-import { parsePlace, printPlace } from '../../shared/request/list-place.ts'
-import { decodePage, nextLink } from '../../shared/request/page.ts'
+import { decodePage, nextLink, parsePlace, printPlace } from '../../shared/request/page.ts'
 import { encodeRecord } from '../records/encode-record.ts'
+import { viewedSchemas } from '../records/record-schemas.ts'
 import { createRecordViews } from '../records/record-views.ts'
-import { NoBodySchema, NudgeSchema, PromptAnswerSchema } from './command-schema.ts'
-import { decodeBody, decodeOwner, decodeSession, decodeStatus, decodeWaitAnswer, idIn } from './decode.ts'
 import {
-  answerPrompt,
-  answerStandby,
-  describeAnswer,
-  describeList,
-  describeShow,
-  dismissAlert,
-  nudgeAlert,
-  statusFilter,
-  stopAlert,
-} from './describe-records.ts'
+  commandErrors,
+  listQuery,
+  NoBodySchema,
+  NudgeSchema,
+  PromptAnswerSchema,
+  supervisionTag,
+  WaitAnswerSchema,
+} from './command-schema.ts'
+import { decodeBody, decodeOwner, decodeSession, decodeStatus, decodeWaitAnswer, idIn } from './decode.ts'
 
 export interface RecordRoutesDeps {
   engine: { sessions: Pick<Engine['sessions'], 'overview'> }
@@ -39,17 +38,65 @@ interface KindRoutes {
   answers: readonly Answering[]
 }
 
+interface AnswerDescription extends Pick<RouteDescription, 'description' | 'body'> {
+  /** What comes back: in words, and how it differs from the example of the record. */
+  answers: [string, object]
+}
+
 interface Answering {
   /** Behind the path of the record. */
   at: string
   summary: string
-  describe: Parameters<typeof describeAnswer>[1]
+  describe: AnswerDescription
   read(request: Request): Promise<GivenAnswer>
 }
 
 const PAGE = { max: 100, fallback: 50 }
 const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
+const decided = { decided_at: '2026-11-15T09:01:00.000Z', decided_by: 'ada', decided_channel: 'http' }
+const answerErrors: readonly ErrorCode[] = [...commandErrors, 'record_not_found', 'record_decided']
+
+/** `?status=` of a list, beside `waiting` and `all`. What is pending and has another word on the wire is asked for as `waiting`. */
+const statusFilter = (kind: ShownKind) => statusesOf(kind).filter((status) => wireStatus(kind, status) === status)
+
+const describeList = (kind: ShownKind): RouteDescription => ({
+  tag: supervisionTag,
+  description: 'Newest first. An operator sees all, others see those of their own sessions.',
+  query: {
+    status: z
+      .enum(['waiting', ...statusFilter(kind), 'all'])
+      .optional()
+      .describe('Default: `waiting`, what still wants something of a person.'),
+    ...listQuery,
+  },
+  responses: { 200: page(recordKinds[kind].wire.path, viewedSchemas[kind]) },
+  errors: ['invalid_request', 'forbidden', 'storage_failed'],
+})
+
+const params = (kind: ShownKind) => ({
+  id: z.string().describe(`Id of the ${recordKinds[kind].wire.kind}: a UUID or a ULID.`),
+})
+
+const describeShow = (kind: ShownKind): RouteDescription => ({
+  tag: supervisionTag,
+  params: params(kind),
+  responses: { 200: answer(`The ${recordKinds[kind].wire.kind}.`, viewedSchemas[kind]) },
+  errors: ['malformed_id', 'record_not_found', 'storage_failed'],
+})
+
+const describeAnswer = (
+  kind: ShownKind,
+  { answers: [words, differing], ...rest }: AnswerDescription,
+): RouteDescription => ({
+  tag: supervisionTag,
+  params: params(kind),
+  responses: { 200: answer(words, viewedSchemas[kind], differing) },
+  errors: answerErrors,
+  ...rest,
+})
+
+const dismissed: AnswerDescription['answers'] = ['The dismissed alert.', { ...decided, status: 'dismissed' }]
 
 export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
   const { engine, records, answer, oversight } = deps
@@ -109,7 +156,19 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
         {
           at: '',
           summary: 'Answer a prompt',
-          describe: answerPrompt,
+          describe: {
+            description:
+              'The agent gets the answer as the result of its call. The first answer counts; a later one is told who answered what and when. Only the owner of the session and admins may answer.',
+            body: {
+              schema: PromptAnswerSchema,
+              examples: {
+                continue: { decision: 'continue' },
+                refine: { decision: 'refine', instruction: 'Update the docs, but leave the changelog.' },
+                stop: { decision: 'stop', reason: 'Enough for today.' },
+              },
+            },
+            answers: ['The answered prompt.', { ...decided, status: 'decided', decision: 'continue' }],
+          },
           async read(request) {
             const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
             return {
@@ -127,7 +186,18 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
         {
           at: '',
           summary: 'Tell a waiting agent what to do',
-          describe: answerStandby,
+          describe: {
+            description: 'Wakes an agent that stands by. The first answer counts.',
+            body: {
+              schema: WaitAnswerSchema,
+              examples: {
+                instruct: { instruction: 'Now write the tests.' },
+                'go on': {},
+                stop: { stop: true },
+              },
+            },
+            answers: ['The ended wait.', { ...decided, status: 'resumed', instruction: 'Now write the tests.' }],
+          },
           async read(request) {
             const text = await decodeWaitAnswer(request)
             return text === null ? { action: 'resume' } : { action: 'resume', text }
@@ -141,7 +211,24 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
         {
           at: '/nudge',
           summary: 'Nudge a silent agent',
-          describe: nudgeAlert,
+          describe: {
+            description:
+              'Pushes a nudge through an open connection of the agent. If none is open, the nudge goes out with the result of its next call; `nudged_by` says which.',
+            body: {
+              schema: NudgeSchema,
+              examples: { 'the usual text': {}, 'own words': { message: 'Skip the benchmark and go on.' } },
+            },
+            answers: [
+              'The alert.',
+              {
+                status: 'nudged',
+                nudge_count: 1,
+                nudge_message: 'Are you still there?',
+                last_nudge_at: '2026-11-15T09:01:00.000Z',
+                nudged_by: 'notification',
+              },
+            ],
+          },
           async read(request) {
             const { message } = await decodeBody(request, NudgeSchema)
             return message === undefined ? { action: 'nudge' } : { action: 'nudge', text: message }
@@ -150,13 +237,21 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
         {
           at: '/dismiss',
           summary: 'Say that the silence is fine',
-          describe: dismissAlert,
+          describe: {
+            description: 'The silence is fine. It counts anew from here.',
+            body: { schema: NoBodySchema, examples: { dismiss: {} } },
+            answers: dismissed,
+          },
           read: (request) => nothingBut('dismiss', request),
         },
         {
           at: '/stop',
           summary: 'End the session of a silent agent',
-          describe: stopAlert,
+          describe: {
+            description: 'Terminates the session of the silent agent. What it asked is interrupted.',
+            body: { schema: NoBodySchema, examples: { stop: {} } },
+            answers: dismissed,
+          },
           read: (request) => nothingBut('stop', request),
         },
       ],

@@ -8,11 +8,10 @@ import type { StepUp } from '../../../domain/step-up.ts'
 import type { TokenRecord } from '../../../http/auth/tokens/token.ts'
 import type { NewToken, Tokens } from '../../../http/auth/tokens/tokens.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Principal, Reply, Request, Route } from '../../../http/route.ts'
-import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Principal, Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import { hasOwnRight, type Operators, refuseForOthers } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { inputProblems, validate } from '../../shared/request/validate.ts'
+import { validBody } from '../../shared/request/validate.ts'
 import {
   type CreatedToken,
   CreatedTokenSchema,
@@ -79,14 +78,9 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
   }
 
   async function create(request: Request, reply: Reply): Promise<void> {
-    const parsed = validate(NewTokenSchema, await request.json())
-    if (!parsed.success) {
-      throw new ServerError('invalid_request', 'The body does not describe a token.', {
-        problems: inputProblems(parsed.issues),
-      })
-    }
+    const sent = validBody(NewTokenSchema, await request.json(), 'The body does not describe a token.')
     const by = callerOf(request.principal, request.channel)
-    const wanted = { ...parsed.data, user: parsed.data.user ?? request.principal.owner }
+    const wanted = { ...sent, user: sent.user ?? request.principal.owner }
     refuseForOthers(operators, by, wanted.user)
     refuseLonger(request.principal, wanted, clock.now())
     // Whoever has one can do what needs a passkey only with a passkey, but everything else.

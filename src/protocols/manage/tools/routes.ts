@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { RouteDescription } from '../../../http/route-description.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 
 const ToolSchema = z
   .strictObject({

@@ -3,8 +3,14 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import type { Door, Request, Route } from '../../../http/route.ts'
-import type { BodyDescription, ResponseDescription, RouteDescription } from '../../../http/route-description.ts'
+import type {
+  BodyDescription,
+  Door,
+  Request,
+  ResponseDescription,
+  Route,
+  RouteDescription,
+} from '../../../http/route.ts'
 import { doorClosed } from '../../../http/server/router.ts'
 import { problemShapeWith } from '../answer/answer-failure.ts'
 

@@ -1,11 +1,10 @@
 // Descriptions for routes that take a RunAgentInput or answer with AG-UI events.
 
-import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas'
+import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
-import type { BodyDescription, ResponseDescription } from '../../../http/route-description.ts'
+import type { BodyDescription, ResponseDescription } from '../../../http/route.ts'
+import { AgUiEventSchema } from './event-schema.ts'
 import { PROTOBUF_TYPE } from './open-event-stream.ts'
-
-const AgUiEventSchema = EventSchema.meta({ id: 'AgUiEvent' })
 
 export const runInputBody: BodyDescription = {
   schema: RunAgentInputSchema.meta({ id: 'RunAgentInput' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type InputProblem, MAX_PROBLEMS } from '../../../domain/errors.ts'
+import { type InputProblem, MAX_PROBLEMS, ServerError } from '../../../domain/errors.ts'
 import { LONG_CHARS, LongText } from '../../../http/body/long-text.ts'
 
 export type Validated<T> = { success: true; data: T } | { success: false; issues: z.core.$ZodIssue[] }
@@ -26,6 +26,13 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): Validated<T> 
     success: false,
     issues: issues.slice(0, MAX_PROBLEMS).map((issue) => z.core.util.finalizeIssue(issue, WHOLE, config)),
   }
+}
+
+/** The body of a request. Throws `invalid_request` with this message, and with what is wrong where. */
+export function validBody<T>(schema: z.ZodType<T>, body: unknown, refusal: string): T {
+  const parsed = validate(schema, body)
+  if (parsed.success) return parsed.data
+  throw new ServerError('invalid_request', refusal, { problems: inputProblems(parsed.issues, body) })
 }
 
 function run<T>(schema: z.ZodType<T>, value: unknown, context: Context): z.core.ParsePayload<T> {
