@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { shownPath } from '../../domain/lookalike.ts'
 import type { ChangeSummary } from '../../domain/records/record.ts'
+import { hidesCharacters } from '../../domain/visible-text.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { createServerPlaces, protectedChange } from '../workspace/protected-path.ts'
 import {
@@ -16,7 +17,6 @@ import {
 } from '../workspace/read-workspace-file.ts'
 import { applyPatch, isPatch, readPatch } from './apply-patch.ts'
 import { BYTE_ORDER_MARK, decodeFile, encodeFile, type FileText } from './file-text.ts'
-import { linesHideText } from './hidden-text.ts'
 import { linesOf, type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
 /** What is written, and what an approval is bound to. */
@@ -208,3 +208,12 @@ function endingsOf(text: string): 'LF' | 'CRLF' | 'LF and CRLF mixed' | null {
   if (lines.length === 0) return null
   return crlf === 0 ? 'LF' : crlf === lines.length ? 'CRLF' : 'LF and CRLF mixed'
 }
+
+/** Code is indented, so only what no editor shows at once counts as padding. */
+const PADDING = / {200}|\t{60}/
+/** A carriage return inside a line: a terminal then writes over what came before it. */
+const OVERWRITE = /\r(?!\n?$)/
+
+/** Whether added lines hide something: characters that fonts do not draw, overwritten text, or text moved out of sight by spaces. */
+const linesHideText = (lines: readonly string[]): boolean =>
+  lines.some((line) => PADDING.test(line) || OVERWRITE.test(line)) || hidesCharacters(lines)

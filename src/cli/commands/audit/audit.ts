@@ -1,12 +1,16 @@
+import { resolve } from 'node:path'
+import type { Writable } from 'node:stream'
 import { Command } from 'commander'
+import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { storePlace, withStoredIn } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
-import { archivedTrail } from './archived-trail.ts'
-import { exportAudit } from './export.ts'
+import { endLine } from '../sessions/archive-lines.ts'
+import { auditLines, write, writeNewFile } from '../sessions/export.ts'
+import { archiveHeader } from '../sessions/session-archive.ts'
 import { listAudit } from './list.ts'
-import { storedTrail, verifyAudit } from './verify.ts'
+import { archivedTrail, storedTrail, verifyAudit } from './verify.ts'
 
 interface Shared {
   store?: string
@@ -86,4 +90,20 @@ pass it to --expect or --contains the next time.`,
       settle(await verifyAudit(archivedTrail(file, io), options, io))
     })
   return command
+}
+
+/** Writes the trail in the format of `sessions export`, without the sessions. */
+async function exportAudit(
+  stored: Pick<ReadOnlyStore, 'read'>,
+  { output }: { output?: string },
+  io: Io,
+): Promise<number> {
+  async function fill(into: Writable): Promise<void> {
+    await write(into, `${archiveHeader(io.clock.now())}\n`)
+    for await (const line of auditLines(stored)) await write(into, `${line}\n`)
+    await write(into, `${endLine(0)}\n`)
+  }
+  if (output === undefined) await fill(io.stdout)
+  else await writeNewFile(resolve(io.cwd, output), output, io, fill)
+  return exitCodes.ok.code
 }

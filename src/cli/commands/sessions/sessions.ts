@@ -1,8 +1,11 @@
 import { Command } from 'commander'
+import { secondsOf } from '../../../config/source/duration.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { Store } from '../../../store/store.ts'
+import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type StorePlace, shownPlace, storePlace, withStoredIn, withStoreIn } from '../../store-place.ts'
@@ -10,8 +13,7 @@ import type { Io, Settle } from '../../terminal/io.ts'
 import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
-import { listSessions } from './list.ts'
-import { cutoff, listPurgeable, purgeSessions } from './purge.ts'
+import { eachSession, listSessions, sessionTable } from './list.ts'
 
 interface Shared {
   store?: string
@@ -137,3 +139,49 @@ async function withStoppedServer(
     ])
   }
 }
+
+/** Few enough to keep a transaction short. */
+const BATCH = 200
+
+/** Sessions that were last used before this time are old. */
+function cutoff(age: string, now: number): number {
+  const seconds = secondsOf(age)
+  if (Number.isNaN(seconds) || seconds <= 0) {
+    throw new CliError(exitCodes.usage.code, `--older-than ${JSON.stringify(age)} is not an age.`, [
+      'Write 12h or 30d, for example.',
+    ])
+  }
+  return now - seconds * 1000
+}
+
+/** Lists what a purge would remove: of all users, also the sessions that lists hide. */
+async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number, io: Io): Promise<number> {
+  const going: SessionRecord[] = []
+  await stored.read(async (store) => {
+    for await (const session of eachSession(store, { unlisted: true })) {
+      if (session.lastActivity < before && (await store.runs.open(session.id)).length === 0) going.push(session)
+    }
+  })
+  if (going.length > 0) io.stdout.write(sessionTable(going, {}))
+  io.stderr.write(`${sessions(going.length)} would be removed.\n`)
+  return exitCodes.ok.code
+}
+
+async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: Io): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const now = io.clock.now()
+    const { results, synced } = await store.commit([
+      { type: 'purge_sessions', before, unlistedBefore: before, unsentBefore: before, now, limit: BATCH },
+    ])
+    await synced
+    const [result] = results
+    if (result === undefined || !result.ok) throw result?.error ?? new Error('the store gave no result')
+    removed += result.count ?? 0
+    if ((result.count ?? 0) < BATCH) break
+  }
+  io.stderr.write(`Removed ${sessions(removed)}.\n`)
+  return exitCodes.ok.code
+}
+
+const sessions = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`
