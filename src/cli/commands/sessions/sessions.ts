@@ -8,17 +8,21 @@ import type { Store } from '../../../store/store.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { type StorePlace, shownPlace, storePlace, withStoredIn, withStoreIn } from '../../store-place.ts'
+import {
+  dataDirFlag,
+  type StoreFlags,
+  type StorePlace,
+  shownPlace,
+  storeFlag,
+  storePlace,
+  withStoredIn,
+  withStoreIn,
+} from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
 import { eachSession, listSessions, sessionTable } from './list.ts'
-
-interface Shared {
-  store?: string
-  dataDir?: string
-}
 
 interface ListOptions {
   owner?: string
@@ -51,18 +55,15 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option(
-        '--data-dir <folder>',
-        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
-      )
-      .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
+      .option(...dataDirFlag)
+      .option(...storeFlag)
   const OWNER = ['--owner <name>', 'only sessions of this user, as named by a token (default: of all users)'] as const
 
   add('list', 'Lists sessions, the most recently used first.')
     .option(...OWNER)
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async (options: Shared & ListOptions) => {
+    .action(async (options: StoreFlags & ListOptions) => {
       const { owner, limit, json } = options
       const choice = { limit, ...(owner === undefined ? {} : { owner }), ...(json === undefined ? {} : { json }) }
       settle(await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, choice, io)))
@@ -73,7 +74,7 @@ Examples:
     .option(...OWNER)
     .option('--all', 'everything: also grants, allowed policies, tasks, usage and the audit trail')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
-    .action(async (sessions: string[], options: Shared & { owner?: string; output?: string; all?: boolean }) =>
+    .action(async (sessions: string[], options: StoreFlags & { owner?: string; output?: string; all?: boolean }) =>
       settle(
         await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
           exportSessions({ stored, blobs }, sessions, options, io),
@@ -87,7 +88,7 @@ Examples:
   )
     .argument('<file>', 'the file, or - for standard input')
     .option('--all', 'also the grants, allowed policies, tasks, usage and audit trail of an export with --all')
-    .action(async (file: string, options: Shared & { all?: boolean }) =>
+    .action(async (file: string, options: StoreFlags & { all?: boolean }) =>
       settle(
         await withStoppedServer(await storePlace(options, io), { create: true, advice: [] }, io, (store, blobs) =>
           importSessions({ store, blobs, newId: createIds(io.clock.now).uuid }, file, options, io),
@@ -97,7 +98,7 @@ Examples:
 
   add('compare', 'Compares what export wrote with the store, and says what is missing or different. Changes nothing.')
     .argument('<file>', 'the file, or - for standard input')
-    .action(async (file: string, options: Shared) =>
+    .action(async (file: string, options: StoreFlags) =>
       settle(
         await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
           compareSessions({ stored, blobs }, file, io),
@@ -108,7 +109,7 @@ Examples:
   add('delete', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(async ({ olderThan, dryRun, ...options }: Shared & PurgeOptions) => {
+    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & PurgeOptions) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
       const before = cutoff(olderThan, io.clock.now())
       const place = await storePlace(options, io)
