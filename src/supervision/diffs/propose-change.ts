@@ -6,6 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { shownPath } from '../../domain/lookalike.ts'
 import type { ChangeSummary } from '../../domain/records/record.ts'
 import { hidesCharacters } from '../../domain/visible-text.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { createServerPlaces, protectedChange } from '../workspace/protected-path.ts'
 import {
@@ -217,3 +218,7 @@ const OVERWRITE = /\r(?!\n?$)/
 /** Whether added lines hide something: characters that fonts do not draw, overwritten text, or text moved out of sight by spaces. */
 const linesHideText = (lines: readonly string[]): boolean =>
   lines.some((line) => PADDING.test(line) || OVERWRITE.test(line)) || hidesCharacters(lines)
+
+/** What an approval of a diff is bound to: this file, from exactly these bytes to exactly those. */
+export const changeDigest = ({ path, kind, beforeHash, afterHash }: Omit<FileChange, 'after'>): string =>
+  sha256(canonicalJson(['file_change', path, kind, beforeHash, afterHash]))

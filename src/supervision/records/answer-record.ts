@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Approvals } from '../approvals/approvals.ts'
-import type { Prompts } from '../prompts/prompts.ts'
+import type { Prompts } from '../prompts/create-prompts.ts'
 import type { Stalls } from '../stalls/stalls.ts'
 import type { ActionName } from './record-view.ts'
 

@@ -8,9 +8,7 @@ import type { ProcessEnd, ProcessGroup, ProcessGroups } from '../../tools/proces
 import { markOf } from '../../tools/process/process-table.ts'
 import { findProgram, type ProgramSearch } from '../commands/find-program.ts'
 import { type ChildRecords, hostFolders, TERM_MS } from './child-records.ts'
-import { createLastWords } from './last-words.ts'
-import { readLines } from './output-lines.ts'
-import { createOutputRing, type OutputRing } from './output-ring.ts'
+import { createLastWords, createOutputRing, type OutputRing, readLines } from './host-output.ts'
 import { inSandbox, type Sandbox, writableIn } from './sandbox.ts'
 
 export interface HostRequest {
