@@ -21,7 +21,7 @@ import type { Sql, Statement } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
 import { createRowCache, type KeyRow } from './row-cache.ts'
-import { keyName } from './rows/key-rows.ts'
+import { keyName } from './rows/keyed-rows.ts'
 
 /** Others that want to count have to wait until the session that this one makes can be counted. */
 const lockCount: Statement = { name: 'lock_session_count', text: 'SELECT pg_advisory_xact_lock(1903518055)' }

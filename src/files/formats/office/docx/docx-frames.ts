@@ -6,7 +6,6 @@ import { markdownTable, type TextBlock } from '../../markdown.ts'
 import type { DocxNumbering } from './docx-numbering.ts'
 import { createDocxParagraph, type DocxParagraph, paragraphBlock } from './docx-paragraph.ts'
 import type { DocxStyles } from './docx-styles.ts'
-import type { TextBudget } from './text-budget.ts'
 
 export interface DocxFrames {
   /** The innermost frame if it is a paragraph. */
@@ -234,5 +233,32 @@ export function createDocxTable(): DocxTable {
     frame: () => frameOf(rows.length, width),
     markdown: () => (filled ? markdownTable(rows) : ''),
     lines: () => (filled ? rows.map((row) => row.join(' / ')).join('\n') : ''),
+  }
+}
+
+/** How much text a reader may keep of a file. Text beyond the limit is counted, but not kept. */
+export interface TextBudget {
+  /** Gives as much of the text as still fits. */
+  take(text: string): string
+  /** Counts characters that surround the text: the bars of a table, the target of a link. */
+  spend(characters: number): void
+  /** All characters that were counted so far. */
+  asked(): number
+}
+
+export function createTextBudget(characters: number): TextBudget {
+  let asked = 0
+
+  return {
+    take(text) {
+      const left = characters - asked
+      asked += text.length
+      if (text.length <= left) return text
+      return left > 0 ? text.slice(0, left) : ''
+    },
+    spend(more) {
+      asked += more
+    },
+    asked: () => asked,
   }
 }

@@ -6,12 +6,20 @@ import { type OfficePackage, openOfficePackage, type Relationship } from '../off
 import { readChart, readDiagram } from '../read-chart.ts'
 import { attribute } from '../xml-scanner.ts'
 import { docxElements } from './docx-elements.ts'
+import { createTextBudget } from './docx-frames.ts'
 import { createDocxMath } from './docx-math.ts'
-import { createDocxNotes, type NoteKind } from './docx-notes.ts'
 import { readDocxNumbering } from './docx-numbering.ts'
-import { createDocxScan, type DocxContext, type DocxPart, type DocxScan, show, showPlain } from './docx-scan.ts'
+import {
+  createDocxNotes,
+  createDocxScan,
+  type DocxContext,
+  type DocxPart,
+  type DocxScan,
+  type NoteKind,
+  show,
+  showPlain,
+} from './docx-scan.ts'
 import { readDocxStyles } from './docx-styles.ts'
-import { createTextBudget } from './text-budget.ts'
 
 /**
  * Gives one section with headings, nested and numbered lists, tables, links, bold and italic, formulas, the numbers behind charts,

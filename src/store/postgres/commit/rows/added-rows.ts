@@ -8,8 +8,7 @@ import { type PackedRow, packLines } from '../../../packing/packed-rows.ts'
 import type { Change } from '../../../rules/rows.ts'
 import { parseTie, TIE_RECORD } from '../../../tie-chains.ts'
 import type { Sql, Statement } from '../../sql.ts'
-import { insertRows } from '../batch.ts'
-import type { Sending } from '../sending.ts'
+import { insertRows, type Sending } from '../batch.ts'
 import { createList } from './collected-rows.ts'
 
 const insertEntries = insertRows('insert_entries', 'entries', {

@@ -4,8 +4,7 @@ import type { AnyRecord } from '../../../../domain/records/record.ts'
 import type { RunRecord } from '../../../../domain/run.ts'
 import { waitData } from '../../../packing/stored-fields.ts'
 import { isUnapplied } from '../../rows/wait-table.ts'
-import { columnsOf, insertRows, setAll, updateRows } from '../batch.ts'
-import type { Sending } from '../sending.ts'
+import { columnsOf, insertRows, type Sending, setAll, updateRows } from '../batch.ts'
 import { createRecords } from './collected-rows.ts'
 
 const runColumns = {
