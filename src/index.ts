@@ -12,12 +12,14 @@ export {
 export { type ErrorCode, errorCodes, ServerError } from './domain/errors.ts'
 export type { RunEvent } from './domain/event.ts'
 export type { Logger } from './domain/logger.ts'
-export { createEventLog } from './engine/middleware/event-log.ts'
 export type { Middleware, MiddlewareScope } from './engine/middleware/middleware.ts'
-export { createRateLimit } from './engine/middleware/rate-limit.ts'
-export { createRedaction } from './engine/middleware/redaction.ts'
-export { createRunMetadata } from './engine/middleware/run-metadata.ts'
-export { createToolFilter } from './engine/middleware/tool-filter.ts'
+export {
+  createEventLog,
+  createRateLimit,
+  createRedaction,
+  createRunMetadata,
+  createToolFilter,
+} from './engine/middleware/middleware.ts'
 export { type CodeTool, type CodeToolRules, codeTool } from './tools/function/code-tool.ts'
 export { defineTool } from './tools/function/define-tool.ts'
 export type { ReviewContext, ToolContext } from './tools/function/tool-context.ts'

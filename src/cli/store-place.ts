@@ -22,13 +22,27 @@ import { exitCodes } from './exit-codes.ts'
 import { chosenDataDir } from './running-server.ts'
 import type { Io } from './terminal/io.ts'
 
+export interface StoreFlags {
+  store?: string
+  dataDir?: string
+}
+
+export const dataDirFlag = [
+  '--data-dir <folder>',
+  'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
+] as const
+export const storeFlag = [
+  '--store <url>',
+  'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)',
+] as const
+
 export type StorePlace = { dataDir: string } | { url: string }
 
 /**
  * A flag counts more than the environment, so that one store can be named by each: the source and the target of a move. Then counts what
  * a server in this folder would read: `.env` and quarterdeck.yaml.
  */
-export async function storePlace(flags: { store?: string; dataDir?: string }, io: Io): Promise<StorePlace> {
+export async function storePlace(flags: StoreFlags, io: Io): Promise<StorePlace> {
   const named = flags.store ?? (flags.dataDir === undefined ? configuredStore(io) : undefined)
   if (named === undefined || named === 'sqlite') return { dataDir: await chosenDataDir(flags.dataDir, io) }
   if (!/^postgres(ql)?:\/\/\S+$/.test(named)) {

@@ -1,7 +1,6 @@
 // The events of a run: AG-UI events as @ag-ui/core 1.0 defines them. Only types; code that validates loads the schemas itself.
 
 import type { Event as AgUiEvent, EventType, TokenUsage } from '@ag-ui/core'
-import { detached } from './detached.ts'
 
 /** The protocol version we speak. RUN_STARTED carries it. */
 export const AG_UI_VERSION = '1.0'
@@ -65,3 +64,12 @@ export function plainTextEvent(text: string): RunEventOf<'TEXT_MESSAGE_CONTENT'>
   if (QUOTE_OR_ESCAPE.test(delta) || messageId.includes('\\') || !Number.isSafeInteger(timestamp)) return null
   return { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: detached(delta), timestamp }
 }
+
+/** V8 copies texts shorter than this. */
+const SHORT = 13
+
+/**
+ * A copy of a text, to keep. A slice of a string keeps the whole string alive in V8, so a kept token would hold everything that
+ * came in the same read. Adding a character in front makes V8 write a new string.
+ */
+export const detached = (text: string): string => (text.length < SHORT ? text : ` ${text}`.slice(1))

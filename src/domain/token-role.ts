@@ -1,4 +1,5 @@
 // What a token may be for, and what it may be limited to.
+import { ServerError } from './errors.ts'
 
 /** The roles of people. Settings and a first start make tokens only for these. */
 export const personRoles = ['user', 'operator'] as const
@@ -12,3 +13,9 @@ export type TokenRole = (typeof tokenRoles)[number]
  */
 export const scopes = ['read', 'talk', 'decide', 'manage'] as const
 export type Scope = (typeof scopes)[number]
+
+/** A token may be for one agent only. */
+export function refuseOtherAgent(onlyAgent: string | undefined, agent: string): void {
+  if (onlyAgent === undefined || onlyAgent === agent) return
+  throw new ServerError('forbidden', `The token you sent may only talk to the agent ${onlyAgent}.`)
+}

@@ -3,8 +3,7 @@ import type { TestCheck } from '../domain/test-case.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import type { Finding } from './case-result.ts'
-import { parseFencedJson } from './fenced-json.ts'
-import type { Judge } from './judge.ts'
+import { type Judge, parseFencedJson } from './judge.ts'
 
 /** What the checks of a case look at. */
 interface CheckedConversation {

@@ -2,7 +2,6 @@
 
 import { ServerError } from '../domain/errors.ts'
 import type { Model } from '../models/model.ts'
-import { parseFencedJson } from './fenced-json.ts'
 
 export interface Verdict {
   pass: boolean
@@ -74,4 +73,14 @@ function verdictIn(text: string): Verdict | null {
   if (typeof value !== 'object' || value === null || !('pass' in value) || !('reason' in value)) return null
   const { pass, reason } = value
   return typeof pass === 'boolean' && typeof reason === 'string' ? { pass, reason } : null
+}
+
+/** The JSON that a model wrote, bare or between code fences; null when the text is not JSON. */
+export function parseFencedJson(text: string): { json: unknown } | null {
+  const [, fenced] = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(text.trim()) ?? []
+  try {
+    return { json: JSON.parse(fenced ?? text) }
+  } catch {
+    return null
+  }
 }

@@ -7,10 +7,10 @@ import {
   type Host,
   type HostPlaces,
   type HostSetup,
+  mcpFile,
   NOTICE_LIMIT_SECONDS,
   SERVER_NAME,
 } from './host.ts'
-import { mcpFile } from './mcp-file.ts'
 
 const settingsFile = ({ home, env }: HostPlaces): string =>
   join(variable(env, 'CLAUDE_CONFIG_DIR') ?? join(home, '.claude'), 'settings.json')

@@ -7,10 +7,10 @@ import {
   type Host,
   type HostPlaces,
   type HostSetup,
+  mcpFile,
   NOTICE_LIMIT_SECONDS,
   SERVER_NAME,
 } from './host.ts'
-import { mcpFile } from './mcp-file.ts'
 
 const fileOf = ({ home, env }: HostPlaces, name: string): string =>
   join(variable(env, 'COPILOT_HOME') ?? join(home, '.copilot'), name)

@@ -1,6 +1,5 @@
 import { ServerError } from '../domain/errors.ts'
-import type { Launcher } from './host.ts'
-import { mcpFile } from './mcp-file.ts'
+import { type Launcher, mcpFile } from './host.ts'
 
 const MCP_CONFIG = '{mcp_config}'
 const PROMPT_FILE = '{prompt_file}'

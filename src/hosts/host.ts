@@ -150,3 +150,9 @@ export const HOST_LIMIT_SECONDS = HOOK_LIMIT_SECONDS + 60
 export const NOTICE_LIMIT_SECONDS = 10
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+
+/** The JSON file with MCP servers that most hosts take. */
+export function mcpFile({ mcpUrl, agentToken }: LaunchRequest, more: Readonly<Record<string, unknown>> = {}): string {
+  const entry = { type: 'http', url: mcpUrl, headers: bearer(agentToken), ...more }
+  return `${JSON.stringify({ mcpServers: { [SERVER_NAME]: entry } }, null, 2)}\n`
+}

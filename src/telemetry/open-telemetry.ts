@@ -23,8 +23,7 @@ import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
 import type { TelemetrySettings, TelemetrySignal } from '../domain/telemetry-settings.ts'
 import { type BatchQueue, createBatchQueue, type QueueCounts } from './batch-queue.ts'
 import { createRunIds, createSpans } from './create-spans.ts'
-import { hrTime, logRecord, type ReadableLogRecord } from './log-record.ts'
-import { metricData } from './metric-data.ts'
+import { hrTime, logRecord, metricData, type ReadableLogRecord } from './otlp-data.ts'
 
 export interface OpenTelemetry {
   telemetry: Telemetry

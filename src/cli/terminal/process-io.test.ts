@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CONFIG_DIR_VARIABLE } from '../../config/config-dir.ts'
 import { secretKeys } from '../../config/settings/resolve-settings.ts'
 import { settings } from '../../config/settings/settings.ts'
 import { credentialNames, credentialVariable } from '../../operators/credentials/credentials.ts'
 import { instantClock } from '../testing/test-io.ts'
-import { onceWithin, ownVariables } from './process-io.ts'
+import { onceWithin, openerFor, ownVariables } from './process-io.ts'
 
 test('our own variables are those of secret settings and of channels, and no name that others use', () => {
   const ofSettings = secretKeys.flatMap((key) => settings[key].env).filter((name) => name.startsWith('QUARTERDECK_'))
@@ -89,4 +89,19 @@ test('a signal that follows at once is the same one, a later one is another', ()
   }
 
   expect([after(0), after(3), after(499), after(500), after(1)]).toEqual([1, 1, 1, 2, 2])
+})
+
+describe('openerFor', () => {
+  test('knows the opener of each system, with the URL as one argument', () => {
+    const url = 'http://127.0.0.1:8000/#token=a&b;c'
+    expect(openerFor(url, 'linux')).toEqual({ program: 'xdg-open', args: [url] })
+    expect(openerFor(url, 'darwin')).toEqual({ program: 'open', args: [url] })
+    expect(openerFor(url, 'win32')).toEqual({ program: 'rundll32', args: ['url.dll,FileProtocolHandler', url] })
+  })
+
+  test('opens nothing but web pages', () => {
+    for (const url of ['file:///etc/passwd', 'javascript:alert(1)', '-h', '--version', 'ssh://host', '']) {
+      expect(openerFor(url, 'linux')).toBeNull()
+    }
+  })
 })

@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { credentialNames, credentialVariable } from '../../operators/credentials/credentials.ts'
@@ -5,9 +7,7 @@ import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { programName } from '../program-name.ts'
 import { reportError } from '../report-error.ts'
-import { onEnter } from './enter-key.ts'
 import type { Io } from './io.ts'
-import { openUrl } from './open-url.ts'
 import { terminalLine } from './terminal-text.ts'
 
 /**
@@ -124,4 +124,75 @@ export function onceWithin(ms: number, clock: Clock, listener: () => void): () =
     last = now
     if (!repeated) listener()
   }
+}
+
+/**
+ * Calls `press` when somebody presses Enter at the terminal. The returned function ends that. Only the job in the foreground reads: the
+ * system would stop one in the background (`serve &`, or Ctrl-Z and `bg`) as soon as it does. Nothing tells a job that runs that `fg` has
+ * brought it back, so it does not read again then.
+ */
+function onEnter(process: NodeJS.Process, press: () => void): () => void {
+  const { stdin } = process
+  if (stdin.isTTY !== true) return () => {}
+  const read = (chunk: Buffer | string): void => {
+    if (/[\r\n]/.test(String(chunk))) press()
+  }
+  // The terminal was closed. A signal says so too.
+  const ignore = (): void => {}
+  const follow = (): void => void (isInForeground(process) ? stdin.resume() : stdin.pause())
+  follow()
+  stdin.on('data', read).on('error', ignore)
+  if (process.platform !== 'win32') process.on('SIGCONT', follow)
+  return () => {
+    if (process.platform !== 'win32') process.off('SIGCONT', follow)
+    stdin.off('data', read).off('error', ignore).pause()
+  }
+}
+
+/** Whether our group of processes has the terminal. False if that is not known. */
+function isInForeground({ pid, platform }: NodeJS.Process): boolean {
+  if (platform === 'win32') return true
+  try {
+    const [group, owner] =
+      platform === 'linux'
+        ? readFileSync(`/proc/${pid}/stat`, 'utf8')
+            .replace(/^.*\) /s, '')
+            .split(' ')
+            .filter((_, at) => at === 2 || at === 5)
+        : execFileSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(pid)], { encoding: 'utf8' })
+            .trim()
+            .split(/\s+/)
+    return group !== undefined && group === owner
+  } catch {
+    return false
+  }
+}
+
+/** The program that opens a page. Never a shell: a URL must not become a command. */
+export function openerFor(url: string, platform: NodeJS.Platform): { program: string; args: string[] } | null {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch {
+    return null
+  }
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return null
+  switch (platform) {
+    case 'darwin':
+      return { program: 'open', args: [parsed.href] }
+    case 'win32':
+      return { program: 'rundll32', args: ['url.dll,FileProtocolHandler', parsed.href] }
+    default:
+      return { program: 'xdg-open', args: [parsed.href] }
+  }
+}
+
+/** False for a URL that is not for a browser. If the program is missing, nothing happens: the URL is on the screen anyway. */
+function openUrl(url: string, platform: NodeJS.Platform): boolean {
+  const opener = openerFor(url, platform)
+  if (opener === null) return false
+  const child = spawn(opener.program, opener.args, { stdio: 'ignore', detached: true })
+  child.on('error', () => {})
+  child.unref()
+  return true
 }

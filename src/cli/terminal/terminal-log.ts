@@ -3,7 +3,7 @@
 import { visibleProse } from '../../domain/visible-text.ts'
 import type { LogRecord } from '../../http/logging/logger.ts'
 import type { Style } from './style.ts'
-import { wrapText } from './wrap-text.ts'
+import { wrapText } from './terminal-text.ts'
 
 export interface TerminalLogOptions {
   style: Style

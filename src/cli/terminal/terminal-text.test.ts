@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { terminalLine, terminalText } from './terminal-text.ts'
+import { terminalLine, terminalText, wrapText } from './terminal-text.ts'
 
 describe('text for the terminal', () => {
   test('writes out control characters, and keeps tabs, line breaks and every script', () => {
@@ -22,4 +22,13 @@ describe('text for the terminal', () => {
     expect(terminalLine('  one\n two   three ', 20)).toBe('one two three')
     expect(terminalLine('👍👍👍👍', 3)).toBe('👍👍…')
   })
+})
+
+test('breaks text between words, and indents further lines', () => {
+  expect(wrapText('12:30  one two three four', 14, 7)).toBe('12:30  one two\n       three\n       four')
+  expect(wrapText('  short', 40, 2)).toBe('  short')
+})
+
+test('never breaks an address, however narrow the terminal', () => {
+  expect(wrapText('go → http://127.0.0.1:8000/approvals', 12, 2)).toBe('go →\n  http://127.0.0.1:8000/approvals')
 })

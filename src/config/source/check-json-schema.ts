@@ -8,7 +8,7 @@ import { describeValue } from '../../json/describe-value.ts'
 import { createSchemaBudget } from '../../json/schema/budget.ts'
 import { keywords } from '../../json/schema/read-keywords.ts'
 import { notRegex, readSchema } from '../../json/schema/read-schema.ts'
-import { isType } from '../../json/schema/schema-node.ts'
+import { isOfType, isType } from '../../json/schema/schema-node.ts'
 import type { Path } from './json-schema-node.ts'
 
 type Report = (path: Path, message: string) => void
@@ -108,19 +108,6 @@ export function regexProblem(source: string, flags: string): string | null {
 function fits(value: unknown, { type, enum: words }: Record<string, unknown>): boolean {
   if (Array.isArray(words) && typeof value !== 'object' && !words.includes(value)) return false
   if (type === undefined) return true
-  return [type].flat().some((one) => {
-    switch (one) {
-      case 'null':
-        return value === null
-      case 'array':
-        return Array.isArray(value)
-      case 'object':
-        return isRecord(value)
-      case 'integer':
-        return Number.isInteger(value)
-      // The reader reports a type that does not exist.
-      default:
-        return !isType(one) || typeof value === one
-    }
-  })
+  // The reader reports a type that does not exist.
+  return [type].flat().some((one) => !isType(one) || isOfType(value, one))
 }

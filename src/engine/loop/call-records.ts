@@ -8,7 +8,6 @@ import type { StoredMessage, ToolCall } from '../../domain/message.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
-import { boundedResult } from './bounded-result.ts'
 import type { RunnableCall } from './prepare-call.ts'
 
 /** What the model said in this step. It is committed together with the intents of the first calls. */
@@ -197,3 +196,14 @@ const stoppedRecord = (scope: RunScope, agent: AgentParts, prepared: RunnableCal
   kind: 'call_finished',
   details: { status: 'stopped', approval: prepared.before.asked?.id ?? prepared.approval?.id ?? null },
 })
+
+/**
+ * A tool's result as it is stored and as the model sees it. A longer one is cut and says so. `isCut`: the tool has cut it already.
+ * Half a character at the cut becomes U+FFFD, because models refuse every request with one in its history.
+ */
+export function boundedResult(content: string, limit: number, isCut = false): string {
+  const whole = content.slice(0, limit).toWellFormed()
+  if (isCut) return `${whole}\n[The result was cut here: ${limit} characters are shown, and there are more.]`
+  if (content.length <= limit) return whole
+  return `${whole}\n[The result was cut here: ${limit} of ${content.length} characters are shown.]`
+}

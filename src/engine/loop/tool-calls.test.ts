@@ -6,7 +6,7 @@ import type { ModelRequest } from '../../models/model.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import type { ToolVoice } from '../../tools/tool.ts'
-import { createToolFilter } from '../middleware/tool-filter.ts'
+import { createToolFilter } from '../middleware/middleware.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
 import { difference } from './shared-state.ts'
 

@@ -2,12 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/event.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
-import { createEventLog } from './event-log.ts'
-import { chain, type Middleware } from './middleware.ts'
-import { createRateLimit } from './rate-limit.ts'
-import { createRedaction } from './redaction.ts'
-import { createRunMetadata } from './run-metadata.ts'
-import { createToolFilter } from './tool-filter.ts'
+import {
+  chain,
+  createEventLog,
+  createRateLimit,
+  createRedaction,
+  createRunMetadata,
+  createToolFilter,
+  type Middleware,
+} from './middleware.ts'
 
 const scope = { sessionId: 's', runId: 'r', agent: 'a' }
 const text = (delta: string): RunEvent => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta })

@@ -1,4 +1,6 @@
+import type { Clock } from '../../domain/clock.ts'
 import type { RunEvent } from '../../domain/event.ts'
+import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/run.ts'
 
 /**
@@ -41,5 +43,73 @@ export function chain(middleware: readonly Middleware[]): Middleware | null {
       if (typeof current?.type !== 'string') throw new TypeError(NO_EVENT)
     }
     return current
+  }
+}
+
+/**
+ * Drops CUSTOM and ACTIVITY_SNAPSHOT events of a run beyond `perSecond`, for tools that report their progress too often. Other
+ * events are never dropped: an answer, a call or the state would be wrong with a piece missing.
+ */
+export function createRateLimit(perSecond: number, clock: Pick<Clock, 'mono'>): Middleware {
+  const runs = new Map<string, { second: number; count: number }>()
+  return (event, { runId }) => {
+    if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') runs.delete(runId)
+    if (event.type !== 'CUSTOM' && event.type !== 'ACTIVITY_SNAPSHOT') return event
+    const second = Math.floor(clock.mono() / 1000)
+    const current = runs.get(runId)
+    const count = current?.second === second ? current.count + 1 : 1
+    runs.set(runId, { second, count })
+    return count > perSecond ? null : event
+  }
+}
+
+/**
+ * Replaces what the patterns match in answers, reasoning, arguments and tool results. It does not find a match that is split
+ * over two deltas: use it for secrets that a tool prints or a model repeats whole, not for censorship.
+ */
+export function createRedaction(patterns: readonly RegExp[], replacement = '[redacted]'): Middleware {
+  // `replaceAll` needs the global flag.
+  const all = patterns.map((pattern) => (pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`)))
+  const redact = (text: string): string => all.reduce((out, pattern) => out.replaceAll(pattern, replacement), text)
+  const middleware: Middleware = (event) => {
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CONTENT':
+      case 'REASONING_MESSAGE_CONTENT':
+      case 'TOOL_CALL_ARGS':
+        return { ...event, delta: redact(event.delta) }
+      case 'TOOL_CALL_RESULT':
+        return typeof event.content === 'string' ? { ...event, content: redact(event.content) } : event
+      default:
+        return event
+    }
+  }
+  return Object.assign(middleware, { redact })
+}
+
+/** Adds fixed metadata to the first event of every run. */
+export function createRunMetadata(metadata: Record<string, unknown>): Middleware {
+  return (event) => (event.type === 'RUN_STARTED' ? { ...event, metadata: { ...event.metadata, ...metadata } } : event)
+}
+
+/** Lets the model call only the tools in `allow`, if given, and none in `deny`. */
+export function createToolFilter(rule: { allow?: readonly string[]; deny?: readonly string[] }): Middleware {
+  return (event) => {
+    if (event.type !== 'TOOL_CALL_START') return event
+    const allowed = rule.allow === undefined || rule.allow.includes(event.toolCallName)
+    return allowed && !rule.deny?.includes(event.toolCallName) ? event : null
+  }
+}
+
+/** Logs the type of every event at debug level. The event itself is `content`, which the log drops unless it was asked for. */
+export function createEventLog(logger: Logger): Middleware {
+  return (event, { sessionId, runId, correlationId }) => {
+    logger.debug('event', {
+      ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+      session_id: sessionId,
+      run_id: runId,
+      type: event.type,
+      content: event,
+    })
+    return event
   }
 }

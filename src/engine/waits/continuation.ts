@@ -5,7 +5,7 @@ import type { ClientCall } from '../../domain/records/record.ts'
 import type { NewMessage, RunInput, RunRecord } from '../../domain/run.ts'
 import type { AcceptRun } from '../../store/ports/runs.ts'
 import type { PreparedAnswer } from '../gate.ts'
-import { boundedResult } from '../loop/bounded-result.ts'
+import { boundedResult } from '../loop/call-records.ts'
 import type { AgentParts } from '../run/run-scope.ts'
 
 export interface Continuation {

@@ -1,7 +1,7 @@
 // A bound on what reading schemas may cost. Strangers send them, and the schemas of one request, one MCP server or one file share a
 // budget: a hundred schemas that are harmless one by one must not hold up or end the server together.
 
-import { broken } from './broken.ts'
+import { broken } from './problem.ts'
 
 /** Far above what people and generators write. Reading this much takes some tens of milliseconds. */
 export const MAX_CHARS = 1_000_000

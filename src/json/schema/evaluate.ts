@@ -5,7 +5,7 @@ import { canonicalJson } from '../digest.ts'
 import { checkNumber, checkText } from './check-scalar.ts'
 import { type Meter, weigh } from './meter.ts'
 import { cut, escapeKey, listed, MAX_PROBLEMS, type Problem, preview, sentence } from './problem.ts'
-import type { JsonType, SchemaNode } from './schema-node.ts'
+import { isOfType, type SchemaNode } from './schema-node.ts'
 
 // What these cost. A step of a pattern, or looking up a name, costs 1.
 const SCHEMA_WORK = 5
@@ -23,23 +23,6 @@ interface Seen {
 function canonical(value: unknown, meter: Meter): string {
   weigh(value, meter)
   return canonicalJson(value)
-}
-
-function isOfType(value: unknown, type: JsonType): boolean {
-  switch (type) {
-    case 'null':
-      return value === null
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isRecord(value)
-    case 'integer':
-      return Number.isInteger(value)
-    case 'string':
-    case 'number':
-    case 'boolean':
-      return typeof value === type
-  }
 }
 
 /** Says whether the value fits, and adds what does not fit to `problems`. */

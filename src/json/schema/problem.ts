@@ -1,5 +1,6 @@
 // Says what is wrong with a value, so that whoever wrote it can fix it.
 
+import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { JsonType } from './schema-node.ts'
 
@@ -38,3 +39,13 @@ export function preview(value: unknown): string {
   if (isRecord(value)) return 'an object'
   return typeof value === 'string' ? JSON.stringify(cut(value, 40)) : String(value)
 }
+
+/** For what is not a JSON Schema. `detail` is a sentence, or two with what to write instead; `pointer` is '' for the schema as a whole. */
+export const broken = (pointer: string, detail: string): ServerError =>
+  new ServerError(
+    'config_invalid',
+    `This JSON Schema cannot be used: ${pointer === '' ? '' : `${pointer}: `}${detail}`,
+    {
+      problems: [{ pointer, detail }],
+    },
+  )

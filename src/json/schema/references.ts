@@ -2,8 +2,7 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import { describeValue } from '../describe-value.ts'
-import { broken } from './broken.ts'
-import { escapePointer } from './problem.ts'
+import { broken, escapePointer } from './problem.ts'
 
 /** Strangers send schemas too. This is enough for any that a person or a generator wrote. The budget bounds how many there may be. */
 const MAX_DEPTH = 100

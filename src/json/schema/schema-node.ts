@@ -1,11 +1,29 @@
 // A JSON Schema as `read-schema.ts` prepares it and `evaluate.ts` uses it.
 
+import { isRecord } from '../../domain/is-record.ts'
 import type { LinearPattern } from './linear-pattern.ts'
 
 export const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
 export type JsonType = (typeof jsonTypes)[number]
 
 export const isType = (value: unknown): value is JsonType => jsonTypes.some((type) => type === value)
+
+export function isOfType(value: unknown, type: JsonType): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isRecord(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+  }
+}
 
 /** A keyword that the schema does not have is left out. */
 export interface SchemaNode {

@@ -1,4 +1,4 @@
-import { detached } from '../../domain/detached.ts'
+import { detached } from '../../domain/event.ts'
 import { isRecord } from '../../domain/is-record.ts'
 
 /**

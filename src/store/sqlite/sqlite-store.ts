@@ -4,8 +4,9 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
+import { OPEN_RECORD_OF_ANY_KIND } from '../packing/conditions.ts'
 import { needsSync, type Result } from '../ports/command.ts'
-import type { Store } from '../store.ts'
+import type { Store, StoreFigures } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { bytesOf, databaseDamaged, isDamage } from './disk/damage.ts'
@@ -18,8 +19,8 @@ import { createEntryWriter } from './entry-writer.ts'
 import { createLiveState, type LiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { cannotOpen, examineDatabase } from './read-only-store.ts'
-import { createFigures } from './rows/figures.ts'
 import { createReads } from './rows/reads.ts'
+import { OPEN } from './rows/rows.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 
 export interface SqliteOptions {
@@ -222,4 +223,39 @@ function makeDatabase(path: string, fatal: (error: Error) => void): void {
     db?.close()
   }
   renameSync(draft, path)
+}
+
+/** Each of these counts reads only what is open, by an index, however much is stored. */
+function createFigures(db: DatabaseSync): () => Omit<StoreFigures, 'walBytes'> {
+  const size = db.prepare('SELECT page_count AS pages, page_size FROM pragma_page_count, pragma_page_size')
+  // The condition is the one of the index `runs_open`.
+  const runs = db.prepare(`SELECT status, count(*) AS n FROM runs WHERE ${OPEN} GROUP BY status`)
+  const waits = db.prepare(
+    `SELECT kind, count(*) AS n, min(created_at) AS oldest FROM waits
+     WHERE ${OPEN_RECORD_OF_ANY_KIND} GROUP BY kind`,
+  )
+  // The health check writes one that never held.
+  const leases = db.prepare('SELECT until FROM leases WHERE until > 0')
+  const outbox = db.prepare('SELECT channel, sum(count) AS n FROM outbox GROUP BY channel')
+
+  return () => {
+    const { pages = 0, page_size = 0 } = size.get() ?? {}
+    const counts = new Map(runs.all().map(({ status, n }) => [String(status), Number(n)]))
+    const waiting = waits
+      .all()
+      .map(({ kind, n, oldest }) => ({ kind: String(kind), count: Number(n), oldestAt: Number(oldest) }))
+    return {
+      bytes: Number(pages) * Number(page_size),
+      waitingRuns: counts.get('waiting') ?? 0,
+      inbox: waiting.filter(({ kind }) => kind !== 'client_call').reduce((sum, { count }) => sum + count, 0),
+      runs: {
+        queued: counts.get('queued') ?? 0,
+        running: counts.get('running') ?? 0,
+        waiting: counts.get('waiting') ?? 0,
+      },
+      waits: Object.fromEntries(waiting.map(({ kind, ...figures }) => [kind, figures])),
+      leases: leases.all().map(({ until }) => Number(until)),
+      outbox: Object.fromEntries(outbox.all().map(({ channel, n }) => [String(channel), Number(n)])),
+    }
+  }
 }

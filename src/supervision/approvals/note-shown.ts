@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/decision.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
-import { createAuditOnce } from '../oversight/audit-once.ts'
+import { createAuditOnce } from '../oversight/audit-trail.ts'
 import { viaOf } from '../sessions/may-command.ts'
 import { visibleApproval } from './permission.ts'
 

@@ -6,7 +6,7 @@ import type { AnyRecord, Prompt, RecordOf, Standby } from '../../domain/records/
 import { visibleProse } from '../../domain/visible-text.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import type { Prompts } from '../prompts/prompts.ts'
+import type { Prompts } from '../prompts/create-prompts.ts'
 import { newRecord } from '../records/new-record.ts'
 import type { SessionNow, TakeStep } from '../sessions/take-step.ts'
 import type { AgentDesk } from './agent-desk.ts'

@@ -8,8 +8,7 @@ import { createTurns } from '../sessions/turns.ts'
 import { type ConfinedPath, confine, violation } from '../workspace/confine.ts'
 import { type OpenFolder, openFolder } from '../workspace/open-folder.ts'
 import { readFileIn, sha256OfBytes, type WorkspaceFile } from '../workspace/read-workspace-file.ts'
-import { changeDigest } from './change-digest.ts'
-import type { FileChange } from './propose-change.ts'
+import { changeDigest, type FileChange } from './propose-change.ts'
 
 export interface ApprovedChange extends FileChange {
   workspaceRoot: string

@@ -3,9 +3,8 @@ import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeWorkspace } from '../testing/workspace.ts'
-import { changeDigest } from './change-digest.ts'
 import { editedChange } from './edited-change.ts'
-import { type ProposedChange, proposeChange } from './propose-change.ts'
+import { changeDigest, type ProposedChange, proposeChange } from './propose-change.ts'
 import { shownDiff } from './show-change.ts'
 
 const sha = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { shownPath } from '../../domain/lookalike.ts'
 import type { ChangeSummary } from '../../domain/records/record.ts'
+import { hidesCharacters } from '../../domain/visible-text.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { createServerPlaces, protectedChange } from '../workspace/protected-path.ts'
 import {
@@ -16,7 +18,6 @@ import {
 } from '../workspace/read-workspace-file.ts'
 import { applyPatch, isPatch, readPatch } from './apply-patch.ts'
 import { BYTE_ORDER_MARK, decodeFile, encodeFile, type FileText } from './file-text.ts'
-import { linesHideText } from './hidden-text.ts'
 import { linesOf, type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
 /** What is written, and what an approval is bound to. */
@@ -208,3 +209,16 @@ function endingsOf(text: string): 'LF' | 'CRLF' | 'LF and CRLF mixed' | null {
   if (lines.length === 0) return null
   return crlf === 0 ? 'LF' : crlf === lines.length ? 'CRLF' : 'LF and CRLF mixed'
 }
+
+/** Code is indented, so only what no editor shows at once counts as padding. */
+const PADDING = / {200}|\t{60}/
+/** A carriage return inside a line: a terminal then writes over what came before it. */
+const OVERWRITE = /\r(?!\n?$)/
+
+/** Whether added lines hide something: characters that fonts do not draw, overwritten text, or text moved out of sight by spaces. */
+const linesHideText = (lines: readonly string[]): boolean =>
+  lines.some((line) => PADDING.test(line) || OVERWRITE.test(line)) || hidesCharacters(lines)
+
+/** What an approval of a diff is bound to: this file, from exactly these bytes to exactly those. */
+export const changeDigest = ({ path, kind, beforeHash, afterHash }: Omit<FileChange, 'after'>): string =>
+  sha256(canonicalJson(['file_change', path, kind, beforeHash, afterHash]))

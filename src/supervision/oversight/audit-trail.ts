@@ -1,12 +1,11 @@
 // The audit trail for operators: the newest entries first, by kind, person, session and time. Who reads it is put on record too.
 
-import type { AuditEntry } from '../../domain/audit.ts'
+import type { AuditEntry, AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { AuditReads } from '../../store/ports/audit.ts'
-import { createAuditOnce } from './audit-once.ts'
 
 export interface AuditQuery {
   kind?: string
@@ -121,4 +120,29 @@ function recordOf({ text }: AuditEntry): Record<string, unknown> {
     if (isRecord(value)) return value
   } catch {}
   return { details: { text } }
+}
+
+/** Resolves when the record is on disk. With a key that was written before it writes nothing. One that failed is written by the next call. */
+type AuditOnce = (key: string, record: AuditRecord) => Promise<void>
+
+/** Keys that are remembered. Who is forgotten, here or by a restart, is recorded once more. */
+const REMEMBERED = 10_000
+
+export function createAuditOnce(log: Pick<SessionLog, 'commit'>): AuditOnce {
+  /** Oldest first. */
+  const written = new Map<string, Promise<unknown>>()
+
+  return async (key, record) => {
+    let writing = written.get(key)
+    if (writing === undefined) {
+      writing = log.commit({ type: 'add_audit', audit: [record] }).catch((error: unknown) => {
+        written.delete(key)
+        throw error
+      })
+      written.set(key, writing)
+      const [oldest] = written.keys()
+      if (written.size > REMEMBERED && oldest !== undefined) written.delete(oldest)
+    }
+    await writing
+  }
 }

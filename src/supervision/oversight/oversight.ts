@@ -10,7 +10,7 @@ import type { SessionRecord } from '../../domain/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
-import { createAuditOnce } from './audit-once.ts'
+import { createAuditOnce } from './audit-trail.ts'
 
 /** Who looks, and whose sessions are their own. */
 export interface Viewer {

@@ -1,12 +1,18 @@
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Prompt, RecordOf, Standby, SupervisedRecord } from '../../domain/records/record.ts'
+import type {
+  AnyRecord,
+  Prompt,
+  PromptDecision,
+  RecordOf,
+  Standby,
+  SupervisedRecord,
+} from '../../domain/records/record.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
-import type { PromptAnswer, Prompts } from './prompts.ts'
 
 interface PromptsDeps {
   records: Records
@@ -135,3 +141,20 @@ const decisionOf = (
     ...more,
   },
 })
+
+/** What people answer to agents that asked what to do next. */
+export interface Prompts {
+  /** Throws `record_not_found`, `forbidden`, `invalid_request` (refine without a text), `record_decided`. */
+  decide(by: Caller, id: string, answer: PromptAnswer): Promise<Prompt>
+  /** Tells a waiting agent what to do. Throws as `decide`. */
+  resume(by: Caller, id: string, answer: { instruction: string | null }): Promise<Standby>
+  /** Ends a prompt or a wait whose time is over. */
+  expire(wait: AnyRecord): Promise<void>
+}
+
+interface PromptAnswer {
+  decision: PromptDecision
+  /** What to do instead, with `refine`. */
+  instruction?: string
+  reason?: string
+}

@@ -7,7 +7,7 @@ import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domai
 import type { ActionName } from '../../domain/records/record-kinds.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Approvals } from '../approvals/approvals.ts'
-import type { Prompts } from '../prompts/prompts.ts'
+import type { Prompts } from '../prompts/create-prompts.ts'
 import type { Stalls } from '../stalls/stalls.ts'
 
 export interface GivenAnswer {

@@ -8,7 +8,6 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Together } from '../together.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
-import { createAgentPresence } from './agent-presence.ts'
 import { createAttachAgent } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
 import { hasLastingConnection } from './connection-id.ts'
@@ -241,4 +240,38 @@ function overdue({ session, waiting, at }: SessionNow, goneMs: number): End | nu
   if (idle >= SILENT_MS) return { status: 'interrupted', reason: 'Nobody has heard from the agent for half an hour.' }
   const isGone = hasLastingConnection(session.supervision) && Math.min(goneMs, idle) >= GONE_MS
   return isGone ? { status: 'interrupted', reason: 'Its window has been gone for a minute.' } : null
+}
+
+/** Which sessions have an agent that is connected. */
+interface AgentPresence {
+  /** An agent of the session is connected here until the returned function is called. */
+  arrive(sessionId: string): () => void
+  /** Asks the other processes. The returned function says whether an agent of the session is connected, here or there. */
+  look(): Promise<(sessionId: string) => boolean>
+}
+
+const PRESENT = 'present sessions'
+
+function createAgentPresence(together: Pick<Together, 'board'> | undefined): AgentPresence {
+  /** How many connections of each session are open in this process. */
+  const here = new Map<string, number>()
+  together?.board.say(PRESENT, () => [...here.keys()])
+  return {
+    arrive(sessionId) {
+      here.set(sessionId, (here.get(sessionId) ?? 0) + 1)
+      let isHere = true
+      return () => {
+        if (!isHere) return
+        isHere = false
+        const left = (here.get(sessionId) ?? 1) - 1
+        if (left === 0) here.delete(sessionId)
+        else here.set(sessionId, left)
+      }
+    },
+    async look() {
+      const heard = (await together?.board.listen(PRESENT)) ?? []
+      const elsewhere = new Set(heard.flatMap(({ said }) => (Array.isArray(said) ? said : [])))
+      return (sessionId) => here.has(sessionId) || elsewhere.has(sessionId)
+    },
+  }
 }

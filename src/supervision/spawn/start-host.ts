@@ -8,10 +8,7 @@ import type { ProcessEnd, ProcessGroup, ProcessGroups } from '../../tools/proces
 import { markOf } from '../../tools/process/process-table.ts'
 import { findProgram, type ProgramSearch } from '../commands/find-program.ts'
 import { type ChildRecords, hostFolders, TERM_MS } from './child-records.ts'
-import { createLastWords } from './last-words.ts'
-import { readLines } from './output-lines.ts'
-import { createOutputRing, type OutputRing } from './output-ring.ts'
-import { respawnDelay, respawnPrompt } from './respawn.ts'
+import { createLastWords, createOutputRing, type OutputRing, readLines } from './host-output.ts'
 import { inSandbox, type Sandbox, writableIn } from './sandbox.ts'
 
 export interface HostRequest {
@@ -246,3 +243,19 @@ export function resolveHost(hostCli: string | null, search: ProgramSearch): Pick
   if (program === null) throw new ServerError('config_invalid', `host_cli: ${problem}`)
   return { launcher: launcherFor(hostCli), program }
 }
+
+const MAX_RESPAWNS = 3
+const DELAYS_MS = [1_000, 5_000, 25_000]
+
+/**
+ * How long to wait before a host is started again, or null if it is not: it ended by itself without an error, it could not be started at
+ * all, or it has crashed too often. A host that was told to end is not asked about here.
+ */
+function respawnDelay(end: ProcessEnd, respawns: number): number | null {
+  const hasCrashed = end.kind === 'signal' || (end.kind === 'exit' && end.code !== 0)
+  return hasCrashed && respawns < MAX_RESPAWNS ? (DELAYS_MS[respawns] ?? null) : null
+}
+
+/** What an agent is told when it starts again. It remembers nothing of the time before. */
+const respawnPrompt = (prompt: string): string =>
+  `You worked on the task below and were interrupted. Call recover_state first and go on from there; do not repeat what is done.\n\n${prompt}`

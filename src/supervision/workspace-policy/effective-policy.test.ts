@@ -2,8 +2,13 @@ import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/tier.ts'
-import { comparePolicies } from './compare-policies.ts'
-import { type EffectivePolicy, effectivePolicy, judgeEffective, reportingOf } from './effective-policy.ts'
+import {
+  comparePolicies,
+  type EffectivePolicy,
+  effectivePolicy,
+  judgeEffective,
+  reportingOf,
+} from './effective-policy.ts'
 import type { FoundPolicy } from './find-policy.ts'
 import { judgeRequest } from './judge-request.ts'
 import { flatText, limits, nestedText, policies, requests } from './testing/policies.ts'

@@ -5,9 +5,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
 import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
 import { type ImportedModule, importModule } from './import-module.ts'
-import { toolConfigError } from './tool-config-error.ts'
 
 export interface LoadModuleDeps {
   clock: Clock
@@ -97,4 +97,18 @@ function lineIn(file: string, stack: string): number | null {
     if (line?.[1] !== undefined) return Number(line[1])
   }
   return null
+}
+
+/** `/srv/tools.ts:12 tool get_weather: …` */
+export function toolConfigError(
+  settings: FunctionToolSettings,
+  message: string,
+  place: { line?: number | null; cause?: unknown } = {},
+): ServerError {
+  const { line = null, cause } = place
+  const where = line === null ? settings.file : `${settings.file}:${line}`
+  return new ServerError('config_invalid', `${where} tool ${settings.name}: ${message}`, {
+    details: { file: settings.file, line, tool: settings.name },
+    cause,
+  })
 }

@@ -1,17 +1,16 @@
+import { resolve } from 'node:path'
+import type { Writable } from 'node:stream'
 import { Command } from 'commander'
+import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { storePlace, withStoredIn } from '../../store-place.ts'
+import { dataDirFlag, type StoreFlags, storeFlag, storePlace, withStoredIn } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
-import { archivedTrail } from './archived-trail.ts'
-import { exportAudit } from './export.ts'
+import { endLine } from '../sessions/archive-lines.ts'
+import { auditLines, write, writeNewFile } from '../sessions/export.ts'
+import { archiveHeader } from '../sessions/session-archive.ts'
 import { listAudit } from './list.ts'
-import { storedTrail, verifyAudit } from './verify.ts'
-
-interface Shared {
-  store?: string
-  dataDir?: string
-}
+import { archivedTrail, storedTrail, verifyAudit } from './verify.ts'
 
 export function createAuditCommand(io: Io, settle: Settle): Command {
   const command = new Command('audit')
@@ -33,16 +32,13 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option(
-        '--data-dir <folder>',
-        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
-      )
-      .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
+      .option(...dataDirFlag)
+      .option(...storeFlag)
 
   add('list', 'Lists the newest entries, oldest first.')
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async (options: Shared & { limit: string; json?: boolean }) =>
+    .action(async (options: StoreFlags & { limit: string; json?: boolean }) =>
       settle(
         await withStoredIn(await storePlace(options, io), io, (stored) =>
           stored.read((store) => listAudit(store.audit, options, io)),
@@ -52,7 +48,7 @@ Examples:
 
   add('export', 'Writes all chains of the trail as JSON Lines, so that they can be verified elsewhere.')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
-    .action(async (options: Shared & { output?: string }) =>
+    .action(async (options: StoreFlags & { output?: string }) =>
       settle(await withStoredIn(await storePlace(options, io), io, (stored) => exportAudit(stored, options, io))),
     )
 
@@ -72,7 +68,7 @@ Examples:
 A chain alone cannot show that its end was cut off. Keep the head or the last tie that verify prints in another place, and
 pass it to --expect or --contains the next time.`,
     )
-    .action(async ({ file, ...options }: Shared & { expect?: string; contains?: string; file?: string }) => {
+    .action(async ({ file, ...options }: StoreFlags & { expect?: string; contains?: string; file?: string }) => {
       if (file === undefined) {
         const place = await storePlace(options, io)
         settle(
@@ -86,4 +82,20 @@ pass it to --expect or --contains the next time.`,
       settle(await verifyAudit(archivedTrail(file, io), options, io))
     })
   return command
+}
+
+/** Writes the trail in the format of `sessions export`, without the sessions. */
+async function exportAudit(
+  stored: Pick<ReadOnlyStore, 'read'>,
+  { output }: { output?: string },
+  io: Io,
+): Promise<number> {
+  async function fill(into: Writable): Promise<void> {
+    await write(into, `${archiveHeader(io.clock.now())}\n`)
+    for await (const line of auditLines(stored)) await write(into, `${line}\n`)
+    await write(into, `${endLine(0)}\n`)
+  }
+  if (output === undefined) await fill(io.stdout)
+  else await writeNewFile(resolve(io.cwd, output), output, io, fill)
+  return exitCodes.ok.code
 }

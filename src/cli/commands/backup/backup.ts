@@ -5,7 +5,7 @@ import { databaseIn } from '../../../open-store.ts'
 import { CliError } from '../../cli-error.ts'
 import { noData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { storePlace } from '../../store-place.ts'
+import { dataDirFlag, storePlace } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 
 const NOT_IN_IT =
@@ -20,10 +20,7 @@ export const createBackupCommand = (io: Io, settle: Settle): Command =>
         `${NOT_IN_IT} For Postgres, use pg_dump.`,
     )
     .argument('<folder>', 'a new folder; only you can read it')
-    .option(
-      '--data-dir <folder>',
-      'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
-    )
+    .option(...dataDirFlag)
     .addHelpText(
       'after',
       `

@@ -4,8 +4,7 @@ import { checkWholeDatabase, databaseIn, lockDataDir } from '../../../open-store
 import type { Io } from '../../terminal/io.ts'
 import { createProgressLine } from '../../terminal/progress-line.ts'
 import { damagedBackup, readList } from './backup-list.ts'
-import { makeWhole } from './new-folder.ts'
-import { copyPrivately } from './private-copy.ts'
+import { copyPrivately, makeWhole } from './new-folder.ts'
 
 /** Puts a backup in the place of a data directory, after everything in it was checked. Returns how many files it has. */
 export async function restoreBackup(backup: string, dataDir: string, io: Io): Promise<number> {

@@ -7,8 +7,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../../terminal/progress-line.ts'
 import { type BackupList, listIn, listText } from './backup-list.ts'
-import { makeWhole } from './new-folder.ts'
-import { copyPrivately, hashOf } from './private-copy.ts'
+import { copyPrivately, hashOf, makeWhole } from './new-folder.ts'
 
 /** A server that deletes sessions all the time. */
 const MOST_COPIES = 5

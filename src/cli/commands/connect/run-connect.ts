@@ -30,11 +30,10 @@ import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
-import { changeConfigFile, type FileChange, readConfigFile, replaceFile } from './config-file.ts'
+import { changeConfigFile, type FileChange, readConfigFile, replaceFile, showChanges } from './config-file.ts'
 import { isForAll, ourPart, withOurs, withoutOurs } from './edit-config.ts'
 import { editJson } from './edit-json.ts'
 import { hookCommand, type OwnProgram } from './hook-command.ts'
-import { showChanges } from './show-changes.ts'
 
 export const connectTargets = [...hostNames, 'print']
 

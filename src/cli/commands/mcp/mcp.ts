@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { variable } from '../../../config/source/env-file.ts'
+import { type Clock, sleep } from '../../../domain/clock.ts'
 import { isLoopback } from '../../../domain/is-loopback.ts'
 import { readPrivateFile } from '../../../http/auth/config-folder/read-private-file.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
@@ -16,7 +17,6 @@ import { exitCodes } from '../../exit-codes.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { findServer, openLogFile, serverEnvironment } from './find-server.ts'
-import { keepPresent } from './keep-present.ts'
 
 interface McpOptions {
   workspace?: string
@@ -195,5 +195,50 @@ async function isReady(url: string): Promise<boolean> {
     return (await fetch(`${url}/ready`, { redirect: 'error', signal: AbortSignal.timeout(2_000) })).ok
   } catch {
     return false
+  }
+}
+
+interface PresenceOptions {
+  /** The server's `/mcp` with the name of this bridge, now: a server that is started again may have another port. */
+  url: () => string
+  headers: Readonly<Record<string, string>>
+  clock: Clock
+}
+
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 5_000
+const GOODBYE_MS = 1_000
+/** Trying again changes nothing: something else answers there, or the token is refused. */
+const GIVE_UP: readonly number[] = [400, 401, 403, 404, 405]
+
+/**
+ * A host of the modern era has no connection between two calls, so a server could not tell a window that is quiet from one that is gone.
+ * The bridge holds a request open as long as it lives. The returned function says goodbye. It waits a second at most: a server that is
+ * away finds out by itself.
+ */
+function keepPresent({ url, headers, clock }: PresenceOptions): () => Promise<void> {
+  const left = new AbortController()
+
+  async function stay(): Promise<void> {
+    for (let wait = FIRST_WAIT_MS; !left.signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+      try {
+        const accept = { ...headers, Accept: 'text/event-stream' }
+        const answer = await fetch(url(), { headers: accept, redirect: 'error', signal: left.signal })
+        if (answer.ok) wait = FIRST_WAIT_MS
+        await answer.body?.pipeTo(new WritableStream())
+        if (GIVE_UP.includes(answer.status)) return
+      } catch {
+        // The server is away, or this is the end.
+      }
+      await sleep(clock, wait, left.signal)
+    }
+  }
+
+  const staying = stay()
+  return async () => {
+    left.abort()
+    const signal = AbortSignal.timeout(GOODBYE_MS)
+    await fetch(url(), { method: 'DELETE', headers, redirect: 'error', signal }).catch(() => {})
+    await staying
   }
 }

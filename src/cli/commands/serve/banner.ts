@@ -4,7 +4,7 @@ import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/to
 import { doors } from '../../../doors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { wrapText } from '../../terminal/wrap-text.ts'
+import { wrapText } from '../../terminal/terminal-text.ts'
 import { toolCount } from '../../tool-count.ts'
 
 export interface BannerFacts {

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { Command } from 'commander'
+import { Command, Help, Option } from 'commander'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags, SettingKey } from '../../../config/settings/settings.ts'
 import { recordReading } from '../../../config/source/config-files.ts'
@@ -12,7 +12,6 @@ import { checkAgents } from '../../check-agents.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
 import { spelled } from '../../program-name.ts'
 import { addSettingFlags, settingFlagsOf, shortFlagTexts } from '../../setting-flags.ts'
-import { shortenHelp } from '../../short-help.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { TerminalLogOptions } from '../../terminal/terminal-log.ts'
@@ -22,8 +21,7 @@ import { isPortInUse, portInUse } from './port-in-use.ts'
 import { createServerLog } from './server-log.ts'
 import type { RunningApp, StartApp } from './start-app.ts'
 import { unlessStopped, untilStopped } from './stop.ts'
-import { type Started, watchAndRestart } from './watch.ts'
-import { watchTargets } from './watch-targets.ts'
+import { type Started, watchAndRestart, watchTargets } from './watch.ts'
 
 interface ServeRequest {
   files: readonly string[]
@@ -234,3 +232,32 @@ function watchNote(store: LoadedConfig['settings']['store']): string {
   const memory = store === ':memory:' ? ' The store is in memory: each restart begins without sessions.' : ''
   return `Watching the agents’ files; a change restarts the server.${memory}\n`
 }
+
+/**
+ * Makes `--help` fit on one screen: of the flags that have a heading, it shows only those of `texts`, in a line each and without the
+ * heading. A new flag `--help-all` prints them all.
+ */
+function shortenHelp(command: Command, texts: ReadonlyMap<string, string>): Command {
+  let isWhole = false
+  const createHelp = command.createHelp.bind(command)
+  command.createHelp = () => {
+    const help = createHelp()
+    // Only what is printed is shorter: commander looks for the flag that a typing mistake may mean among the visible ones.
+    help.formatHelp = (of, helper) => {
+      const options = isWhole ? helper.visibleOptions(of) : shortened(helper.visibleOptions(of), texts)
+      return Help.prototype.formatHelp.call(helper, of, Object.assign(helper, { visibleOptions: () => options }))
+    }
+    return help
+  }
+  return command.option('--help-all', 'print all flags, with their variables').on('option:help-all', () => {
+    isWhole = true
+    command.help()
+  })
+}
+
+const shortened = (options: Option[], texts: ReadonlyMap<string, string>): Option[] =>
+  options.flatMap((option) => {
+    if (option.helpGroupHeading === undefined) return [option]
+    const text = texts.get(option.long ?? '')
+    return text === undefined ? [] : [new Option(option.flags, text)]
+  })

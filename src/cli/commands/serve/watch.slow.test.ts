@@ -13,7 +13,7 @@ import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
 import { serve } from './serve.ts'
 import type { StartApp } from './start-app.ts'
-import { watchTargets } from './watch-targets.ts'
+import { watchTargets } from './watch.ts'
 
 const agent = (name: string, more = ''): string =>
   `name: ${name}\nmodel: { provider: demo }\ninstructions: Hi.\n${more}`

@@ -1,22 +1,28 @@
 import { Command } from 'commander'
+import { secondsOf } from '../../../config/source/duration.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
+import type { SessionRecord } from '../../../domain/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { Store } from '../../../store/store.ts'
+import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { type StorePlace, shownPlace, storePlace, withStoredIn, withStoreIn } from '../../store-place.ts'
+import {
+  dataDirFlag,
+  type StoreFlags,
+  type StorePlace,
+  shownPlace,
+  storeFlag,
+  storePlace,
+  withStoredIn,
+  withStoreIn,
+} from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
-import { listSessions } from './list.ts'
-import { cutoff, listPurgeable, purgeSessions } from './purge.ts'
-
-interface Shared {
-  store?: string
-  dataDir?: string
-}
+import { eachSession, listSessions, sessionTable } from './list.ts'
 
 interface ListOptions {
   owner?: string
@@ -49,18 +55,15 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option(
-        '--data-dir <folder>',
-        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
-      )
-      .option('--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)')
+      .option(...dataDirFlag)
+      .option(...storeFlag)
   const OWNER = ['--owner <name>', 'only sessions of this user, as named by a token (default: of all users)'] as const
 
   add('list', 'Lists sessions, the most recently used first.')
     .option(...OWNER)
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async (options: Shared & ListOptions) => {
+    .action(async (options: StoreFlags & ListOptions) => {
       const { owner, limit, json } = options
       const choice = { limit, ...(owner === undefined ? {} : { owner }), ...(json === undefined ? {} : { json }) }
       settle(await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, choice, io)))
@@ -71,7 +74,7 @@ Examples:
     .option(...OWNER)
     .option('--all', 'everything: also grants, allowed policies, tasks, usage and the audit trail')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
-    .action(async (sessions: string[], options: Shared & { owner?: string; output?: string; all?: boolean }) =>
+    .action(async (sessions: string[], options: StoreFlags & { owner?: string; output?: string; all?: boolean }) =>
       settle(
         await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
           exportSessions({ stored, blobs }, sessions, options, io),
@@ -85,7 +88,7 @@ Examples:
   )
     .argument('<file>', 'the file, or - for standard input')
     .option('--all', 'also the grants, allowed policies, tasks, usage and audit trail of an export with --all')
-    .action(async (file: string, options: Shared & { all?: boolean }) =>
+    .action(async (file: string, options: StoreFlags & { all?: boolean }) =>
       settle(
         await withStoppedServer(await storePlace(options, io), { create: true, advice: [] }, io, (store, blobs) =>
           importSessions({ store, blobs, newId: createIds(io.clock.now).uuid }, file, options, io),
@@ -95,7 +98,7 @@ Examples:
 
   add('compare', 'Compares what export wrote with the store, and says what is missing or different. Changes nothing.')
     .argument('<file>', 'the file, or - for standard input')
-    .action(async (file: string, options: Shared) =>
+    .action(async (file: string, options: StoreFlags) =>
       settle(
         await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
           compareSessions({ stored, blobs }, file, io),
@@ -106,7 +109,7 @@ Examples:
   add('delete', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(async ({ olderThan, dryRun, ...options }: Shared & PurgeOptions) => {
+    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & PurgeOptions) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
       const before = cutoff(olderThan, io.clock.now())
       const place = await storePlace(options, io)
@@ -137,3 +140,49 @@ async function withStoppedServer(
     ])
   }
 }
+
+/** Few enough to keep a transaction short. */
+const BATCH = 200
+
+/** Sessions that were last used before this time are old. */
+function cutoff(age: string, now: number): number {
+  const seconds = secondsOf(age)
+  if (Number.isNaN(seconds) || seconds <= 0) {
+    throw new CliError(exitCodes.usage.code, `--older-than ${JSON.stringify(age)} is not an age.`, [
+      'Write 12h or 30d, for example.',
+    ])
+  }
+  return now - seconds * 1000
+}
+
+/** Lists what a purge would remove: of all users, also the sessions that lists hide. */
+async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number, io: Io): Promise<number> {
+  const going: SessionRecord[] = []
+  await stored.read(async (store) => {
+    for await (const session of eachSession(store, { unlisted: true })) {
+      if (session.lastActivity < before && (await store.runs.open(session.id)).length === 0) going.push(session)
+    }
+  })
+  if (going.length > 0) io.stdout.write(sessionTable(going, {}))
+  io.stderr.write(`${sessions(going.length)} would be removed.\n`)
+  return exitCodes.ok.code
+}
+
+async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: Io): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const now = io.clock.now()
+    const { results, synced } = await store.commit([
+      { type: 'purge_sessions', before, unlistedBefore: before, unsentBefore: before, now, limit: BATCH },
+    ])
+    await synced
+    const [result] = results
+    if (result === undefined || !result.ok) throw result?.error ?? new Error('the store gave no result')
+    removed += result.count ?? 0
+    if ((result.count ?? 0) < BATCH) break
+  }
+  io.stderr.write(`Removed ${sessions(removed)}.\n`)
+  return exitCodes.ok.code
+}
+
+const sessions = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`

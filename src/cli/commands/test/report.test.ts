@@ -6,9 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { createTestProgress } from './progress.ts'
-import { jsonReport, junitReport, openTestReport } from './report.ts'
-import { testTable } from './table-report.ts'
+import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 const result = (given: Partial<CaseResult>): CaseResult => ({
   agent: 'crow',

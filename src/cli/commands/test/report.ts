@@ -3,7 +3,9 @@ import { dirname, resolve } from 'node:path'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import type { Io } from '../../terminal/io.ts'
+import type { Io, OutputStream } from '../../terminal/io.ts'
+import { type Style, styleFor } from '../../terminal/style.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
 
 interface TestReport {
   /** Called once. */
@@ -38,7 +40,7 @@ export async function openTestReport(file: string | undefined, io: Io): Promise<
 
 /** The results for programs. `docs/cli.md` explains the keys. */
 export function jsonReport(results: readonly CaseResult[], durationMs: number): string {
-  const count = (outcome: CaseResult['outcome']): number => results.filter((one) => one.outcome === outcome).length
+  const count = countIn(results)
   const report = {
     ok: count('passed') === results.length,
     passed: count('passed'),
@@ -81,6 +83,11 @@ export function junitReport(results: readonly CaseResult[], durationMs: number):
   return `${lines.join('\n')}\n`
 }
 
+const countIn =
+  (results: readonly CaseResult[]) =>
+  (outcome: CaseResult['outcome']): number =>
+    results.filter((one) => one.outcome === outcome).length
+
 function suite(agent: string, results: readonly CaseResult[]): string[] {
   const took = results.reduce((sum, { durationMs }) => sum + durationMs, 0)
   return [
@@ -109,7 +116,7 @@ function testCase({ agent, name, outcome, durationMs, findings, answer }: CaseRe
 }
 
 function counts(results: readonly CaseResult[]): string {
-  const count = (outcome: CaseResult['outcome']): number => results.filter((one) => one.outcome === outcome).length
+  const count = countIn(results)
   return `tests="${results.length}" failures="${count('failed')}" errors="${count('error')}" skipped="${count('stopped')}"`
 }
 
@@ -123,3 +130,127 @@ const escaped = (text: string): string =>
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '')
     .replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
+
+/** Enough to see what went wrong. `--json` has everything. */
+const MAX_CHARS = 500
+
+/** A table of all cases, then the failures, then how many passed. */
+export function testTable(
+  results: readonly CaseResult[],
+  durationMs: number,
+  stream: OutputStream,
+  env: Io['env'],
+): string {
+  const style = styleFor(stream, env)
+  const wrong = results.filter(({ findings }) => findings.length > 0)
+  return [
+    rowsOf(results, style),
+    ...wrong.map((result) => detail(result, style)),
+    summary(results, durationMs, style),
+  ].join('\n')
+}
+
+function rowsOf(results: readonly CaseResult[], style: Style): string {
+  const several = new Set(results.map(({ agent }) => agent)).size > 1
+  const agentOf = (agent: string): string[] => (several ? [agent] : [])
+  const rows = results.map((result) => [
+    ...agentOf(result.agent),
+    terminalLine(result.name, 60),
+    result.outcome,
+    shortSeconds(result.durationMs),
+    (result.tokens.input + result.tokens.output).toLocaleString('en'),
+  ])
+  const head = [...agentOf('AGENT'), 'CASE', 'RESULT', 'TIME', 'TOKENS']
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: readonly string[]): string[] =>
+    cells.map((cell, column) =>
+      column >= cells.length - 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+    )
+  const lines = rows.map((row, index) => {
+    const cells = line(row)
+    const place = cells.length - 3
+    // Coloured after padding, because colour codes have no width.
+    cells[place] = colourOf(results[index]?.outcome, style)(cells[place] ?? '')
+    return cells.join('  ')
+  })
+  return `${[line(head).join('  '), ...lines].join('\n')}\n`
+}
+
+function detail({ agent, name, findings }: CaseResult, style: Style): string {
+  const lines = findings.flatMap(({ check, expected, found }) => [
+    `  ${style.bold(check)}`,
+    `    expected  ${terminalLine(expected, MAX_CHARS)}`,
+    `    found     ${terminalLine(found, MAX_CHARS)}`,
+  ])
+  return `${[style.red(`${agent}: ${terminalLine(name, 60)}`), ...lines].join('\n')}\n`
+}
+
+function summary(results: readonly CaseResult[], durationMs: number, style: Style): string {
+  const count = countIn(results)
+  const passed = count('passed')
+  const parts = [
+    `${passed} of ${results.length} ${results.length === 1 ? 'test case' : 'test cases'} passed`,
+    ...(['failed', 'error', 'stopped'] as const).flatMap((outcome) =>
+      count(outcome) === 0 ? [] : [`${count(outcome)} ${words[outcome]}`],
+    ),
+  ]
+  const text = `${parts.join(', ')} (${shortSeconds(durationMs)})`
+  return `${passed === results.length ? style.green(text) : style.red(text)}\n`
+}
+
+const words = { failed: 'failed', error: 'could not be finished', stopped: 'stopped' }
+
+function colourOf(outcome: CaseResult['outcome'] | undefined, style: Style): (text: string) => string {
+  if (outcome === 'passed') return style.green
+  return outcome === 'stopped' ? style.yellow : style.red
+}
+
+const shortSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+interface TestProgress {
+  begin(name: string): void
+  result(result: CaseResult): void
+  /** Removes the bar from the screen, for good. */
+  clear(): void
+}
+
+const BAR_WIDTH = 20
+const CLEAR_LINE = '\r\x1b[2K'
+
+/** A progress bar. Not in a pipe, a dumb terminal or CI, where it would fill the log. */
+export function createTestProgress(total: number, { stderr, env }: Pick<Io, 'stderr' | 'env'>): TestProgress {
+  if (stderr.isTTY !== true || env.TERM === 'dumb' || env.CI) return { begin() {}, result() {}, clear() {} }
+  const style = styleFor(stderr, env)
+  let done = 0
+  let wrong = 0
+  let latest = ''
+  let cleared = false
+
+  function draw(): void {
+    if (cleared) return
+    const full = Math.round((done / total) * BAR_WIDTH)
+    const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)}`
+    const count = ` ${done}/${total}`
+    const failures = wrong === 0 ? '' : `  ${wrong} failed`
+    // A wrapped line could not be drawn over.
+    const room = (stderr.columns || 80) - BAR_WIDTH - count.length - failures.length - 3
+    stderr.write(
+      `${CLEAR_LINE}${bar}${count}${style.red(failures)}  ${style.dim(terminalLine(latest, Math.max(room, 0)))}`,
+    )
+  }
+  return {
+    begin(name) {
+      latest = name
+      draw()
+    },
+    result({ outcome }) {
+      done += 1
+      if (outcome === 'failed' || outcome === 'error') wrong += 1
+      draw()
+    },
+    clear() {
+      if (!cleared) stderr.write(CLEAR_LINE)
+      cleared = true
+    },
+  }
+}

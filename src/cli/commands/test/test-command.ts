@@ -11,9 +11,7 @@ import { agentPaths, type LoadedConfig, loadConfig } from '../../load-config.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { createServerLog } from '../serve/server-log.ts'
-import { createTestProgress } from './progress.ts'
-import { jsonReport, junitReport, openTestReport } from './report.ts'
-import { testTable } from './table-report.ts'
+import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 interface TestOptions {
   filter?: string

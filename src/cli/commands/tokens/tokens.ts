@@ -6,6 +6,7 @@ import { type Scope, scopes, type TokenRole, tokenRoles } from '../../../domain/
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { dataDirFlag } from '../../store-place.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { localMinute, localTime, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
@@ -58,10 +59,7 @@ Examples:
     command
       .command(name)
       .description(summary)
-      .option(
-        '--data-dir <folder>',
-        'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
-      )
+      .option(...dataDirFlag)
       .option('--url <address>', 'the running server to ask (default: the server of this data directory, if it runs)')
 
   add('create', 'Creates a token and prints it, only this time.')

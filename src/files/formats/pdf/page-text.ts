@@ -1,5 +1,4 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs'
-import { composeAccents, type PlacedText } from './compose-accents.ts'
 
 interface Piece extends PlacedText {
   hasEOL: boolean
@@ -67,4 +66,76 @@ function sorted(pieces: readonly Piece[]): string {
 function isMeaningless(text: string): boolean {
   const unknown = text.match(/[\uE000-\uF8FF\uFFFD]/g)?.length ?? 0
   return unknown * 2 > text.replace(/\s/g, '').length
+}
+
+/** A piece of text on a page, in points. */
+interface PlacedText {
+  str: string
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** Accents that stand alone, and the combining character for each. */
+const combining = new Map([
+  ['`', '\u0300'],
+  ['ˋ', '\u0300'],
+  ['´', '\u0301'],
+  ['ˊ', '\u0301'],
+  ['^', '\u0302'],
+  ['ˆ', '\u0302'],
+  ['~', '\u0303'],
+  ['˜', '\u0303'],
+  ['¯', '\u0304'],
+  ['ˉ', '\u0304'],
+  ['˘', '\u0306'],
+  ['˙', '\u0307'],
+  ['¨', '\u0308'],
+  ['°', '\u030a'],
+  ['˚', '\u030a'],
+  ['˝', '\u030b'],
+  ['ˇ', '\u030c'],
+  ['¸', '\u0327'],
+  ['˛', '\u0328'],
+])
+
+/**
+ * TeX draws `ü` as two characters on top of each other, the accent and the letter, which reads as `f¨ur`. These are joined. The same
+ * characters side by side stay as they are: they are code, maths, or an apostrophe as in `geht´s`. `pieces` are in the order in which
+ * they were drawn.
+ */
+export function composeAccents<T extends PlacedText>(pieces: readonly T[]): T[] {
+  const composed: T[] = []
+  for (const piece of pieces) {
+    const before = composed.at(-1)
+    const joined = before !== undefined && isDrawnOver(before, piece) ? join(before.str, piece.str) : null
+    if (before === undefined || joined === null) composed.push(piece)
+    else composed.splice(-1, 1, { ...before, str: joined.before }, { ...piece, str: joined.after })
+  }
+  return composed
+}
+
+/** The second piece begins before the first ends, by more than kerning ever moves letters. */
+function isDrawnOver(before: PlacedText, { x, y }: PlacedText): boolean {
+  const back = before.x + before.width - x
+  return back > before.height * 0.15 && back < before.height * 1.2 && Math.abs(before.y - y) < before.height * 0.6
+}
+
+/** The accent comes first, but a cedilla may follow its letter. */
+function join(before: string, after: string): { before: string; after: string } | null {
+  const [last = '', first = ''] = [before.at(-1), after.at(0)]
+  const accentFirst = letterOf(first, last)
+  if (accentFirst !== null) return { before: before.slice(0, -1), after: accentFirst + after.slice(1) }
+  const letterFirst = letterOf(last, first)
+  return letterFirst === null ? null : { before: before.slice(0, -1) + letterFirst, after: after.slice(1) }
+}
+
+function letterOf(letter: string, accent: string): string | null {
+  const mark = combining.get(accent)
+  if (mark === undefined || !/^\p{L}$/u.test(letter)) return null
+  // TeX uses letters without a dot under an accent.
+  const plain = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter
+  const composed = (plain + mark).normalize('NFC')
+  return composed.length === 1 ? composed : null
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { AgentDefinition } from '../../../domain/agent.ts'
 import { createMask } from '../../../domain/mask.ts'
-import { refuseOtherAgent } from '../../../domain/only-agent.ts'
+import { refuseOtherAgent } from '../../../domain/token-role.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'

@@ -1,6 +1,6 @@
 // Many rows in one statement: a parameter for each column, which is an array with an element for each row.
 
-import type { Statement } from '../sql.ts'
+import type { Sql, Statement } from '../sql.ts'
 
 /** Types of the columns, in the order of the values. */
 export type Columns = Readonly<Record<string, 'text' | 'bigint' | 'boolean' | 'bytea'>>
@@ -35,4 +35,29 @@ export const setAll = (names: readonly string[]): string => names.map((one) => `
 export function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
   const width = rows[0]?.length ?? 0
   return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]))
+}
+
+/** The writes of one transaction. They are sent one after the other, and nobody waits for each answer. */
+export interface Sending {
+  send(statement: Statement, values: readonly unknown[]): void
+  /** Something that was sent already. */
+  run(sent: Promise<unknown>): void
+  /** Throws the first error of what was sent. Wait for a later answer first. */
+  check(): void
+}
+
+export function createSending(sql: Sql): Sending {
+  let failure: { error: unknown } | null = null
+  // What follows in a failed transaction fails too. The first error is the reason.
+  const run = (sent: Promise<unknown>): void =>
+    void sent.catch((error: unknown) => {
+      failure ??= { error }
+    })
+  return {
+    run,
+    send: (statement, values) => run(sql.rows(statement, values)),
+    check() {
+      if (failure !== null) throw failure.error
+    },
+  }
 }

@@ -7,11 +7,11 @@ import { decide } from '../../rules/decide.ts'
 import { decideLater } from '../../rules/rows.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Statement } from '../sql.ts'
-import { createAuditChain } from './audit-chain.ts'
+import { createSending } from './batch.ts'
 import { createHeads, type Head, isAwaited } from './heads.ts'
 import { createRowReader } from './row-reader.ts'
 import { createRowWriter } from './row-writer.ts'
-import { createSending } from './sending.ts'
+import { createAuditChain } from './rows/added-rows.ts'
 
 export interface DecisionGroup {
   connection: Connection

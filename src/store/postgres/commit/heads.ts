@@ -1,8 +1,7 @@
 // The heads of the sessions that a transaction has locked: the seq of the last entry, and the run that may write text.
 
 import type { RunRecord } from '../../../domain/run.ts'
-import { columnsOf, insertRows, updateRows } from './batch.ts'
-import type { Sending } from './sending.ts'
+import { columnsOf, insertRows, type Sending, updateRows } from './batch.ts'
 
 export interface Head {
   readonly session: string

@@ -11,7 +11,7 @@ import type { Sql, Statement } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { addNamed, createNamed, type Named } from './named.ts'
 import type { KeyRow, Pair, RowCache, SessionMarkRow } from './row-cache.ts'
-import { keyName } from './rows/key-rows.ts'
+import { keyName } from './rows/keyed-rows.ts'
 
 /** Locks in the order of the numbers, as every transaction does. */
 const lockNames: Statement = {

@@ -9,7 +9,7 @@ import { patched } from '../../rules/run-rules.ts'
 import { type MarkRow, toMark } from '../rows/message-table.ts'
 import { aliasId } from '../rows/route.ts'
 import type { Named } from './named.ts'
-import { keyName } from './rows/key-rows.ts'
+import { keyName } from './rows/keyed-rows.ts'
 
 export type KeyRow = [owner: string, key: string, digest: string, runId: string, expiresAt: number]
 export type SessionMarkRow = [session: string, ...MarkRow]

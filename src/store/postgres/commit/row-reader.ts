@@ -3,25 +3,25 @@
 import type { MessageRole } from '../../../domain/message.ts'
 import { type AnyRecord, isSupervised, isWaiting } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { SessionRecord, SessionStatus } from '../../../domain/session.ts'
 import type { Command } from '../../ports/command.ts'
-import type { Change, LaterRowReads } from '../../rules/rows.ts'
+import type { PurgeSessions } from '../../ports/sessions.ts'
+import type { Change, LaterRowReads, PurgedSession } from '../../rules/rows.ts'
 import { endOfChain } from '../rows/audit-table.ts'
 import { lastSeq } from '../rows/entry-table.ts'
 import { type FileRow, fileById, toFile } from '../rows/file-table.ts'
 import { type MarkRow, messageMarks, toMark } from '../rows/message-table.ts'
 import { createOutboxReads } from '../rows/outbox-table.ts'
 import { aliasId } from '../rows/route.ts'
-import { type RunRow, runById, runByWireId, toRun } from '../rows/run-table.ts'
+import { OPEN, type RunRow, runById, runByWireId, toRun } from '../rows/run-table.ts'
 import { type SessionRow, sessionByAlias, sessionById, toSession } from '../rows/session-table.ts'
 import { createInstructionReads } from '../rows/supervised-table.ts'
 import { toWait, type WaitRow, waitById } from '../rows/wait-table.ts'
 import type { Sql, Statement } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
-import { lockPurgeable } from './lock-purgeable.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
 import { createRowCache, type KeyRow } from './row-cache.ts'
-import { keyName } from './rows/key-rows.ts'
+import { keyName } from './rows/keyed-rows.ts'
 
 /** Others that want to count have to wait until the session that this one makes can be counted. */
 const lockCount: Statement = { name: 'lock_session_count', text: 'SELECT pg_advisory_xact_lock(1903518055)' }
@@ -257,4 +257,33 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     noteChange: cache.noteChange,
     prepare: (commands) => readAhead(commands, { connection, heads, lockedIds, cache }),
   }
+}
+
+/** `$1` agent or null, `$2` elsewhere, `$3` before, `$4` unlisted before. */
+const PURGEABLE = `($1::text IS NULL OR (agent = $1 AND supervised_status IS NULL)) AND (NOT $2::boolean OR supervised_status IS NOT NULL)
+  AND ((NOT unlisted AND greatest(last_activity, terminated_at) < $3) OR (unlisted AND supervised_status IS NULL AND last_activity < $4))
+  AND last_activity < greatest($3::bigint, $4::bigint)
+  AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.${OPEN})`
+/** Sessions that somebody else works on just now are left for the next time. */
+const lockDue: Statement = {
+  name: 'lock_purgeable',
+  text: `SELECT heads.session, head, ceiling, run, fence FROM heads JOIN (
+      SELECT id FROM sessions WHERE ${PURGEABLE} ORDER BY last_activity LIMIT $5) AS due ON due.id = heads.session
+    ORDER BY heads.session FOR UPDATE OF heads SKIP LOCKED`,
+}
+const stillDue: Statement = {
+  name: 'purgeable',
+  text: `SELECT id, owner, agent, status FROM sessions WHERE id = ANY($5::text[]) AND ${PURGEABLE} ORDER BY last_activity`,
+}
+
+/** Old sessions that a purge may remove. They are locked before anything is decided about them. */
+async function lockPurgeable(sql: Sql, heads: Heads, command: PurgeSessions): Promise<PurgedSession[]> {
+  const { before, unlistedBefore, limit, agent, elsewhere = false } = command
+  const conditions = [agent ?? null, elsewhere, before ?? 0, unlistedBefore]
+  const rows = await sql.rows<HeadRow>(lockDue, [...conditions, limit])
+  heads.add(rows)
+  const ids = rows.map(([session]) => session)
+  const found = await sql.rows<[string, string, string, SessionStatus]>(stillDue, [...conditions, ids])
+  return found.map(([id, owner, agentName, status]) => ({ id, owner, agent: agentName, status }))
 }

@@ -11,8 +11,7 @@ import { endOfChain } from '../rows/audit-table.ts'
 import { type Decided, decideGroup } from './decision-group.ts'
 import { SEQ_BLOCK } from './heads.ts'
 import { appendText, gatherText, readAnswer, type TextGroup, textResults, textValues } from './text-group.ts'
-import { createUnflushedText, type UnflushedText } from './unflushed-text.ts'
-import type { Hello } from './writer-connection.ts'
+import { createUnflushedText, type Hello, type UnflushedText } from './writer-connection.ts'
 
 export interface Transactions {
   /** The number of the last one that is known to be committed. */

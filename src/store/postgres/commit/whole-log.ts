@@ -6,7 +6,7 @@ import type { StoredEntry } from '../../ports/entry.ts'
 import { MOST_BYTES } from '../rows/bounded-rows.ts'
 import { type EntryRow, MOST_ROWS, rowsAfter, toEntries } from '../rows/entry-table.ts'
 import type { Sql, Statement } from '../sql.ts'
-import type { Sending } from './sending.ts'
+import type { Sending } from './batch.ts'
 
 interface WholeLogDeps {
   /** The connection of the transaction. */

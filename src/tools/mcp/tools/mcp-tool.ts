@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/client'
+import type { CallToolResult, ElicitRequest, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
-import type { ToolQuestion } from '../../../domain/question.ts'
+import type { GivenAnswer, ToolQuestion } from '../../../domain/question.ts'
 import { traceHeaders } from '../../../domain/telemetry.ts'
 import type { McpServerSettings, ToolRules } from '../../../domain/tool-settings.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
@@ -11,7 +11,7 @@ import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.
 import { mcpError, serversOwnError } from '../connection/mcp-failure.ts'
 import type { WithConnection } from '../connection/with-connection.ts'
 import { bounded, contentText } from './content-text.ts'
-import { afterAnswers, type InputParams, nextRound } from './input-rounds.ts'
+import { elicitResult, questionOf } from './elicitation.ts'
 import type { ListedTool } from './list-tools.ts'
 import { type ServerIdentity, shownCall } from './server-identity.ts'
 
@@ -163,3 +163,73 @@ export function toolRules(
 
 const hintedEffect = (tool: { readOnly: boolean; idempotent: boolean }): 'read' | 'idempotent' | undefined =>
   tool.readOnly ? 'read' : tool.idempotent ? 'idempotent' : undefined
+
+// A server of the protocol of 2026 does not ask during a call. It ends the call with the questions it has (`input_required`) and wants
+// the call again with the answers. So such a call is suspended like any other, and nothing is held. Each question is asked for
+// itself; its state says what else the server wants to know.
+
+/** What the server wants to know before the call can go on. */
+interface Round {
+  /** 1, 2, … The server may ask again after it has got its answers. */
+  number: number
+  /** The server's own, given back as it is. */
+  requestState?: string
+  questions: { key: string; message: string; schema: ToolQuestion['schema'] }[]
+}
+
+interface InputParams {
+  inputResponses?: Record<string, ElicitResult>
+  requestState?: string
+}
+
+const MAX_QUESTIONS = 10
+const MAX_STATE = 50_000
+
+/** What to do first with a call that was made before: ask the next question of its round, or send the answers. */
+function afterAnswers(answers: readonly GivenAnswer[]): { ask: ToolQuestion } | { send: InputParams } {
+  const last = answers.at(-1)
+  const round: Round | null = last?.state === undefined ? null : JSON.parse(last.state)
+  if (round === null) return { send: {} }
+  const given = answers.filter(({ state }) => state === last?.state)
+  const next = round.questions[given.length]
+  if (next !== undefined) return { ask: asked(round, next) }
+  const responses = given.map(({ answer }, i) => [round.questions[i]?.key ?? '', elicitResult(answer)] as const)
+  return {
+    send: {
+      inputResponses: Object.fromEntries(responses),
+      ...(round.requestState === undefined ? {} : { requestState: round.requestState }),
+    },
+  }
+}
+
+/** The server's questions. A sentence if nobody can be asked them. */
+function nextRound(
+  server: string,
+  { inputRequests = {}, requestState }: InputRequiredResult,
+  answers: readonly GivenAnswer[],
+): { ask: ToolQuestion } | { send: InputParams } | string {
+  const requests = Object.entries(inputRequests)
+  if (requests.length > MAX_QUESTIONS || (requestState ?? '').length > MAX_STATE)
+    return 'asks too much in the middle of the call.'
+  const questions: Round['questions'] = []
+  for (const [key, { method, params }] of requests) {
+    if (method !== 'elicitation/create')
+      return 'asks for something other than an answer of a person in the middle of the call, which is not supported.'
+    const question = questionOf(server, params as ElicitRequest['params'])
+    if (question === null) return 'asks something in the middle of the call that nobody can be asked here.'
+    questions.push({ key, message: question.message, schema: question.schema })
+  }
+  const before = answers.at(-1)?.state
+  const number = 1 + (before === undefined ? 0 : (JSON.parse(before) as Round).number)
+  const round: Round = { number, ...(requestState === undefined ? {} : { requestState }), questions }
+  const [first] = questions
+  return first === undefined
+    ? { send: requestState === undefined ? {} : { requestState } }
+    : { ask: asked(round, first) }
+}
+
+const asked = (round: Round, { message, schema }: Round['questions'][number]): ToolQuestion => ({
+  message,
+  schema,
+  state: JSON.stringify(round),
+})

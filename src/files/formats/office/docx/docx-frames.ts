@@ -1,13 +1,11 @@
 // The paragraphs, tables, rows and cells that are open while a Word document is read. They nest through cells and text boxes. Each
 // gives its text to the one around it, also where a damaged or hostile file nests them in ways that Word never does.
 
-import type { TextBlock } from '../../markdown.ts'
-
+import { extractCharacters } from '../../extract-limit.ts'
+import { markdownTable, type TextBlock } from '../../markdown.ts'
 import type { DocxNumbering } from './docx-numbering.ts'
 import { createDocxParagraph, type DocxParagraph, paragraphBlock } from './docx-paragraph.ts'
 import type { DocxStyles } from './docx-styles.ts'
-import { addCell, columnsOf, createDocxRow, createDocxTable, type DocxRow, type DocxTable } from './docx-table.ts'
-import type { TextBudget } from './text-budget.ts'
 
 export interface DocxFrames {
   /** The innermost frame if it is a paragraph. */
@@ -179,3 +177,88 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
 }
 
 const lineOf = ({ text }: TextBlock): string => text.replace(/\n\s*/g, '\n')
+
+export interface DocxRow {
+  cells: string[]
+  /** Column of the next cell. */
+  column: number
+  deleted: boolean
+}
+
+/** Built row by row. Its size is limited: all rows are padded to the widest, so one wide row would make each of many short rows just as long. */
+interface DocxTable {
+  addRow(row: DocxRow): void
+  /** About how many characters the Markdown has besides the text of the cells. */
+  frame(): number
+  /** Empty when no cell has text. */
+  markdown(): string
+  /** For a table inside a cell, where Markdown allows no table: one line for each row. */
+  lines(): string
+}
+
+/** Word's own limit. */
+const maxColumns = 63
+
+/** How many columns a cell covers, or a row leaves free at its start. The value comes from the file, so it is checked. */
+function columnsOf(value: string | undefined, otherwise: number): number {
+  const columns = Number(value)
+  return Number.isInteger(columns) && columns >= 0 && columns <= maxColumns ? columns : otherwise
+}
+
+export const createDocxRow = (): DocxRow => ({ cells: [], column: 0, deleted: false })
+
+/** A cell that covers several columns has its text in the first one; the others are blank. */
+export function addCell(row: DocxRow, text: string, columns: number): void {
+  const at = row.column > row.cells.length && row.column < maxColumns ? row.column : row.cells.length
+  while (row.cells.length < at) row.cells.push('')
+  row.cells.push(text)
+  row.column = at + Math.max(1, columns)
+}
+
+const frameOf = (rows: number, columns: number): number => rows * columns * ' | '.length
+
+export function createDocxTable(): DocxTable {
+  const rows: string[][] = []
+  let width = 0
+  let filled = false
+
+  return {
+    addRow({ cells, deleted }) {
+      const wider = Math.max(width, cells.length)
+      if (deleted || cells.length === 0 || frameOf(rows.length + 1, wider) > extractCharacters) return
+      width = wider
+      filled ||= cells.some((cell) => cell !== '')
+      rows.push(cells)
+    },
+    frame: () => frameOf(rows.length, width),
+    markdown: () => (filled ? markdownTable(rows) : ''),
+    lines: () => (filled ? rows.map((row) => row.join(' / ')).join('\n') : ''),
+  }
+}
+
+/** How much text a reader may keep of a file. Text beyond the limit is counted, but not kept. */
+export interface TextBudget {
+  /** Gives as much of the text as still fits. */
+  take(text: string): string
+  /** Counts characters that surround the text: the bars of a table, the target of a link. */
+  spend(characters: number): void
+  /** All characters that were counted so far. */
+  asked(): number
+}
+
+export function createTextBudget(characters: number): TextBudget {
+  let asked = 0
+
+  return {
+    take(text) {
+      const left = characters - asked
+      asked += text.length
+      if (text.length <= left) return text
+      return left > 0 ? text.slice(0, left) : ''
+    },
+    spend(more) {
+      asked += more
+    },
+    asked: () => asked,
+  }
+}

@@ -1,7 +1,6 @@
 // Rows that a transaction collects, to send those of all commands at once.
 
-import { columnsOf } from '../batch.ts'
-import type { Sending } from '../sending.ts'
+import { columnsOf, type Sending } from '../batch.ts'
 
 /** Rows that are only ever added, in order. */
 export function createList<T>(

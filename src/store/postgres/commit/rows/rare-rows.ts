@@ -11,7 +11,7 @@ import { numberFeed, removeOldFeed } from '../../rows/feed-table.ts'
 import { eraseSearch, sessionIsDue, titleIsDue } from '../../rows/search-table.ts'
 import { supervisionColumns } from '../../rows/session-table.ts'
 import type { Statement } from '../../sql.ts'
-import type { Sending } from '../sending.ts'
+import type { Sending } from '../batch.ts'
 
 /** Changes that stand for themselves: no other change of the same command is about the same row. */
 type RareChange = Extract<

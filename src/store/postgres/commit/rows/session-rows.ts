@@ -3,8 +3,7 @@
 import type { SessionRecord } from '../../../../domain/session.ts'
 import type { SessionPatch } from '../../../rules/rows.ts'
 import { patched } from '../../../rules/run-rules.ts'
-import { columnsOf, insertRows, updateRows } from '../batch.ts'
-import type { Sending } from '../sending.ts'
+import { columnsOf, insertRows, type Sending, updateRows } from '../batch.ts'
 import { setSupervision, supervisionValues } from './rare-rows.ts'
 
 const sessionColumns = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boundedResult } from './bounded-result.ts'
+import { boundedResult } from './call-records.ts'
 
 test('a result never contains half a character, wherever it was cut', () => {
   expect(boundedResult('a😀b', 4)).toBe('a😀b')

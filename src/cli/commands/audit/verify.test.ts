@@ -9,7 +9,7 @@ import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
 import { endLine } from '../sessions/archive-lines.ts'
 import { archiveHeader } from '../sessions/session-archive.ts'
-import { archivedTrail } from './archived-trail.ts'
+import { archivedTrail } from './verify.ts'
 
 function chainOf(chain: string, length: number): AuditEntry[] {
   const entries: AuditEntry[] = []

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { textChanges } from './load-pdfjs.ts'
-import { openPdf } from './open-pdf.ts'
+import { openPdf, textChanges } from './open-pdf.ts'
 import { pdfOf } from './testing/pdf.ts'
 
 const pdfjs = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { composeAccents } from './compose-accents.ts'
 import { openPdf } from './open-pdf.ts'
-import { pageText } from './page-text.ts'
+import { composeAccents, pageText } from './page-text.ts'
 import { pdfOfObjects, pdfStream } from './testing/pdf.ts'
 
 async function textOf(content: string): Promise<string> {

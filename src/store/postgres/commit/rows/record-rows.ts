@@ -1,8 +1,10 @@
-// Rows of runs. A run changes its state and nothing else.
+// Rows of records that change their state and nothing else: runs, and the waits of runs (approvals, questions and calls).
 
+import type { AnyRecord } from '../../../../domain/records/record.ts'
 import type { RunRecord } from '../../../../domain/run.ts'
-import { columnsOf, insertRows, setAll, updateRows } from '../batch.ts'
-import type { Sending } from '../sending.ts'
+import { waitData } from '../../../packing/stored-fields.ts'
+import { isUnapplied } from '../../rows/wait-table.ts'
+import { columnsOf, insertRows, type Sending, setAll, updateRows } from '../batch.ts'
 import { createRecords } from './collected-rows.ts'
 
 const runColumns = {
@@ -57,5 +59,44 @@ export const createRunRows = (sending: Sending) =>
         ),
       ),
     (rows) => sending.send(updateRuns, columnsOf(rows.map((run) => [run.sessionId, run.id, ...runStateOf(run)]))),
+    ({ id }) => id,
+  )
+
+const waitState = {
+  run_id: 'text',
+  continuation_run_id: 'text',
+  owner: 'text',
+  status: 'text',
+  expires_at: 'bigint',
+  data: 'text',
+  unapplied: 'boolean',
+} as const
+const insertWaits = insertRows('insert_waits', 'waits', {
+  session: 'text',
+  id: 'text',
+  kind: 'text',
+  created_at: 'bigint',
+  ...waitState,
+})
+const updateWaits = updateRows(
+  'update_waits',
+  'waits',
+  { session: 'text', id: 'text', ...waitState },
+  ['session', 'id'],
+  setAll(Object.keys(waitState)),
+)
+
+const waitStateOf = (wait: AnyRecord): unknown[] => [
+  ...[wait.runId, wait.continuationRunId, wait.owner, wait.status, wait.expiresAt, waitData(wait), isUnapplied(wait)],
+]
+
+export const createWaitRows = (sending: Sending) =>
+  createRecords<AnyRecord>(
+    (rows) =>
+      sending.send(
+        insertWaits,
+        columnsOf(rows.map((wait) => [wait.sessionId, wait.id, wait.wait, wait.createdAt, ...waitStateOf(wait)])),
+      ),
+    (rows) => sending.send(updateWaits, columnsOf(rows.map((wait) => [wait.sessionId, wait.id, ...waitStateOf(wait)]))),
     ({ id }) => id,
   )

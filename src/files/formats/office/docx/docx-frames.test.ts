@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { extractCharacters } from '../../extract-limit.ts'
-import { addCell, createDocxRow, createDocxTable, type DocxRow } from './docx-table.ts'
+import { addCell, createDocxRow, createDocxTable, type DocxRow } from './docx-frames.ts'
 
 const rowOf = (...cells: string[]): DocxRow => ({ ...createDocxRow(), cells })
 
