@@ -8,6 +8,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { runs } from '../tier.ts'
 import { breakMachine, mountSmallDisk, openSmallDisk } from './support/broken-machine.ts'
 import { databaseFaults } from './support/database.ts'
 import { fromEnvironment, print } from './support/figures.ts'
@@ -19,7 +20,7 @@ import { until } from './support/until.ts'
 
 const FULL_ROUNDS = fromEnvironment('ROUNDS', 1)
 /** One for each kind of write. */
-const SYNC_ROUNDS = fromEnvironment('ROUNDS', 2)
+const SYNC_ROUNDS = fromEnvironment('ROUNDS', runs(2))
 
 const answers = [
   { when: 'endless', parts: [{ text: 'tok ', repeat: 100_000, delay_ms: 10 }] },

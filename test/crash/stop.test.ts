@@ -5,6 +5,7 @@
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRandom } from '../sim/random.ts'
+import { runs } from '../tier.ts'
 import { databaseFaults } from './support/database.ts'
 import { fromEnvironment, ms, print, quantile } from './support/figures.ts'
 import { openStreams } from './support/open-streams.ts'
@@ -14,7 +15,7 @@ import { record } from './support/sse-recorder.ts'
 import { openYard, type TestServer, type Yard } from './support/start-server.ts'
 import { until } from './support/until.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', 4)
+const ROUNDS = fromEnvironment('ROUNDS', runs(4))
 const SEED = fromEnvironment('SEED', 20_261_115)
 /** Time for the short answer, and for four requests that are refused meanwhile, on a machine that does much else. */
 const DRAIN_MS = 3_000

@@ -315,7 +315,7 @@ describe('decoding a RunAgentInput', () => {
       }),
       { numRuns: runs(2_000) },
     )
-    expect(accepted).toBeGreaterThan(100)
+    expect(accepted).toBeGreaterThan(runs(100))
   })
 })
 

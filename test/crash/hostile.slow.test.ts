@@ -1,7 +1,7 @@
 // Everything that a client can get wrong, by accident or on purpose, against one running server. It is refused with a 4xx that says
 // why, nothing of it is stored, and nobody else notices.
 //
-//   FUZZ=10000 SEED=7 vitest run test/crash/hostile.test.ts      the long variant (twice FUZZ requests). SEED replays a run
+//   FUZZ=10000 SEED=7 vitest run test/crash/hostile.slow.test.ts      the long variant (twice FUZZ requests). SEED replays a run
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../sim/random.ts'
