@@ -6,7 +6,7 @@
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRandom } from '../sim/random.ts'
-import { runs } from '../tier.ts'
+import { isQuick } from '../tier.ts'
 import { databaseFaults } from './support/database.ts'
 import { fromEnvironment, megabytes, ms, print, quantile } from './support/figures.ts'
 import { createPersistentClient, type PersistentClient } from './support/persistent-client.ts'
@@ -14,7 +14,7 @@ import { seedLog } from './support/seed-log.ts'
 import { openYard } from './support/start-server.ts'
 import { until, within } from './support/until.ts'
 
-const ROUNDS = fromEnvironment('ROUNDS', runs(3))
+const ROUNDS = fromEnvironment('ROUNDS', isQuick ? 2 : 3)
 const CLIENTS = fromEnvironment('CLIENTS', 24)
 const SEED = fromEnvironment('SEED', 20_261_115)
 const MANY = fromEnvironment('MANY', 120)
