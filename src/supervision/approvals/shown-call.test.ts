@@ -126,8 +126,8 @@ describe('a call as it is shown', () => {
     const asked = { host: 'h', contentKey: 'k', returnedAt: null, mayForce: false, isEdited: false, appliedAt: null }
     expect(shownCall(about({}, { kind: 'diff', supervised: { ...asked, change } })).warnings).toEqual([
       'The file stays executable.',
-      'Protected: It runs in CI.',
       'The change hides characters. They are written as marks, such as <U+202E>.',
+      'Protected: It runs in CI.',
     ])
     const partly = about({ a: 1 }, { kind: 'permission', digest: 'of more', supervised: { ...asked, change: null } })
     expect(shownCall(partly).warnings).toEqual([

@@ -41,13 +41,18 @@ export const isPartly = (record: SupervisedApproval): boolean =>
   record.kind === 'permission' && callDigest({ ...record, arguments: argumentsOf(record) }) !== record.digest
 
 export function shownCall(approval: Approval, { isWhole = false }: { isWhole?: boolean } = {}): ShownCall {
-  const args = argumentsOf(approval)
-  const warnings = isSupervisedApproval(approval) ? warningsElsewhere(approval) : []
+  const why = approval.supervised?.change?.protectedBecause ?? null
   return {
-    arguments: shownValues(args, { isWhole }),
-    warnings: [...(approval.kind === 'question' ? [] : warningsAbout(args)), ...warnings],
+    arguments: shownValues(argumentsOf(approval), { isWhole }),
+    warnings: [...callWarnings(approval), ...(why === null ? [] : [`Protected: ${why}`])],
   }
 }
+
+/** What a person may overlook. That the file is protected is not among it: that is why it is a risk. */
+export const callWarnings = (approval: Approval): string[] => [
+  ...(approval.kind === 'question' ? [] : warningsAbout(argumentsOf(approval))),
+  ...(isSupervisedApproval(approval) ? warningsElsewhere(approval) : []),
+]
 
 export const shownValues = (args: Record<string, unknown>, { isWhole = false }: { isWhole?: boolean } = {}) =>
   Object.entries(args).map(([name, value]) =>
@@ -66,7 +71,6 @@ function warningsElsewhere(approval: SupervisedApproval): string[] {
   return [
     ...(isPartly(approval) ? ['The arguments are too long to be kept here. Only a part of them is shown.'] : []),
     ...(change === null ? [] : change.warnings),
-    ...(change?.protectedBecause === null || change === null ? [] : [`Protected: ${change.protectedBecause}`]),
     ...(change?.hasHiddenText ? ['The change hides characters. They are written as marks, such as <U+202E>.'] : []),
   ]
 }

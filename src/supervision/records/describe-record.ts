@@ -25,7 +25,13 @@ const wordsOf = (record: PersonRecord): KindWords<PersonRecord> => kinds[record.
 /** What a record says by itself. */
 const NO_SCENE: RecordScene = { folder: null, title: null, status: null, prompt: null }
 
-export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
+export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => ({
+  ...describeInShort(record, scene),
+  body: wordsOf(record).body(record, scene),
+})
+
+/** For a list, in which nobody looks at what is behind a question. */
+export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordView {
   const { warnings = [], facts, ...kind } = wordsOf(record).view(record, scene)
   const leftAt = nobodyWaitsSince(record)
   return {
@@ -36,6 +42,7 @@ export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
     session: { id: record.sessionId, title: scene.title },
     owner: record.owner,
     ...kind,
+    body: [],
     warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
     facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],
     actions: isWaiting(record) ? actionsOf(record) : [],
@@ -44,12 +51,6 @@ export function describe(record: PersonRecord, scene = NO_SCENE): RecordView {
     expires_at: timeOf(record.expiresAt),
   }
 }
-
-/** For a list, in which nobody looks at what is behind a question. */
-export const describeInShort = (record: PersonRecord, scene = NO_SCENE): RecordView => ({
-  ...describe(record, scene),
-  body: [],
-})
 
 /** What can be answered to a record of this kind, also if it is over. */
 export function actionsOf(record: PersonRecord): RecordAction[] {

@@ -140,5 +140,4 @@ export interface RecordScene {
 export type KindView = Pick<RecordView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief' | 'risk'> & {
   warnings?: string[]
   facts: RecordFact[]
-  body: BodyPart[]
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../../domain/records/record.ts'
-import { viewOf } from '../../../protocols/manage/records/record-views.ts'
+import { withRequests } from '../../../protocols/manage/records/record-views.ts'
+import { describe as describeRecord } from '../../../supervision/records/describe-record.ts'
 import { approval } from '../../../supervision/testing/approval.ts'
 import { plainStyle } from '../../terminal/style.ts'
 import type { Asked } from '../../terminal/terminal-prompt.ts'
@@ -122,7 +123,7 @@ describe('the question about a call', () => {
       action: 'POST https://mail.example.com/',
       preview: '- old\n+ new\x1b[2J',
     }
-    const view = viewOf(record, { folder: null, title: null, status: null, prompt: null })
+    const view = withRequests(record, describeRecord(record, { folder: null, title: null, status: null, prompt: null }))
     const io = createTestIo()
     await askAboutCall(pendingApproval('a'), view, scriptedPrompts('y').open, io, never)
     expect(io.printed().split('\n').slice(0, 11)).toEqual([

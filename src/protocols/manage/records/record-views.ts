@@ -4,8 +4,8 @@ import type { PersonRecord, RecordOf } from '../../../domain/records/record.ts'
 import { type ActionName, type PersonKind, recordKinds } from '../../../domain/records/record-kinds.ts'
 import type { SessionOverview } from '../../../domain/session-overview.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { describe } from '../../../supervision/records/describe-record.ts'
-import type { RecordAction, RecordScene } from '../../../supervision/records/record-view.ts'
+import { describe, describeInShort } from '../../../supervision/records/describe-record.ts'
+import type { RecordAction, RecordScene, RecordView as Words } from '../../../supervision/records/record-view.ts'
 import type { RecordView } from './schema.ts'
 
 export interface RecordViews {
@@ -19,12 +19,13 @@ export function createRecordViews({ sessions }: { sessions: Pick<Engine['session
   return {
     async one(record, diff) {
       const [overview] = await sessions.overview([record.sessionId])
-      return viewOf(record, { ...sceneOf(overview), ...(diff === undefined ? {} : { diff }) })
+      return withRequests(record, describe(record, { ...sceneOf(overview), ...(diff === undefined ? {} : { diff }) }))
     },
     async many(records) {
       const overviews = await sessions.overview([...new Set(records.map(({ sessionId }) => sessionId))])
       const scenes = new Map(overviews.map((one) => [one.id, sceneOf(one)]))
-      return (record) => ({ ...viewOf(record, scenes.get(record.sessionId) ?? sceneOf(undefined)), body: [] })
+      return (record) =>
+        withRequests(record, describeInShort(record, scenes.get(record.sessionId) ?? sceneOf(undefined)))
     },
   }
 }
@@ -36,10 +37,10 @@ const sceneOf = (overview: SessionOverview | undefined): RecordScene => ({
   prompt: overview?.elsewhere?.prompt ?? null,
 })
 
-export function viewOf(record: PersonRecord, scene: RecordScene): RecordView {
-  const view = describe(record, scene)
-  return { ...view, actions: view.actions.map((action) => ({ ...action, request: requestFor(record, action) })) }
-}
+export const withRequests = (record: PersonRecord, view: Words): RecordView => ({
+  ...view,
+  actions: view.actions.map((action) => ({ ...action, request: requestFor(record, action) })),
+})
 
 type Request = RecordView['actions'][number]['request']
 

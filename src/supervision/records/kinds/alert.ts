@@ -1,18 +1,19 @@
 import type { Alert } from '../../../domain/records/record.ts'
-import type { KindView, RecordAction, RecordFact, RecordScene } from '../record-view.ts'
+import type { BodyPart, KindView, RecordAction, RecordFact, RecordScene } from '../record-view.ts'
 import { duration, fact, oneLine, prose, times } from '../record-words.ts'
 import { action, isPerson, type KindWords, stop, type Verdict } from './kind-words.ts'
 
 /** An agent elsewhere that has been silent for too long. */
 export const alert: KindWords<Alert> = {
   view,
+  body: bodyOf,
   actions: () => ({ nudge, dismiss, stop: stopSession }),
   verdict,
   endedAlone: ({ status }) => status === 'self_recovered',
 }
 
-function view(alert: Alert, { prompt }: RecordScene): KindView {
-  const { status, idleSeconds, lastTool, nudgeCount, nudgeMessage, progressSnapshot } = alert
+function view(alert: Alert): KindView {
+  const { status, idleSeconds, lastTool, nudgeCount } = alert
   const silent = duration(idleSeconds)
   const isEscalated = status === 'escalated'
   return {
@@ -24,15 +25,18 @@ function view(alert: Alert, { prompt }: RecordScene): KindView {
     brief: `No sign of life for ${silent}.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
     risk: null,
     facts: factsOf(alert),
-    body: [
-      prose('', 'server', 'It may sit in a dialog of its own, or be done.'),
-      ...prose('The last nudge', 'person', nudgeMessage),
-      ...prose('It was started with', 'person', prompt),
-      ...(progressSnapshot === null || progressSnapshot.length === 0
-        ? []
-        : [{ type: 'steps' as const, title: 'What it says it has done', steps: progressSnapshot }]),
-    ].flat(),
   }
+}
+
+function bodyOf({ nudgeMessage, progressSnapshot }: Alert, { prompt }: RecordScene): BodyPart[] {
+  return [
+    ...prose('', 'server', 'It may sit in a dialog of its own, or be done.'),
+    ...prose('The last nudge', 'person', nudgeMessage),
+    ...prose('It was started with', 'person', prompt),
+    ...(progressSnapshot === null || progressSnapshot.length === 0
+      ? []
+      : [{ type: 'steps' as const, title: 'What it says it has done', steps: progressSnapshot }]),
+  ]
 }
 
 function factsOf({ lastTool, lastActivityAt, nudgeCount, lastNudgeAt, nudgedBy }: Alert): RecordFact[] {

@@ -8,7 +8,7 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../approvals/question-form.ts'
 import { shownArguments } from '../../approvals/shown-arguments.ts'
-import { shownCall } from '../../approvals/shown-call.ts'
+import { callWarnings } from '../../approvals/shown-call.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
 import { fact, oneLine, prose } from '../record-words.ts'
 import { approvalActions } from './approval-actions.ts'
@@ -24,6 +24,7 @@ const CHANGES: Readonly<Record<ChangeSummary['kind'], { title: string; asks: str
 /** A person's yes or no to one concrete action. */
 export const approval: KindWords<Approval> = {
   view,
+  body: bodyOf,
   actions: approvalActions,
   verdict: approvalVerdict,
   endedAlone: ({ status, decidedBy }) => status === 'expired' || (status === 'interrupted' && decidedBy === 'restart'),
@@ -37,7 +38,6 @@ function view(approval: Approval, scene: RecordScene): KindView {
     risk: { level: risk, why: change?.protectedBecause ?? null },
     warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
-    body: bodyOf(approval, scene),
   }
 }
 
@@ -116,10 +116,9 @@ function changeSubject(
 /** What speaks against it. Why it is a risk stands beside the risk. */
 function warningsOf(approval: Approval, { diff }: RecordScene): string[] {
   const { kind, supervised, editedArguments, status } = approval
-  const said = shownCall(approval).warnings.filter((text) => !text.startsWith('Protected: '))
   const isEdited = (supervised?.isEdited === true || editedArguments !== null) && status === 'pending'
   return [
-    ...said,
+    ...callWarnings(approval),
     ...(isEdited ? ['An operator has changed what the agent asked for. You decide about the edited version.'] : []),
     ...(kind === 'diff' && diff === null ? ['The diff is gone. Reject it, and let the agent ask again.'] : []),
   ]

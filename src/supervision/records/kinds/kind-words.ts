@@ -2,10 +2,12 @@
 
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import type { ActionName } from '../../../domain/records/record-kinds.ts'
-import type { KindView, RecordAction, RecordOutcome, RecordScene } from '../record-view.ts'
+import type { BodyPart, KindView, RecordAction, RecordOutcome, RecordScene } from '../record-view.ts'
 
 export interface KindWords<R extends PersonRecord> {
   view(record: R, scene: RecordScene): KindView
+  /** What a person looks at before they answer. Not made for lists: it may be long. */
+  body(record: R, scene: RecordScene): BodyPart[]
   /** The words for each answer that the table of kinds allows. */
   actions(record: R): ActionWords
   /** How it ended; null: it still wants something of a person. */

@@ -6,6 +6,7 @@ import { action, interrupted, isPerson, type KindWords, stop, stopped, type Verd
 /** A question that an agent elsewhere forwards to its operator. */
 export const prompt: KindWords<Prompt> = {
   view,
+  body: ({ promptText }) => agentsWords(promptText),
   actions: () => ({ continue: goOn, refine, stop: stopWithReason }),
   verdict,
   endedAlone: ({ status }) => status === 'decided',
@@ -32,7 +33,6 @@ function view({ promptType, promptText, elapsedSeconds, actionsTaken }: Prompt):
       ...(elapsedSeconds === null ? [] : [fact('Worked, it says', duration(elapsedSeconds))]),
       ...(actionsTaken === null ? [] : [fact('Actions, it says', actionsTaken.toLocaleString('en'))]),
     ],
-    body: agentsWords(promptText),
   }
 }
 

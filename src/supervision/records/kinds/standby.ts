@@ -7,6 +7,7 @@ import { action, interrupted, type KindWords, stop, stopped, type Verdict } from
 /** An agent elsewhere that waits to hear what to do next. */
 export const standby: KindWords<Standby> = {
   view,
+  body: ({ message }) => agentsWords(message),
   actions: () => ({ resume, stop }),
   verdict,
   endedAlone: ({ status }) => status === 'timeout',
@@ -22,7 +23,6 @@ function view({ message }: Standby): KindView {
     brief: 'It stands by until you tell it what to do.',
     risk: null,
     facts: [],
-    body: agentsWords(message),
   }
 }
 

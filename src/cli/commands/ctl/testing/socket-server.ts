@@ -9,10 +9,11 @@ import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../../..
 import { exampleOf } from '../../../../http/describe-answer.ts'
 import { findCtlPlace } from '../../../../operators/ctl/socket.ts'
 import { encodeRecord } from '../../../../protocols/manage/records/encode-record.ts'
-import { viewOf } from '../../../../protocols/manage/records/record-views.ts'
+import { withRequests } from '../../../../protocols/manage/records/record-views.ts'
 import { CheckpointSchema, CommandResultSchema } from '../../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { exampleSupervision } from '../../../../protocols/shared/supervised/schema.ts'
 import { shownDiff } from '../../../../supervision/diffs/show-change.ts'
+import { describe as describeRecord } from '../../../../supervision/records/describe-record.ts'
 import { approval as anyApproval } from '../../../../supervision/testing/approval.ts'
 import { main } from '../../../main.ts'
 import { tempFolder } from '../../../testing/temp-folder.ts'
@@ -226,7 +227,11 @@ export function sent(record: PersonRecord, { folder = '/home/ada/shop', diff }: 
   const change = record.wait === 'approval' ? record.supervised?.change : undefined
   const shown = diff === undefined ? null : shownDiff({ path: change?.path ?? '', diff }).text
   const scene = { folder, title: 'Shop', status: 'active', prompt: null, diff: shown } as const
-  return { ...encodeRecord(record), ...(diff === undefined ? {} : { diff }), view: viewOf(record, scene) }
+  return {
+    ...encodeRecord(record),
+    ...(diff === undefined ? {} : { diff }),
+    view: withRequests(record, describeRecord(record, scene)),
+  }
 }
 
 /** The same in the inbox. */
