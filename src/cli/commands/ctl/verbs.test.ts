@@ -81,9 +81,9 @@ WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          W
     })
 
     expect((await server.run('list')).out).toContain(`
-0001   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7 amount: 100)
-0002   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7 amount: 1000)
-0003   Tool call  high  09:04:10     agent-2  /srv/shop-2  refund (order: 7 amount: 100)
+0001   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7, amount: 100)
+0002   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7, amount: 1000)
+0003   Tool call  high  09:04:10     agent-2  /srv/shop-2  refund (order: 7, amount: 100)
 0004   Policy     high  09:04:10     agent-1  /srv/shop-1  Accept the policy policy.json
 0005   Policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy policy.json
 0006   Policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy other.json

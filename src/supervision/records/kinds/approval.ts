@@ -53,7 +53,8 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
         mark: 'call',
         asks: 'asks to call a tool',
         title: tool,
-        gist: oneLine(description),
+        // One argument a line.
+        gist: oneLine(description.replaceAll('\n', ', ')),
         brief: `Tool ${tool}`,
       }
     case 'question':

@@ -233,15 +233,15 @@ describe('the screen', () => {
     const state = takeItems(firstState({ columns: 81, rows: 14 }), items).state
 
     expect(screenLines(state, plainStyle).slice(1, 10)).toEqual([
-      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7 amount: 100)',
-      '  0002 09:04 high     agent-1 shop-1  refund (order: 7 amount: 1000)',
-      '  0003 09:04 high     agent-2 shop-2  refund (order: 7 amount: 100)',
+      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7, amount: 100)',
+      '  0002 09:04 high     agent-1 shop-1  refund (order: 7, amount: 1000)',
+      '  0003 09:04 high     agent-2 shop-2  refund (order: 7, amount: 100)',
       '  0004 09:04 high     agent-1 shop-1  Accept the policy policy.json',
       '  0005 09:04 high     agent-2 shop-2  Accept the policy policy.json',
       '  0006 09:04 high     agent-3 shop-3  Accept the policy policy.json',
       '',
       'Tool call  agent-1  /srv/shop-1',
-      'refund (order: 7 amount: 100)',
+      'refund (order: 7, amount: 100)',
     ])
   })
 
