@@ -46,8 +46,8 @@ export interface Route {
    * for an invalid signature. Only for routes that read.
    */
   signedOwner?(asked: { params: Readonly<Record<string, string>>; query: URLSearchParams }): string | null
-  /** Describes the route for OpenAPI. */
-  describe?: RouteDescription
+  /** Describes the route for OpenAPI. Called when somebody asks for the document, so that a start builds no schema for it. */
+  describe?: () => RouteDescription
   /** The route also answers while the server starts and stops, as health and metrics do. */
   anytime?: boolean
   /** Refuses what `handle` would refuse anyway, before the operator is asked for a passphrase. Changes nothing. */

@@ -20,7 +20,7 @@ const notes: Route = {
   door: 'rest',
   role: 'user',
   summary: `Say it again ${HOSTILE}`,
-  describe: {
+  describe: () => ({
     tag: 'Notes',
     description: 'Says `it` again.',
     query: { mood: z.enum(['calm', 'loud']).optional() },
@@ -30,7 +30,7 @@ const notes: Route = {
     },
     responses: { 200: { description: 'It.', content: { 'text/event-stream': { schema: z.unknown() } } } },
     errors: ['session_not_found'],
-  },
+  }),
   async handle(request, reply) {
     const body = await request.json()
     const stream = reply.sse()
@@ -47,11 +47,11 @@ const endless: Route = {
   door: null,
   role: 'public',
   summary: 'Goes on',
-  describe: {
+  describe: () => ({
     tag: 'Other',
     responses: { 200: { description: 'Events.', content: { 'text/event-stream': { schema: z.unknown() } } } },
     errors: [],
-  },
+  }),
   async handle(request, reply) {
     const stream = reply.sse()
     await stream.write('data: 1\n\n')

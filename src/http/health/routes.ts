@@ -136,7 +136,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
   const shared = { method: 'GET', door: null, role: 'public', body: 'none', anytime: true } as const
   const health = {
     ...shared,
-    describe: {
+    describe: () => ({
       tag,
       description:
         'If the server needs a token and the caller has none, the answer has only `status`. `Accept: text/plain` returns one word.',
@@ -148,7 +148,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
         503: { description: 'The server cannot store anything.', content: healthContent },
       },
       errors: [],
-    },
+    }),
     handle: answerHealth,
   }
   return [
@@ -158,7 +158,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
       ...shared,
       path: '/ready',
       summary: 'Says whether the server accepts work.',
-      describe: {
+      describe: () => ({
         tag,
         responses: {
           200: { description: 'The server accepts work.', content: readyContent(true) },
@@ -168,14 +168,14 @@ export function healthRoutes(options: HealthOptions): Route[] {
           },
         },
         errors: [],
-      },
+      }),
       handle: answerReady,
     },
     {
       ...shared,
       path: '/live',
       summary: 'Says that the process answers.',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Answers 200 from the moment the port is open, also while the server starts, stops or has no store.',
@@ -188,7 +188,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
           },
         },
         errors: [],
-      },
+      }),
       // It asks nothing and nobody: a restart would not bring back a database that is away, and would cut off all readers.
       handle: async (_request, reply) => reply.json(200, { live: true }),
     },

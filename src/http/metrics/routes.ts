@@ -13,11 +13,11 @@ export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): 
       role,
       anytime: true,
       summary: 'Metrics of the server in the text format of Prometheus.',
-      describe: {
+      describe: () => ({
         tag: 'Operations',
         responses: { 200: { description: 'All metrics.', content: { [metricsContentType]: { schema: z.string() } } } },
         errors: [],
-      },
+      }),
       async handle(_request, reply) {
         reply.text(200, metricsText(await metrics.families()), metricsContentType)
       },

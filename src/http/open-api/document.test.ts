@@ -5,11 +5,11 @@ import { openApiDocument } from './document.ts'
 
 const NoteSchema = z.strictObject({ text: z.string(), tags: z.array(z.string()).default([]) }).meta({ id: 'Note' })
 
-const described: RouteDescription = {
+const described = (): RouteDescription => ({
   tag: 'Notes',
   responses: { 204: { description: 'Done.' } },
   errors: [],
-}
+})
 
 const route = (over: Partial<Route> = {}): Route => ({
   body: 'none',
@@ -37,7 +37,7 @@ describe('the document', () => {
     const operation = operationAt(
       '/notes/{id}/lines/{line}',
       'get',
-      route({ path: '/notes/:id/lines/:line', describe: { ...described, params } }),
+      route({ path: '/notes/:id/lines/:line', describe: () => ({ ...described(), params }) }),
     )
 
     expect(operation).toMatchObject({
@@ -54,8 +54,8 @@ describe('the document', () => {
     const body = { schema: NoteSchema, examples: { short: { text: 'Hi' } } }
     const responses = { 200: { description: 'It.', content: { 'application/json': { schema: NoteSchema } } } }
     const { paths, components } = documentOf(
-      route({ method: 'POST', describe: { ...described, body, responses } }),
-      route({ path: '/other', describe: { ...described, responses } }),
+      route({ method: 'POST', describe: () => ({ ...described(), body, responses }) }),
+      route({ path: '/other', describe: () => ({ ...described(), responses }) }),
     )
 
     expect(Object.keys(components.schemas)).toEqual(['Note', 'Note2', 'Problem'])
@@ -85,7 +85,7 @@ describe('the document', () => {
     const operation = operationAt(
       '/notes',
       'get',
-      route({ describe: { ...described, responses: { 200: { description: 'All.', content } } } }),
+      route({ describe: () => ({ ...described(), responses: { 200: { description: 'All.', content } } }) }),
     )
 
     const said = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
@@ -113,7 +113,7 @@ describe('the document', () => {
 describe('the failures', () => {
   test('are those that all such routes share, and those of the route itself', () => {
     const body = { schema: NoteSchema, examples: {} }
-    const describe = { ...described, body, errors: ['run_in_progress' as const] }
+    const describe = () => ({ ...described(), body, errors: ['run_in_progress' as const] })
     const post = route({ method: 'POST', door: 'rest', body: 'message', describe })
 
     expect(statuses(operationAt('/notes', 'get', route()))).toEqual([204, 401, 403, 421, 431, 500, 503])
@@ -126,7 +126,7 @@ describe('the failures', () => {
   })
 
   test('have the statuses and formats of their family', () => {
-    const describe = { ...described, errors: ['invalid_request'] as const }
+    const describe = () => ({ ...described(), errors: ['invalid_request'] as const })
     const document = openApiDocument([route({ describe })], {
       title: 'Test',
       version: '1',

@@ -40,11 +40,12 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   const tags = new Set<string>()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
-    const { describe, method, path } = route
+    const { method, path } = route
+    const describe = route.describe?.()
     if (describe === undefined) throw new Error(`${method} ${path} has no description`)
     tags.add(describe.tag)
     const operation = operationOf(route, describe, components)
-    const codes = [...describe.errors, ...sharedErrors(route)]
+    const codes = [...describe.errors, ...sharedErrors(route, describe)]
     const failures = errorResponses(codes, options.errors?.[describe.tag] ?? [], components, examples)
     const template = templateOf(path)
     paths[template] = {

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import { type ErrorShape, problemOf, problemShape } from '../problem.ts'
-import type { Route } from '../route.ts'
+import type { Route, RouteDescription } from '../route.ts'
 import { titleOf } from '../status.ts'
 import type { ComponentSchemas } from './component-schemas.ts'
 
@@ -37,7 +37,10 @@ interface ErrorResponse {
 }
 
 /** Errors that every route of this kind can answer with, besides those in its description. */
-export function sharedErrors({ role, door, anytime, method, path, body, describe }: Route): ErrorCode[] {
+export function sharedErrors(
+  { role, door, anytime, method, path, body }: Route,
+  describe: RouteDescription,
+): ErrorCode[] {
   return [
     ...(role === 'public' ? [] : (['unauthorized', 'identity_unavailable'] as const)),
     ...(role === 'operator' || role === 'agent' ? (['forbidden'] as const) : []),
@@ -47,9 +50,9 @@ export function sharedErrors({ role, door, anytime, method, path, body, describe
     ...(/[:*]/.test(path) ? (['invalid_request'] as const) : []),
     ...(door === null ? [] : (['door_closed'] as const)),
     ...(method === 'POST' || isStream(describe) ? (['rate_limited'] as const) : []),
-    ...(describe?.body === undefined ? [] : (['malformed_json', 'unsupported_media_type', 'request_timeout'] as const)),
+    ...(describe.body === undefined ? [] : (['malformed_json', 'unsupported_media_type', 'request_timeout'] as const)),
     ...(body === 'none' ? [] : (['body_too_large'] as const)),
-    ...(describe?.form === undefined ? [] : FORM_ERRORS),
+    ...(describe.form === undefined ? [] : FORM_ERRORS),
     'internal_error',
     ...(anytime ? [] : (['not_ready', 'shutting_down'] as const)),
   ]
@@ -64,8 +67,8 @@ const FORM_ERRORS = [
   'request_timeout',
 ] as const
 
-const isStream = (describe: Route['describe']): boolean =>
-  Object.values(describe?.responses ?? {}).some(({ content }) => content?.['text/event-stream'] !== undefined)
+const isStream = (describe: RouteDescription): boolean =>
+  Object.values(describe.responses).some(({ content }) => content?.['text/event-stream'] !== undefined)
 
 export function errorResponses(
   codes: readonly ErrorCode[],

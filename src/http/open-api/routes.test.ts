@@ -38,7 +38,7 @@ test('the document lists only open doors', async () => {
     role: 'user',
     body: 'none',
     summary: path,
-    describe: { tag: 'Test', responses: { 204: { description: 'It.' } }, errors: [] },
+    describe: () => ({ tag: 'Test', responses: { 204: { description: 'It.' } }, errors: [] }),
     handle: async (_request, reply) => reply.empty(204),
   })
   const routes = [route('/chat', 'rest'), route('/capabilities', 'ag-ui'), route('/runs', null)]

@@ -13,7 +13,7 @@ interface OpenApiRoutesDeps extends DocumentOptions {
   doors?: readonly Door[]
 }
 
-const describeDocument: RouteDescription = {
+const describeDocument = (): RouteDescription => ({
   tag: 'Pages',
   responses: {
     200: {
@@ -22,7 +22,7 @@ const describeDocument: RouteDescription = {
     },
   },
   errors: [],
-}
+})
 
 export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: OpenApiRoutesDeps): Route[] {
   const isOpen = (door: Door): boolean => doors === undefined || doors.includes(door)

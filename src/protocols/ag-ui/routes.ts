@@ -20,7 +20,7 @@ export interface AgUiRoutesDeps extends RunInputDeps {
 const tag = 'AG-UI'
 const params = { name: z.string().describe('Name of the agent.') }
 
-export const describeRun: RouteDescription = {
+export const describeRun = (): RouteDescription => ({
   tag,
   description:
     'New messages start a run. Without new messages the answer shows the thread. A known `runId` attaches to its run. The last event is always RUN_FINISHED or RUN_ERROR. After a lost connection, send the request again with the header `Last-Event-ID`.',
@@ -28,9 +28,9 @@ export const describeRun: RouteDescription = {
   body: runInputBody,
   responses: { 200: eventStream('The events of the run.'), 204: nothingMore },
   errors: [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'],
-}
+})
 
-const describeCapabilities: RouteDescription = {
+const describeCapabilities = (): RouteDescription => ({
   tag,
   responses: {
     200: {
@@ -44,7 +44,7 @@ const describeCapabilities: RouteDescription = {
     },
   },
   errors: [],
-}
+})
 
 export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
   const { engine, version } = deps
@@ -81,7 +81,7 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       path: '/agents/:name',
       body: 'files',
       summary: 'Run one agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
-      describe: { ...describeRun, params },
+      describe: () => ({ ...describeRun(), params }),
       handle: (request, reply) => run(request, reply, request.params.name ?? null),
     },
     {
@@ -99,11 +99,11 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       path: '/agents/:name/capabilities',
       body: 'none',
       summary: 'What one agent can do, as AG-UI AgentCapabilities',
-      describe: {
-        ...describeCapabilities,
+      describe: () => ({
+        ...describeCapabilities(),
         params,
         errors: ['agent_not_found'],
-      },
+      }),
       handle: (request, reply) => capabilities(request.params.name ?? null, request, reply),
     },
   ]

@@ -77,7 +77,7 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
       ...shared,
       path: '/agent/:name/chat',
       summary: 'Send a message to an agent and wait for its answer',
-      describe: {
+      describe: () => ({
         tag: 'Agent',
         description:
           'Answers when the run has ended. If the client disconnects, the run is stopped after `limits.disconnect_grace`. A well-formed but unknown session id begins a new session with a new id.',
@@ -90,14 +90,14 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
           202: answer('The run waits for a person.', WaitingSchema),
         },
         errors: [...startErrors, ...fileErrors, ...runErrors],
-      },
+      }),
       handle: chat,
     },
     {
       ...shared,
       path: '/agent/:name/chat/stream',
       summary: 'Send a message to an agent and read its answer as it is written',
-      describe: {
+      describe: () => ({
         tag: 'Agent',
         description:
           'Server-sent events with `event:` lines. The first is `stream_start`, the last is always `stream_end` or `error`. After a lost connection, send the request again with the header `Last-Event-ID`.',
@@ -119,7 +119,7 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
           204: { description: 'With `Last-Event-ID`: the run has no further events.' },
         },
         errors: [...startErrors, ...fileErrors],
-      },
+      }),
       handle: stream,
     },
   ]

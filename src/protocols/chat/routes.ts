@@ -172,7 +172,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
       path: '/chat',
       body: 'message',
       summary: 'Send a message, get the answer',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Sends a message and waits for the answer. Without `session_id` a new session begins. `user_id` labels it; with the token of a user other than `local_user` it must be the name of that user.',
@@ -189,14 +189,14 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
           202: answer('The run waits for a person.', WaitingSchema),
         },
         errors: [...startErrors, 'session_expired', ...runErrors],
-      },
+      }),
       handle: inOwnShape(post),
     },
     {
       ...read,
       path: '/sessions',
       summary: 'The sessions of a user',
-      describe: {
+      describe: () => ({
         tag,
         description: 'The sessions of a user, newest activity first.',
         query: {
@@ -224,14 +224,14 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
           },
         },
         errors: ['invalid_request', 'forbidden'],
-      },
+      }),
       handle: inOwnShape(list),
     },
     {
       ...read,
       path: '/sessions/:id',
       summary: 'A session and its messages',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'A session and its newest messages, oldest first: what the user and the agent said. With `include=tools` also the results of tools and the answers without a word that called them.',
@@ -248,7 +248,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
           },
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
-      },
+      }),
       handle: inOwnShape(show),
     },
   ]

@@ -140,7 +140,7 @@ function every(ms: number, clock: Clock, work: () => void): () => void {
   return () => stop()
 }
 
-const describeHook: RouteDescription = {
+const describeHook = (): RouteDescription => ({
   tag: 'Supervision',
   description:
     'For `quarterdeck hook`, which hosts run before they act. The body is what the host gives to its hook. The answer may take as long ' +
@@ -193,4 +193,4 @@ const describeHook: RouteDescription = {
     },
   },
   errors: ['invalid_request', 'malformed_json', 'unsupported_media_type', 'body_too_large', 'request_timeout'],
-}
+})

@@ -32,7 +32,7 @@ export function createMcpRoutes({ door }: { door: Pick<McpDoor, 'handle'> }): Ro
       method: 'POST',
       body: 'files',
       summary: 'MCP: send a message',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Streamable HTTP of the Model Context Protocol, for coding agents that a person supervises. Takes both eras: up to 2025-11-25 with ' +
@@ -51,14 +51,14 @@ export function createMcpRoutes({ door }: { door: Pick<McpDoor, 'handle'> }): Ro
           202: { description: 'A notification or a response was taken.' },
         },
         errors: ['invalid_request', 'session_not_found', 'not_acceptable'],
-      },
+      }),
     },
     {
       ...mcp,
       method: 'GET',
       body: 'none',
       summary: 'MCP: open or resume a stream',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The stream of what the server says without being asked, for clients up to 2025-11-25. `Last-Event-ID` resumes a stream.',
@@ -68,21 +68,21 @@ export function createMcpRoutes({ door }: { door: Pick<McpDoor, 'handle'> }): Ro
           200: { description: 'Messages.', content: { 'text/event-stream': { schema: MessageSchema } } },
         },
         errors: ['invalid_request', 'session_not_found', 'not_acceptable', 'conflict', 'method_not_allowed'],
-      },
+      }),
     },
     {
       ...mcp,
       method: 'DELETE',
       body: 'none',
       summary: 'MCP: end a session',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Ends an MCP session of a client up to 2025-11-25. What its agent asked stays.',
         query,
         headers: sessionHeader,
         responses: { 200: { description: 'The session has ended.' } },
         errors: ['invalid_request', 'session_not_found', 'method_not_allowed'],
-      },
+      }),
     },
     ...['/sse', '/messages'].flatMap((path) => [moved('GET', path), moved('POST', path)]),
   ]
@@ -97,12 +97,12 @@ function moved(method: 'GET' | 'POST', path: string): Route {
     role: 'public',
     body: 'none',
     summary: 'MCP: a transport of 2024 that is not served',
-    describe: {
+    describe: () => ({
       tag,
       description: 'Answers 410: this transport of 2024 is not served. Use `/mcp`.',
       responses: {},
       errors: ['route_moved'],
-    },
+    }),
     async handle() {
       throw new ServerError(
         'route_moved',

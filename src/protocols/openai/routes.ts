@@ -139,7 +139,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/chat/completions',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's chat completions",
-      describe: {
+      describe: () => ({
         tag: TAG,
         description:
           'Without a name (`metadata.session_id` or `X-Session-Id`) the request holds the whole conversation. It goes on in the session of the caller in which just that was said, or begins one. With a conversation, the server stores the history and takes only the new messages at the end. The caller runs `tools`: the answer ends with `tool_calls`, and the next request sends their results. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
@@ -194,7 +194,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
           204: { description: 'With `Last-Event-ID`: the run has no further events.' },
         },
         errors: answerErrors,
-      },
+      }),
       handle: chat,
     },
     {
@@ -203,7 +203,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's responses",
-      describe: {
+      describe: () => ({
         tag: TAG,
         description:
           '`previous_response_id` or `conversation` continues a session, and only the new messages at the end are taken. Without either, the input holds the whole conversation. It goes on in the session of the caller in which just that was said, or begins one. The caller runs `tools`: the response ends with items of the type `function_call`, and the next request sends `function_call_output`. What a repeated request cannot change is 400 with our `code`, such as `approval_pending`, because clients of OpenAI repeat requests by themselves.',
@@ -248,7 +248,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
           204: { description: 'With `Last-Event-ID`: the run has no further events.' },
         },
         errors: answerErrors,
-      },
+      }),
       handle: respond,
     },
     {
@@ -257,7 +257,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id',
       body: 'none',
       summary: "A response as it stands, in OpenAI's shape",
-      describe: {
+      describe: () => ({
         tag: TAG,
         description:
           'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
@@ -267,7 +267,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
           200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
         },
         errors: ['invalid_request', 'run_not_found', 'storage_failed'],
-      },
+      }),
       handle: retrieve,
     },
     {
@@ -276,7 +276,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id/cancel',
       body: 'none',
       summary: "Stop a response, in OpenAI's shape",
-      describe: {
+      describe: () => ({
         tag: TAG,
         description: 'Stops the run of the response. A response that has ended is returned as it is.',
         params: { id: z.string().describe('The `id` of the response.') },
@@ -284,7 +284,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
           200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
         },
         errors: ['run_not_found', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: cancel,
     },
     {
@@ -293,7 +293,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/responses/:id',
       body: 'none',
       summary: "Delete a response, in OpenAI's shape",
-      describe: {
+      describe: () => ({
         tag: TAG,
         description:
           'Deletes the response with its session. If other responses belong to the same conversation it is 400: `DELETE /sessions/{id}` deletes all of it.',
@@ -302,7 +302,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
           200: { description: 'It is deleted.', content: { 'application/json': { schema: DeletedResponseSchema } } },
         },
         errors: ['run_not_found', 'conflict', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: remove,
     },
     {
@@ -311,13 +311,13 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/models',
       body: 'none',
       summary: "The agents, in the shape of OpenAI's models",
-      describe: {
+      describe: () => ({
         tag: TAG,
         responses: {
           200: { description: 'All agents.', content: { 'application/json': { schema: ModelListSchema } } },
         },
         errors: [],
-      },
+      }),
       handle: async (_request, reply) =>
         reply.json(200, { object: 'list', data: engine.agents.list.map(({ name }) => modelOf(name)) }),
     },
@@ -327,12 +327,12 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       path: '/v1/models/:id',
       body: 'none',
       summary: "One agent, in the shape of OpenAI's models",
-      describe: {
+      describe: () => ({
         tag: TAG,
         params: { id: z.string().describe("The agent's name.") },
         responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
         errors: ['agent_not_found'],
-      },
+      }),
       handle: async (request, reply) => reply.json(200, modelOf(engine.agents.get(request.params.id ?? '').name)),
     },
   ]

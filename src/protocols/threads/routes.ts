@@ -42,7 +42,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/chat',
       body: 'message',
       summary: 'Send a message, read the answer as it is written',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Sends a message. The answer is a stream of events (`data:` and `id:`, no `event:` line); the last event is `message_complete` or `error`. With `stream: false` the answer is one object. The client runs the tools of type `client` from the agent’s file: it answers each `tool_execution_request` at `POST /tool_result` while the stream stays open. Without `thread_id` a new thread begins. `metadata` is merged key by key into the metadata of the thread.',
@@ -72,7 +72,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           204: { description: 'With `Last-Event-ID`: the run has no further events.' },
         },
         errors: [...startErrors, 'session_expired', ...runErrors],
-      },
+      }),
       handle: inOwnShape(deps, answerChat),
     },
     {
@@ -81,7 +81,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/threads',
       body: 'none',
       summary: 'The threads of the caller',
-      describe: {
+      describe: () => ({
         tag,
         description: "The caller's threads, newest activity first.",
         query: {
@@ -98,7 +98,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           },
         },
         errors: ['invalid_request'],
-      },
+      }),
       handle: inOwnShape(deps, list),
     },
     {
@@ -107,7 +107,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/threads/:id',
       body: 'none',
       summary: 'A thread and its messages',
-      describe: {
+      describe: () => ({
         tag,
         description: 'A thread and its newest messages, oldest first.',
         params,
@@ -122,7 +122,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           },
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
-      },
+      }),
       handle: inOwnShape(deps, show),
     },
     {
@@ -131,13 +131,13 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/threads/:id',
       body: 'none',
       summary: 'Delete a thread and everything in it',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Stops the active run and deletes the thread with everything in it.',
         params,
         responses: { 204: { description: 'The thread is deleted.' } },
         errors: ['malformed_id', 'session_not_found'],
-      },
+      }),
       handle: inOwnShape(deps, remove),
     },
     {
@@ -146,7 +146,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       path: '/tool_result',
       body: 'message',
       summary: 'Send the result of a client tool',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The result of a `tool_execution_request`: either `result` (any JSON) or `error`; the other is left out or null. The stream that asked continues with it. The first answer counts. After the timeout of the tool it is too late.',
@@ -182,7 +182,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           'storage_failed',
           'shutting_down',
         ],
-      },
+      }),
       handle: inOwnShape(deps, toolResult),
     },
   ]

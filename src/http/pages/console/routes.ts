@@ -77,7 +77,7 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return mark < 0 ? '' : url.slice(mark)
 }
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   params: {
     path: z.string().describe('A page of the console, such as `inbox/{id}`, or one of its files. May be empty.'),
   },
@@ -94,4 +94,4 @@ const describe: RouteDescription = {
       content: { 'text/plain; charset=utf-8': { schema: z.string() } },
     },
   },
-}
+})

@@ -27,7 +27,7 @@ export function createDocsRoutes(): Route[] {
   ]
 }
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   params: { path: z.string().describe('Empty for the page, or one of its files.') },
   tag: 'Pages',
   description:
@@ -37,4 +37,4 @@ const describe: RouteDescription = {
     304: { description: 'The file has not changed.' },
   },
   errors: ['route_not_found'],
-}
+})

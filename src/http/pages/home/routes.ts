@@ -52,7 +52,7 @@ function asksForHtml(accept = ''): boolean {
   })
 }
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   tag: 'Pages',
   description: 'With `Accept: text/html` it redirects. It belongs to no protocol; `POST /` is AG-UI’s.',
   responses: {
@@ -63,4 +63,4 @@ const describe: RouteDescription = {
     302: { description: 'For a browser.', headers: { Location: '`/console/`, or `/docs` if the console is off.' } },
   },
   errors: [],
-}
+})

@@ -41,7 +41,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       door: 'ag-ui',
       role: 'user',
       summary: 'AgentCore: run the default agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
-      describe: {
+      describe: () => ({
         tag: 'AgentCore',
         description: `Like \`POST /\`. The header \`${SESSION_HEADER}\` names the session and overrides the \`threadId\` of the body; the events repeat the \`threadId\` of the body. A client with several conversations uses one runtime session for each.`,
         headers: {
@@ -66,7 +66,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
           204: { description: 'With `Last-Event-ID`: the run has no further events.' },
         },
         errors: [...startErrors, 'file_too_large', 'too_many_files'],
-      },
+      }),
       handle: invoke,
     },
     {
@@ -78,7 +78,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       // A draining server still works. The platform must not take it for dead.
       anytime: true,
       summary: 'AgentCore: whether the server is alive, and whether it is busy',
-      describe: {
+      describe: () => ({
         tag: 'AgentCore',
         responses: {
           200: {
@@ -92,7 +92,7 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
           },
         },
         errors: [],
-      },
+      }),
       handle: async (_request, reply) => reply.json(200, ping()),
     },
   ]

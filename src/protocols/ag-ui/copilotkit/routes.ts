@@ -105,13 +105,13 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/info',
       body: 'none',
       summary: 'CopilotKit: the agents and what they can do',
-      describe: {
+      describe: () => ({
         tag,
         responses: {
           200: { description: 'The agents.', content: { 'application/json': { schema: RuntimeInfoSchema } } },
         },
         errors: [],
-      },
+      }),
       handle: async (_request, reply) => info(reply),
     },
     {
@@ -120,7 +120,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/agent/:name/run',
       body: 'files',
       summary: 'CopilotKit: run an agent',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Like `POST /agents/{name}` of AG-UI.',
         params,
@@ -128,7 +128,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
         body: runInputBody,
         responses: { 200: eventStream('The events of the run.'), 204: nothingMore },
         errors,
-      },
+      }),
       handle: (request, reply) => run(callOf(request, reply)),
     },
     {
@@ -137,14 +137,14 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/agent/:name/connect',
       body: 'files',
       summary: 'CopilotKit: show a thread and follow its active run',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Starts no run. Shows the thread, then its active run from its beginning to its end.',
         params,
         body: runInputBody,
         responses: { 200: eventStream('The thread, then the events of its active run.') },
         errors,
-      },
+      }),
       handle: (request, reply) => connect(callOf(request, reply)),
     },
     {
@@ -153,14 +153,14 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/agent/:name/stop/:threadId',
       body: 'control',
       summary: 'CopilotKit: stop the active run of a thread',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Without `runId` it stops the active run.',
         params: { ...params, threadId: z.string() },
         body: { schema: StopSchema.optional(), examples: { 'one run': { runId: 'run-1' } } },
         responses: { 200: answer('Whether a run was stopped.', StopAnswerSchema) },
         errors,
-      },
+      }),
       handle: (request, reply) =>
         stop({ ...callOf(request, reply), body: () => readStopBody(request) }, request.params.threadId ?? ''),
     },
@@ -170,7 +170,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit/threads',
       body: 'none',
       summary: 'CopilotKit: the threads of the caller',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Newest first. The list includes threads that other protocols began.',
         query: {
@@ -183,7 +183,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
           200: answer('The threads.', ThreadListSchema),
         },
         errors: ['invalid_request', 'agent_not_found'],
-      },
+      }),
       handle: async (request, reply) => reply.json(200, await listThreads(engine, request)),
     },
     {
@@ -192,7 +192,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       path: '/copilotkit',
       body: 'files',
       summary: 'CopilotKit: info, run, connect and stop through one route',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Answers like the route of that method.',
         headers: startHeaderSchemas,
@@ -223,7 +223,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
           204: nothingMore,
         },
         errors,
-      },
+      }),
       handle: single,
     },
   ]

@@ -112,7 +112,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       ...shared,
       path: '/agents',
       summary: 'List the agents',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The agents of this server. Starts the MCP servers of their tools if necessary, and leaves out the tools of those that cannot be reached.',
@@ -123,14 +123,14 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
           ),
         },
         errors: [],
-      },
+      }),
       handle: list,
     },
     {
       ...shared,
       path: '/agents/:name',
       summary: 'One agent: its model, tools, file and suggestions',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Variables in `source` stay as they are written, and secrets are masked.',
         params,
@@ -138,7 +138,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
           200: answer('The agent.', AgentSchema, { source: { path: '/srv/agent.yaml', text: 'name: assistant\n…' } }),
         },
         errors: ['agent_not_found'],
-      },
+      }),
       handle: show,
     },
     {
@@ -148,7 +148,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       path: '/validate/agent',
       body: 'message',
       summary: 'Check the text of an agent file',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Checks a text against the schema of agent files, and nothing else: no file is opened, no variable is read, nothing is imported, started or stored. At most 50 problems.',
@@ -158,7 +158,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
         },
         responses: { 200: answer('What is wrong with the text.', ValidatedAgentSchema) },
         errors: ['invalid_request', 'body_too_large', 'limit'],
-      },
+      }),
       handle: check,
     },
   ]
@@ -231,12 +231,12 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       path: '/agents/:name/tests',
       body: 'none',
       summary: 'The test cases of an agent',
-      describe: {
+      describe: () => ({
         tag,
         params,
         responses: { 200: answer('The test cases, in the order of the file.', AgentTestsSchema) },
         errors: ['agent_not_found'],
-      },
+      }),
       handle: list,
     },
     {
@@ -245,7 +245,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       path: '/agents/:name/tests/run',
       body: 'control',
       summary: 'Run the test cases of an agent; answers with a stream',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Runs the test cases as `quarterdeck test` does: with the real model and the real tools, in memory beside the server, so nothing is in its log and nobody is asked. Approvals are answered by the cases. Leaving the stream stops the tests. An agent’s tests run once at a time.',
@@ -263,7 +263,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
           },
         },
         errors: ['invalid_request', 'agent_not_found', 'conflict', 'config_invalid'],
-      },
+      }),
       handle: run,
     },
   ]

@@ -145,7 +145,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       path: '/approvals',
       body: 'none',
       summary: 'List approvals',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Newest first. An operator sees all approvals, others see those of their own sessions.',
         query: {
@@ -159,7 +159,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         },
         responses: { 200: page('approvals', ApprovalSchema, 'A page of approvals.') },
         errors: ['invalid_request', 'session_not_found', 'malformed_id', 'storage_failed'],
-      },
+      }),
       handle: list,
     },
     {
@@ -168,7 +168,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       path: '/approvals/:id',
       body: 'none',
       summary: 'Show one approval',
-      describe: {
+      describe: () => ({
         tag,
         params,
         description:
@@ -184,7 +184,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         },
         responses: { 200: answer('The approval, with the diff of a change.', ShownApprovalSchema) },
         errors: ['invalid_request', 'approval_not_found', 'storage_failed'],
-      },
+      }),
       handle: show,
     },
     {
@@ -194,7 +194,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       // The approval says who may answer. Nobody may without a token.
       body: 'edit',
       summary: 'Approve or reject a call, or answer in its place',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The first answer counts. A later answer is refused and told who decided what and when. An approved call runs at most once. The run continues by itself as `continuation_run_id`.',
@@ -250,7 +250,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
           'storage_full',
           'storage_failed',
         ],
-      },
+      }),
       handle: decide,
     },
     {
@@ -259,7 +259,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       path: '/approvals/:id/check',
       body: 'edit',
       summary: 'What would come of an edit',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Checks an edit and shows what would run. It decides nothing and keeps nothing. For those who may decide.',
@@ -282,7 +282,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
           'session_not_found',
           'storage_failed',
         ],
-      },
+      }),
       handle: check,
     },
     {
@@ -291,7 +291,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       path: '/approvals/:id/reveal',
       body: 'control',
       summary: 'Show a masked secret',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The value of one argument without masks. The audit trail has who looked, each time. For those who may decide.',
@@ -299,7 +299,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         body: { schema: RevealSchema, examples: { 'an argument': { name: 'api_key' } } },
         responses: { 200: answer('The value, with hidden characters marked.', RevealedSchema) },
         errors: ['invalid_request', 'forbidden', 'approval_not_found', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: reveal,
     },
     {
@@ -309,7 +309,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       role: 'operator',
       body: 'none',
       summary: 'List grants: calls that are allowed or refused without asking',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Calls that are allowed or refused without asking, because an operator or owner said so.',
         query: { agent: z.string().optional(), session_id: z.string().optional() },
@@ -320,7 +320,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
           ),
         },
         errors: ['malformed_id', 'storage_failed'],
-      },
+      }),
       handle: grants,
     },
     {
@@ -330,13 +330,13 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       role: 'operator',
       body: 'none',
       summary: 'Revoke a grant',
-      describe: {
+      describe: () => ({
         tag,
         description: 'The next such call asks again.',
         params: { id: z.string().describe('Id of the grant.') },
         responses: { 204: { description: 'The grant is revoked.' } },
         errors: ['grant_not_found', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: revoke,
     },
   ]

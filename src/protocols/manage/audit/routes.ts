@@ -60,7 +60,7 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
       ...shared,
       path: '/audit',
       summary: 'The audit trail, newest first',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The audit trail, newest first. Characters that people do not see are marked, as in `<U+202E>`. Reading it is put on record, once an hour. A page may have fewer entries than asked for, or none, while there are more: follow the Link header.',
@@ -85,20 +85,20 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
           },
         },
         errors: ['invalid_request', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: list,
     },
     {
       ...shared,
       path: '/audit/chain',
       summary: 'Whether the audit trail is whole',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Whether the audit trail is whole. The server checks it in the background, from the entry that it checked last. It cannot notice that the newest entries were cut off while it did not run: compare `head` with a copy that you keep elsewhere.',
         responses: { 200: answer('The state of the check.', AuditChainSchema) },
         errors: ['storage_failed'],
-      },
+      }),
       handle: showChain,
     },
   ]

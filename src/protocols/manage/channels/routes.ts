@@ -17,14 +17,14 @@ interface ChannelRoutesDeps {
   }
 }
 
-const describeList: RouteDescription = {
+const describeList = (): RouteDescription => ({
   tag: feedTag,
   description: 'The channels to operators that this server was started with.',
   responses: { 200: answer('The channels.', z.strictObject({ channels: z.array(ChannelSchema) })) },
   errors: ['storage_failed'],
-}
+})
 
-const describeReplay: RouteDescription = {
+const describeReplay = (): RouteDescription => ({
   tag: feedTag,
   description:
     'For a receiver of webhooks that has lost something. The messages have the ids that they had, so a receiver can drop those that it knows. At most 256 wait at the same time: if `has_more` is true, go on later from `cursor`.',
@@ -32,7 +32,7 @@ const describeReplay: RouteDescription = {
   body: { schema: ReplaySchema, examples: { since: { after: 'f.12' } } },
   responses: { 202: answer('They are on their way.', ReplayedSchema) },
   errors: ['invalid_request', 'malformed_id', 'record_not_found', 'events_gone', 'storage_full', 'storage_failed'],
-}
+})
 
 export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {

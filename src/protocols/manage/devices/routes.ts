@@ -79,7 +79,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       // It is for those who have no token yet. A code or the operator's token is in the request.
       role: 'public',
       summary: 'Sign a browser in to the console',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Gives a browser a token of its own, for a one-time code or for the operator’s token (`Authorization: Bearer`). Once somebody has a passkey, a new device needs one too: `passkey_required` then has `passkey`, the challenge to sign, or null if this person has no passkey here. A code is used up only when the device is signed in.',
@@ -104,7 +104,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
           'rate_limited',
           ...stored,
         ],
-      },
+      }),
       handle: createSignIn(deps),
     },
     {
@@ -112,7 +112,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       path: '/sign-in',
       role: 'public',
       summary: 'Whether somebody is signed in',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'For pages that do not know yet whether somebody is signed in, for example by a proxy in front of this server. It needs no token and refuses nobody.',
@@ -120,67 +120,67 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
           200: answer('Who asks.', WhoSchema),
         },
         errors: [],
-      },
+      }),
       handle: devices.who,
     },
     {
       ...change,
       path: '/sign-out',
       summary: 'Sign this device out',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Revokes the console token that is sent. Its open streams end within 5 seconds.',
         body: { schema: NothingSchema, examples: { nothing: {} } },
         responses: { 204: { description: 'The device is signed out.' } },
         errors: ['invalid_request', ...stored],
-      },
+      }),
       handle: devices.signOut,
     },
     {
       ...read,
       path: '/me',
       summary: 'Who you are',
-      describe: {
+      describe: () => ({
         tag,
         responses: {
           200: answer('Who asks, and what this server is.', MeSchema),
         },
         errors: [],
-      },
+      }),
       handle: devices.me,
     },
     {
       ...read,
       path: '/devices',
       summary: 'List devices',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Your own, oldest first. An admin sees all.',
         responses: {
           200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) })),
         },
         errors: [],
-      },
+      }),
       handle: devices.list,
     },
     {
       ...end,
       path: '/devices/:id',
       summary: 'Sign a device out',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Its token is refused from now on, and its open streams end within 5 seconds.',
         params: { id: z.string().describe('Id of the device.') },
         responses: { 204: { description: 'The device is signed out.' } },
         errors: ['record_not_found', ...stored],
-      },
+      }),
       handle: devices.revoke,
     },
     {
       ...change,
       path: '/devices/codes',
       summary: 'Make a code for a new device',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'For another browser, or, by an admin, for somebody else. The code works once, for five minutes. Once somebody has a passkey it needs a proof (`{"kind": "device_code"}`), and the device that uses it needs none.',
@@ -190,41 +190,41 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
           201: answer('The code. It is never shown again.', CodeSchema),
         },
         errors: ['invalid_request', 'forbidden', 'passkey_required', ...stored],
-      },
+      }),
       handle: devices.makeCode,
     },
     {
       ...read,
       path: '/passkeys',
       summary: 'List passkeys',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Your own, oldest first. An admin sees all.',
         responses: {
           200: answer('The passkeys.', PasskeysSchema),
         },
         errors: [],
-      },
+      }),
       handle: passkeys.list,
     },
     {
       ...change,
       path: '/passkeys/options',
       summary: 'Ask for the options of a new passkey',
-      describe: {
+      describe: () => ({
         tag,
         description: 'What `navigator.credentials.create` needs for a new passkey.',
         body: { schema: NothingSchema, examples: { nothing: {} } },
         responses: { 200: answer('The options.', ChallengeSchema) },
         errors: ['invalid_request'],
-      },
+      }),
       handle: passkeys.options,
     },
     {
       ...change,
       path: '/passkeys',
       summary: 'Add a passkey',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'From the first passkey on, some things need one: to approve what is critical, to allow something always, new devices, new tokens of operators, new and removed passkeys. So the second one needs a proof (`{"kind": "passkey"}`), except the first of a person on a device that was added with a code of somebody who has one, or with such a code as `code`.',
@@ -246,14 +246,14 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
         },
         responses: { 201: answer('The passkey.', PasskeySchema) },
         errors: ['invalid_request', 'code_invalid', 'conflict', 'limit', 'passkey_required', ...stored],
-      },
+      }),
       handle: passkeys.add,
     },
     {
       ...end,
       path: '/passkeys/:id',
       summary: 'Remove a passkey',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Needs a proof (`{"kind": "passkey"}`). After the last one nothing needs a passkey any more. Somebody who has lost theirs: `quarterdeck passkeys`.',
@@ -261,7 +261,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
         params: { id: z.string().describe('Id of the passkey.') },
         responses: { 204: { description: 'It is removed.' } },
         errors: ['invalid_request', 'record_not_found', 'passkey_required', ...stored],
-      },
+      }),
       handle: passkeys.remove,
     },
     {
@@ -270,7 +270,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       body: 'edit',
       path: '/passkeys/challenges',
       summary: 'Ask for the options of a proof',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'What `navigator.credentials.get` needs for a proof. The proof counts for this one purpose, for this caller, once. For a decision, send everything that it will bring: `arguments`, `result`, `content`, `force`, `remember`, `grant`. Send it as the header X-Passkey.',
@@ -299,7 +299,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
         },
         responses: { 200: answer('The options.', ChallengeSchema) },
         errors: ['invalid_request', 'passkey_required'],
-      },
+      }),
       handle: passkeys.challenge,
     },
   ]

@@ -73,7 +73,7 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
       role: 'operator',
       body: 'none',
       summary: 'State changes of all sessions, and the events of some: live, with resume',
-      describe: {
+      describe: () => ({
         tag: feedTag,
         description:
           'State changes of all sessions, runs and approvals, and everything that happens in the named sessions. The feed never carries text. Each `id:` is one cursor over all of it: every later frame comes once, in order for each source.',
@@ -95,7 +95,7 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
           ),
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],
-      },
+      }),
       handle: events,
     },
   ]

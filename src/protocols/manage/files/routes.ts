@@ -69,7 +69,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       path: '/files',
       body: 'files',
       summary: 'Upload files, to send them with a message later',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'A message in any protocol can refer to the file by its id. The file then belongs to that session and is deleted with it. A file that is not sent in a message is removed after a day, unless the server is configured otherwise. The size of the unsent files of one user is limited.',
@@ -97,7 +97,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
           },
         },
         errors: ['too_many_uploads', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: upload,
     },
     {
@@ -113,7 +113,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
         if (owner === null) throw wrongKey()
         return owner
       },
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Only for the owner; the files of others are not found. Addresses in an AG-UI snapshot contain a `key` that opens one file for an hour without a token.',
@@ -132,7 +132,7 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
           },
         },
         errors: ['forbidden', 'file_not_found', 'rate_limited', 'storage_failed'],
-      },
+      }),
       handle: download,
     },
   ]

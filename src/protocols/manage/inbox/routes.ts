@@ -58,7 +58,7 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
       ...shared,
       path: '/inbox',
       summary: 'Everything that waits or waited for a person',
-      describe: {
+      describe: () => ({
         tag: feedTag,
         description:
           'Everything that waits for a person, in all sessions, or with `status=done` what nobody has to answer any more. Newest first, by the time at which it was asked.',
@@ -84,14 +84,14 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
           },
         },
         errors: ['invalid_request', 'storage_failed'],
-      },
+      }),
       handle: list,
     },
     {
       ...shared,
       path: '/inbox/events',
       summary: 'Changes of the inbox: live, with resume',
-      describe: {
+      describe: () => ({
         tag: feedTag,
         description:
           'The feed, and of it only what waits for a person. Go on from the `cursor` of `GET /inbox`: nothing is missed, nothing comes twice.',
@@ -104,7 +104,7 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
           ),
         },
         errors: ['malformed_id', 'events_gone', 'storage_failed'],
-      },
+      }),
       handle: events,
     },
   ]

@@ -19,7 +19,7 @@ export interface PolicyRoutesDeps {
   oversight: Pick<Oversight, 'session'>
 }
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   tag: supervisionTag,
   description:
     'What the policy of a workspace would say about a request of an agent. The same evaluator that decides about real requests; it grants nothing and asks nobody.',
@@ -32,7 +32,7 @@ const describe: RouteDescription = {
   },
   responses: { 200: answer('The verdict.', PolicyVerdictSchema) },
   errors: ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'],
-}
+})
 
 export function createPolicyRoutes({ tryRequest, workspaces, oversight }: PolicyRoutesDeps): Route[] {
   async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TriedPolicySchema>) {

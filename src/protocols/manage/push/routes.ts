@@ -26,15 +26,15 @@ interface PushRoutesDeps {
 
 const tag = 'Web Push'
 
-const describeKey: RouteDescription = {
+const describeKey = (): RouteDescription => ({
   tag,
   description:
     'The `applicationServerKey` of `pushManager.subscribe`. It is made at the first use and then stays the same.',
   responses: { 200: answer('The public key.', PushKeySchema) },
   errors: [],
-}
+})
 
-const describeList: RouteDescription = {
+const describeList = (): RouteDescription => ({
   tag,
   description: 'Your own browsers, whichever of your names you come with.',
   responses: {
@@ -44,9 +44,9 @@ const describeList: RouteDescription = {
     ),
   },
   errors: ['forbidden'],
-}
+})
 
-const describeSubscribe: RouteDescription = {
+const describeSubscribe = (): RouteDescription => ({
   tag,
   description: `From now on this browser shows what waits for you. Send the subscription as the browser gives it. The same browser again is the same subscription. At most ${MOST_PUSH_SUBSCRIPTIONS} for each operator.`,
   body: {
@@ -64,15 +64,15 @@ const describeSubscribe: RouteDescription = {
   },
   responses: { 201: answer('The subscription.', PushSubscriptionSchema) },
   errors: ['invalid_request', 'forbidden', 'limit', 'storage_full', 'storage_failed'],
-}
+})
 
-const describeUnsubscribe: RouteDescription = {
+const describeUnsubscribe = (): RouteDescription => ({
   tag,
   description: 'The browser gets no more messages.',
   params: { id: z.string().describe('Id of the subscription.') },
   responses: { 204: { description: 'It is removed.' } },
   errors: ['forbidden', 'record_not_found', 'storage_full', 'storage_failed'],
-}
+})
 
 export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
   async function key(_request: Request, reply: Reply): Promise<void> {

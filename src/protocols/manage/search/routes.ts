@@ -61,7 +61,7 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
       role: 'user',
       body: 'none',
       summary: 'Search in what was said',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description:
           'Searches in what users and agents said, in the names of tools and the beginning of their results, and in titles and prompts of agents elsewhere. Sessions with a matching title come first, then those with the newest matching message. A page may be short, even empty, and still have a next one.',
@@ -91,7 +91,7 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
           },
         },
         errors: ['invalid_request', 'forbidden', 'storage_failed'],
-      },
+      }),
       handle: search,
     },
   ]

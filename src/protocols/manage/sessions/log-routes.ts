@@ -141,7 +141,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       ...shared,
       path: '/sessions/:id/log',
       summary: 'The events of a session in pages, from any place',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description:
           'The events of the session in the order of the log: after a place, before a place, or from the beginning. A page ends at 4 MB, so it may have fewer events than asked for.',
@@ -162,14 +162,14 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
           },
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
-      },
+      }),
       handle: showLog,
     },
     {
       ...shared,
       path: '/sessions/:id/export',
       summary: 'A session as one file: messages, runs and approvals',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description:
           'One JSON document for people and programs: the session, its messages (oldest first), its runs and its approvals (newest first). Files are left out. To move sessions to another server, use `quarterdeck sessions export`.',
@@ -181,7 +181,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
           },
         },
         errors: ['malformed_id', 'session_not_found', 'storage_failed'],
-      },
+      }),
       handle: exportSession,
     },
   ]

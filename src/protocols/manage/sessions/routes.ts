@@ -143,7 +143,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id/messages',
       body: 'files',
       summary: 'Send a message; its run executes in the background',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description: 'An unused name or well-formed id begins a session. The run does not need a reader.',
         params: sessionParams,
@@ -163,7 +163,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
           },
         },
         errors: [...startErrors, ...fileErrors],
-      },
+      }),
       handle: postMessage,
     },
     {
@@ -172,14 +172,14 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id/events',
       body: 'none',
       summary: 'All events of a session: replay, then live',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description: 'The stream does not end: it continues with the events of later runs.',
         params: sessionParams,
         ...cursor,
         responses: { 200: eventStream('All events of the session, run after run.') },
         errors: ['malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],
-      },
+      }),
       handle: sessionEvents,
     },
     {
@@ -188,14 +188,14 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id',
       body: 'none',
       summary: 'Delete a session and everything in it',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description:
           'Stops the active run and deletes the session with everything in it. Deleting an unknown session succeeds too. A session in which an agent elsewhere works must be terminated first.',
         params: sessionParams,
         responses: { 204: { description: 'The session is deleted.' } },
         errors: ['malformed_id', 'conflict', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: deleteSession,
     },
     {
@@ -204,7 +204,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/sessions/:id/runs',
       body: 'none',
       summary: 'The runs of a session, newest first',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description: 'Without answers; see `GET /runs/{id}` for the answer of a run.',
         params: sessionParams,
@@ -222,7 +222,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
           },
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
-      },
+      }),
       handle: listRuns,
     },
   ]
@@ -270,12 +270,12 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/runs/:id',
       body: 'none',
       summary: 'The status of a run, and its answer',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         params: runParams,
         responses: { 200: answer('The run.', AnsweredRunSchema) },
         errors: ['malformed_id', 'run_not_found', 'storage_failed'],
-      },
+      }),
       handle: showRun,
     },
     {
@@ -284,7 +284,7 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/runs/:id/events',
       body: 'none',
       summary: 'The events of a run: replay, then live until it ends',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         params: runParams,
         ...cursor,
@@ -293,7 +293,7 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
           204: { description: 'The run has no further events.' },
         },
         errors: ['malformed_id', 'run_not_found', 'session_not_found', 'events_gone', 'storage_failed'],
-      },
+      }),
       handle: runEvents,
     },
     {
@@ -302,13 +302,13 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       path: '/runs/:id/cancel',
       body: 'control',
       summary: 'Stop a run',
-      describe: {
+      describe: () => ({
         tag: sessionTag,
         description: 'May be repeated. A run that has ended stays as it is.',
         params: runParams,
         responses: { 200: answer('The run.', RunSchema) },
         errors: ['malformed_id', 'run_not_found', 'storage_full', 'storage_failed'],
-      },
+      }),
       handle: cancelRun,
     },
   ]

@@ -47,13 +47,13 @@ export interface ReplicaStats {
   rss: number
 }
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   tag: 'Operations',
   description:
     'A few figures at one moment, cheap enough to ask for every few seconds. `GET /metrics` has more, for Prometheus.',
   responses: { 200: answer('The figures.', StatsSchema) },
   errors: ['storage_failed'],
-}
+})
 
 export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[] {
   async function show(_request: Request, reply: Reply): Promise<void> {

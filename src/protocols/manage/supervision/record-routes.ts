@@ -262,19 +262,19 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
     const { list, answers } = kinds[kind]
     const { kind: name, path } = recordKinds[kind].wire
     return [
-      { ...read, path: `/${path}`, summary: list, describe: describeList(kind), handle: lister(kind) },
+      { ...read, path: `/${path}`, summary: list, describe: () => describeList(kind), handle: lister(kind) },
       {
         ...read,
         path: `/${path}/:id`,
         summary: `Show one ${name}`,
-        describe: describeShow(kind),
+        describe: () => describeShow(kind),
         handle: shower(kind),
       },
       ...answers.map(({ at, summary, describe, read }) => ({
         ...command,
         path: `/${path}/:id${at}`,
         summary,
-        describe: describeAnswer(kind, describe),
+        describe: () => describeAnswer(kind, describe),
         handle: answerer(kind, read),
       })),
     ]

@@ -36,7 +36,7 @@ const command = { method: 'POST', door: null, role: 'operator', body: 'control' 
 const shared = { tag, params: sessionParams } as const
 const sessionAnswer = (differing: object = {}) => ({ 200: answer('The session.', SupervisionSchema, differing) })
 
-const describeTask: RouteDescription = {
+const describeTask = (): RouteDescription => ({
   ...shared,
   description: 'Goes to the next session of this owner in this workspace. At most 100 wait.',
   body: { schema: NewInstructionSchema, examples: { task: { text: 'Then update the docs.' } } },
@@ -48,7 +48,7 @@ const describeTask: RouteDescription = {
     }),
   },
   errors: [...commandErrors, 'limit'],
-}
+})
 
 export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps): Route[] {
   const { sessions, stalls } = deps
@@ -129,55 +129,55 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       ...command,
       path: '/sessions/:id/pause',
       summary: 'Refuse the calls of an agent until it is resumed',
-      describe: {
+      describe: () => ({
         ...shared,
         description:
           'The agent’s calls are refused with a text that tells it to wait, and its host’s hooks are denied. Its process goes on. May be repeated.',
         body: { schema: NoBodySchema, examples: { pause: {} } },
         responses: sessionAnswer({ status: 'paused' }),
         errors: [...commandErrors, 'session_ended'],
-      },
+      }),
       handle: pause,
     },
     {
       ...command,
       path: '/sessions/:id/resume',
       summary: 'Let a paused agent go on',
-      describe: {
+      describe: () => ({
         ...shared,
         description: 'May be repeated. Also brings an interrupted session back.',
         body: { schema: NoBodySchema, examples: { resume: {} } },
         responses: sessionAnswer(),
         errors: [...commandErrors, 'session_ended', 'limit'],
-      },
+      }),
       handle: resume,
     },
     {
       ...command,
       path: '/sessions/:id/terminate',
       summary: 'End the session of an agent',
-      describe: {
+      describe: () => ({
         ...shared,
         description:
           'What the agent asked is interrupted, and a process that was started from here is ended. May be repeated.',
         body: { schema: TerminateSchema, examples: { terminate: {}, 'with a reason': { reason: 'Wrong branch.' } } },
         responses: sessionAnswer({ status: 'terminated', terminated_at: '2026-11-15T09:05:00.000Z' }),
         errors: commandErrors,
-      },
+      }),
       handle: terminate,
     },
     {
       ...command,
       path: '/sessions/:id/steer',
       summary: 'Send an agent a message with its next result',
-      describe: {
+      describe: () => ({
         ...shared,
         description:
           'The text goes out with every result until the agent’s next call proves that it has it. At most 50 wait.',
         body: { schema: NewInstructionSchema, examples: { steer: { text: 'Use the test database.' } } },
         responses: { 202: answer('The text waits for the agent.', InstructionSchema) },
         errors: [...commandErrors, 'session_ended', 'limit'],
-      },
+      }),
       handle: instructing(sessions.steer),
     },
     {
@@ -191,19 +191,19 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       ...command,
       path: '/workspaces/:id/tasks',
       summary: 'Leave a task for your next session in a workspace',
-      describe: {
-        ...describeTask,
+      describe: () => ({
+        ...describeTask(),
         description:
           'Goes to your next session in this workspace; none has to run now. The id is one of `workspaces` in quarterdeck.yaml, or the path of a folder where agents may work, URL-encoded. At most 100 wait.',
         errors: ['invalid_request', 'forbidden', 'limit'],
-      },
+      }),
       handle: leaveTask,
     },
     {
       ...command,
       path: '/sessions/:id/mode',
       summary: 'Choose where the questions of an agent are shown',
-      describe: {
+      describe: () => ({
         ...shared,
         description:
           '`local`: the terminal of this machine. `remote`: chat, push and webhooks. `hybrid`: both. HTTP and the console show everything in every mode, and what is critical is shown everywhere.',
@@ -212,47 +212,47 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
           200: answer('The modes before and now.', ModesSchema),
         },
         errors: [...commandErrors, 'session_ended'],
-      },
+      }),
       handle: setMode,
     },
     {
       ...command,
       path: '/sessions/:id/nudge',
       summary: 'Nudge an agent',
-      describe: {
+      describe: () => ({
         ...shared,
         description: 'Works without an alert, too.',
         body: { schema: NudgeSchema, examples: { 'the usual text': {}, 'own words': { message: 'How far are you?' } } },
         responses: sessionAnswer({ nudge_count: 1 }),
         errors: [...commandErrors, 'session_ended'],
-      },
+      }),
       handle: nudge,
     },
     {
       ...command,
       path: '/sessions/:id/stalls',
       summary: 'Switch alerts about the silence of an agent off or on',
-      describe: {
+      describe: () => ({
         ...shared,
         description:
           'While they are off, the silence of this agent raises no alert and no nudge. An alert that is open is dismissed.',
         body: { schema: StallsSchema, examples: { off: { enabled: false }, on: { enabled: true } } },
         responses: sessionAnswer({ stalls_enabled: false }),
         errors: [...commandErrors, 'session_ended'],
-      },
+      }),
       handle: setStalls,
     },
     {
       ...command,
       path: '/sessions/:id/handover',
       summary: 'Give a session to another operator',
-      describe: {
+      describe: () => ({
         ...shared,
         description: 'For admins. What waits in the session gets the new owner too.',
         body: { schema: HandoverSchema, examples: { handover: { to: 'grace' } } },
         responses: sessionAnswer({ owner_user_id: 'grace' }),
         errors: commandErrors,
-      },
+      }),
       handle: handOver,
     },
   ]

@@ -161,20 +161,20 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       ...read,
       path: '/checkpoints',
       summary: 'List checkpoints',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Newest first. An operator sees all, others see those of their own sessions.',
         query: listQuery,
         responses: { 200: page('checkpoints', CheckpointSchema) },
         errors: ['invalid_request', 'forbidden', 'storage_failed'],
-      },
+      }),
       handle: list,
     },
     {
       ...read,
       path: '/checkpoints/:id',
       summary: 'Show one checkpoint',
-      describe: {
+      describe: () => ({
         tag,
         description: 'With the hashes of its files, up to 1,000 at a time.',
         params,
@@ -183,14 +183,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           200: answer('The checkpoint.', ShownCheckpointSchema),
         },
         errors: ['malformed_id', 'record_not_found', 'storage_failed'],
-      },
+      }),
       handle: show,
     },
     {
       ...read,
       path: '/checkpoints/:id/changes',
       summary: 'What differs between a checkpoint and its workspace now',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Reads every file of the workspace: 100,000 files take up to half a minute.',
         params,
@@ -198,14 +198,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema),
         },
         errors: ['malformed_id', 'record_not_found', 'path_violation', 'storage_failed'],
-      },
+      }),
       handle: changes,
     },
     {
       ...read,
       path: '/checkpoints/:id/diff',
       summary: 'The difference in one file since a checkpoint',
-      describe: {
+      describe: () => ({
         tag,
         description: 'Texts of up to 1 MB. Files that usually hold secrets are not shown.',
         params,
@@ -221,14 +221,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           'path_violation',
           'storage_failed',
         ],
-      },
+      }),
       handle: diff,
     },
     {
       ...command,
       path: '/checkpoints/:id/restore',
       summary: 'Bring a workspace back to a checkpoint',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'The first request is answered with 409 `restore_unconfirmed`: it lists the files that would be modified, deleted and added, those that nobody may write without a person, and `digest`. Send that digest as `confirm`. If the workspace has changed meanwhile, the answer is a new 409. A restore ends the session of the checkpoint and begins a new one of the same owner; what it overwrites is kept in the checkpoint `undo`.',
@@ -238,14 +238,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           200: answer('The workspace is restored.', RestoredSchema),
         },
         errors: [...commandErrors, 'record_not_found', 'restore_unconfirmed', 'session_ended', 'limit'],
-      },
+      }),
       handle: restore,
     },
     {
       ...command,
       path: '/sessions/:id/checkpoint',
       summary: 'Keep the state of a session and its workspace',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Hashes all files of the workspace that its .gitignore files do not exclude, and keeps their contents. 100,000 files take up to half a minute.',
@@ -256,14 +256,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         },
         responses: { 201: answer('The checkpoint.', CheckpointSchema) },
         errors: [...commandErrors, 'limit'],
-      },
+      }),
       handle: save,
     },
     {
       ...command,
       path: '/sessions/:id/run',
       summary: 'Run a configured command in the workspace of a session',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Runs exactly what quarterdeck.yaml says, without a shell, for up to 60 seconds. The output is also streamed to the log of the session. Beware: a command like `npm test` runs code that the agent may have written.',
@@ -273,14 +273,14 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           200: answer('The command has ended.', CommandResultSchema),
         },
         errors: [...commandErrors, 'command_not_found'],
-      },
+      }),
       handle: run,
     },
     {
       ...command,
       path: '/sessions',
       summary: 'Start an agent in a workspace',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Starts `host_cli` in a workspace, with a token of its own. The session is yours. It ends by itself if the agent does not connect within 30 seconds.',
@@ -304,7 +304,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           },
         },
         errors: [...commandErrors, 'limit'],
-      },
+      }),
       check: async (request) => spawner.check(await wantedIn(request)),
       handle: spawn,
     },
@@ -312,7 +312,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       ...command,
       path: '/sessions/purge',
       summary: 'Remove supervised sessions that ended long ago',
-      describe: {
+      describe: () => ({
         tag,
         description:
           'Removes sessions that were terminated or interrupted more than `sessions.retention_days` ago, with everything that belongs to them. The server also does this once an hour.',
@@ -321,7 +321,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           200: answer('What was removed, or would be.', PurgedSchema),
         },
         errors: commandErrors,
-      },
+      }),
       handle: removeOld,
     },
   ]

@@ -23,14 +23,14 @@ import {
 
 const tag = 'Tokens'
 
-const describeList: RouteDescription = {
+const describeList = (): RouteDescription => ({
   tag,
   description: 'Your own; an admin sees everybody’s. Oldest first. Tokens from the settings are not listed.',
   responses: { 200: answer('The tokens that can be revoked.', TokenListSchema) },
   errors: [],
-}
+})
 
-const describeCreate: RouteDescription = {
+const describeCreate = (): RouteDescription => ({
   tag,
   description:
     'The token is valid at once. `token` is its text, which is never shown again. Once somebody has a passkey, a token of an operator needs a proof (`{"kind": "token"}`). Only an admin makes tokens for others. A token that is limited to scopes or to an agent makes none, and one that ends makes none that lasts longer.',
@@ -48,16 +48,16 @@ const describeCreate: RouteDescription = {
   },
   responses: { 201: answer('The token.', CreatedTokenSchema) },
   errors: ['invalid_request', 'forbidden', 'passkey_required', 'conflict', 'storage_full', 'storage_failed'],
-}
+})
 
-const describeRevoke: RouteDescription = {
+const describeRevoke = (): RouteDescription => ({
   tag,
   description:
     'The token is refused from now on, and its open streams end within 5 seconds. Only an admin revokes tokens of others. A token that is limited to scopes or to an agent revokes none.',
   params: { id: z.string().describe('Id of the token.') },
   responses: { 204: { description: 'The token is revoked.' } },
   errors: ['forbidden', 'token_not_found', 'storage_full', 'storage_failed'],
-}
+})
 
 interface TokenRoutesDeps {
   tokens: Tokens

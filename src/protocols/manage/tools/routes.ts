@@ -17,7 +17,7 @@ const ToolSchema = z
   })
   .meta({ id: 'Tool' })
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   tag: 'Tools',
   description:
     'Starts the MCP servers of the tools if necessary. The tools of a server that cannot be reached are left out.',
@@ -48,7 +48,7 @@ const describe: RouteDescription = {
     },
   },
   errors: ['agent_not_found'],
-}
+})
 
 export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {

@@ -32,7 +32,7 @@ const USUAL_DAYS = 30
 const DAY_MS = 86_400_000
 const PAGE = { max: 1_000, fallback: 100 }
 
-const describe: RouteDescription = {
+const describe = (): RouteDescription => ({
   tag: 'Usage',
   description:
     'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
@@ -51,15 +51,15 @@ const describe: RouteDescription = {
   },
   responses: { 200: answer('Tokens and cost.', UsageSchema) },
   errors: ['invalid_request', 'storage_full', 'storage_failed'],
-}
+})
 
-const describeMine: RouteDescription = {
+const describeMine = (): RouteDescription => ({
   tag: 'Usage',
   description:
     'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
   responses: { 200: answer('Your limits.', MyLimitsSchema) },
   errors: ['storage_failed'],
-}
+})
 
 export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: UsageRoutesDeps): Route[] {
   async function showMine({ principal }: Request, reply: Reply): Promise<void> {

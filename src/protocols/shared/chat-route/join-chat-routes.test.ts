@@ -88,7 +88,7 @@ test('the joined route describes only what is open', async () => {
   const deps = { engine, oversight, clock, ids }
   const routes = [...createChatRoutes(deps), ...createThreadRoutes(deps)]
 
-  const examples = joinChatRoutes(routes, ['rest']).at(0)?.describe?.body?.examples
+  const examples = joinChatRoutes(routes, ['rest']).at(0)?.describe?.().body?.examples
   expect(Object.keys(examples ?? {})).toEqual(['first', 'next'])
   await close()
 })
@@ -107,7 +107,8 @@ test('the joined route describes both: its examples satisfy its schema', async (
     'DELETE /threads/:id threads',
     'POST /tool_result threads',
   ])
-  for (const { describe: description } of routes) {
+  for (const { describe: descriptionOf } of routes) {
+    const description = descriptionOf?.()
     if (description === undefined) throw new Error('a route without a description')
     for (const example of Object.values(description.body?.examples ?? {})) {
       expect(description.body?.schema.safeParse(example).success).toBe(true)
@@ -116,7 +117,7 @@ test('the joined route describes both: its examples satisfy its schema', async (
       for (const { schema, example } of Object.values(content)) expect(schema.safeParse(example).error).toBe(undefined)
     }
   }
-  const chat = routes.at(0)?.describe
+  const chat = routes.at(0)?.describe?.()
   expect(Object.keys(chat?.responses[200]?.content ?? {})).toEqual(['application/json', 'text/event-stream'])
   expect(Object.keys(chat?.body?.examples ?? {}).length).toBe(4)
   await close()

@@ -62,7 +62,7 @@ export function joinChatRoutes(routes: readonly Route[], doors: readonly Door[])
 function descriptionOf(routes: readonly Route[]): Pick<Route, 'describe'> {
   const [first, second] = routes.flatMap(({ describe }) => describe ?? [])
   if (first === undefined) return {}
-  return { describe: second === undefined ? first : joinDescriptions(first, second) }
+  return { describe: second === undefined ? first : () => joinDescriptions(first(), second()) }
 }
 
 /** The protocols whose keys the body has. None if the body is not an object: the protocol that answers reports that. */
