@@ -14,7 +14,7 @@ export function actionOf({ view }: ShownRecord, name: string): ViewAction {
   if (found !== undefined) return found
   if (view.outcome !== null) throw fail(`This is over: ${view.outcome.word}.`)
   const names = view.actions.map((one) => one.name).join(', ')
-  throw fail(`This is “${view.label}”; what can be answered: ${names}.`, waysToAnswer(view))
+  throw fail(`“${name}” is not an answer to this: ${view.label}. It takes ${names}.`, waysToAnswer(view))
 }
 
 interface Given {

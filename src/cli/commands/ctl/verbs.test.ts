@@ -195,14 +195,14 @@ time_zone           UTC
   test.each([
     [['approve', '0192f3b1'], 2, '"0192f3b1" means several. Write the four characters'],
     [['approve', 'nope'], 1, 'Nothing waits under the id "nope".'],
-    [['approve', '0192f3b2'], 2, 'This is “Question from an agent”; what can be answered: continue, refine, stop.'],
-    [['dismiss', '0192f3b2'], 2, 'what can be answered: continue, refine, stop.'],
+    [['approve', '0192f3b2'], 2, '“approve” is not an answer to this: Question from an agent. It takes continue, refine, stop.'],
+    [['dismiss', '0192f3b2'], 2, 'It takes continue, refine, stop.'],
     [['edit', '0192f3b4'], 1, 'Editing needs a terminal'],
     [['answer', '0192f3b1-2', 'approve'], 2, 'This has a verb of its own: approve.'],
     [['answer', '0192f3b3', 'stop', 'it'], 2, 'stop takes no text.'],
-    [['answer', '0192f3b2', 'maybe'], 2, 'what can be answered: continue, refine, stop.'],
+    [['answer', '0192f3b2', 'maybe'], 2, 'It takes continue, refine, stop.'],
     [['answer', '0192f3b2', 'refine'], 2, 'refine needs a text: what to do instead.'],
-    [['answer', '0192f3b2'], 2, 'what can be answered: continue, refine, stop.'],
+    [['answer', '0192f3b2'], 2, 'It takes continue, refine, stop.'],
     [['answer', '0192f3b2', 'stop', '--set', 'a=b'], 2, '--set and --digest are for questions of tools'],
     [['mode', 'loud'], 2, '"loud" is not a mode. Write remote, local, hybrid.'],
     [['pause', '--session', 'ffff'], 1, 'There is no session "ffff".'],
@@ -550,7 +550,7 @@ describe('a question of a tool', () => {
   })
 
   test.each([
-    [['approve', '0192f3b5'], 2, 'This is “Question of a tool”; what can be answered: answer, reject.'],
+    [['approve', '0192f3b5'], 2, '“approve” is not an answer to this: Question of a tool. It takes answer, reject.'],
     [
       ['answer', '0192f3b5'],
       2,
