@@ -253,7 +253,7 @@ function tests(host: Host): void {
       await using terminal = await yard.terminal(writes)
       const { approval_id } = await yard.supervisor.question()
 
-      await expect.poll(terminal.screen, { timeout: 60_000 }).toMatch(/answer with: quarterdeck ctl watch/)
+      await expect.poll(terminal.screen, { timeout: 60_000 }).toMatch(/answer in its console or in ctl/)
       terminal.press('Escape')
 
       await expect
