@@ -8,7 +8,7 @@ const HOME = 'src/supervision/records'
 /** Where the words of views are written. */
 const SOURCES = [`${HOME}/kinds`]
 /** What else has these words: spans of a run, a service that does not answer, the steps of a session. */
-const OTHERS_SAY = ['Tool call', 'No answer', 'What it says it has done']
+const OTHERS_SAY = ['Tool call', 'No answer', 'Its own list of steps']
 /** Examples for the document, and descriptions of fields. */
 const EXAMPLES = /\/(schema|describe)\.ts$|\/describe-[\w-]+\.ts$/
 

@@ -28,7 +28,7 @@ export function recordLines(view: RecordView, style: Style): string[] {
     ...row('session', session.id),
     ...row('agent', agentOf(view)),
     ...row('folder', folderOf(view)),
-    ...row('asked', `${localTime(asked_at)} (${localZone()})`),
+    ...row('since', `${localTime(asked_at)} (${localZone()})`),
     ...(outcome === null && expires_at !== null ? row('expires', localTime(expires_at)) : []),
     ...row('about', view.title),
     ...(outcome === null ? [] : outcomeLines(outcome)),
@@ -45,11 +45,24 @@ function riskLines({ risk }: RecordView, style: Style): string[] {
   return [risk.level === 'low' ? line : style.red(line)]
 }
 
-function outcomeLines({ word, by, at, via, reason, more, words, facts }: NonNullable<RecordView['outcome']>): string[] {
-  const who = by === null ? '' : ` by ${by}`
-  const when = at === null ? '' : ` at ${localTime(at)}`
+type Outcome = NonNullable<RecordView['outcome']>
+
+/** How it ended, in a sentence. */
+export const outcomeText = (outcome: Outcome): string =>
+  terminalLine([`${endOf(outcome)}.`, outcome.more].filter((text) => text !== '').join(' '), LONGEST_LINE)
+
+const endOf = ({ word, by, via, at }: Outcome): string =>
+  [
+    word,
+    ...(by === null ? [] : [`by ${by}`]),
+    ...(via === null ? [] : [via]),
+    ...(at === null ? [] : [localTime(at)]),
+  ].join(' ')
+
+function outcomeLines(outcome: Outcome): string[] {
+  const { reason, more, words, facts } = outcome
   return [
-    ...row('status', `${word}${who}${when}${via === null ? '' : ` ${via}`}`),
+    ...row('status', endOf(outcome)),
     ...row('reason', reason),
     ...row('', more),
     ...(words === null ? [] : row(words.title, words.text)),

@@ -299,4 +299,4 @@ test(
   BUSY_MS,
 )
 
-const isAlert = (card: ShownMessage) => textOf(card).includes('is silent for')
+const isAlert = (card: ShownMessage) => textOf(card).includes('has been silent for')

@@ -51,16 +51,16 @@ describe('what a phone shows', () => {
       'claude-code has run into an error and asks what to do. It has run into an error.',
     ],
     ['a wait', sampleInstruction(), 'claude-code waits for an instruction. It stands by until you tell it what to do.'],
-    ['silence', sampleAlert(), 'claude-code is silent for 5 min. No sign of life for 5 min.'],
+    ['silence', sampleAlert(), 'claude-code has been silent for more than 5 min. No sign of life for more than 5 min.'],
     [
       'a nudge',
       sampleAlert({ status: 'nudged', nudgeCount: 1 }),
-      'claude-code is silent for 5 min. No sign of life for 5 min. Nudged once. (silent)',
+      'claude-code has been silent for more than 5 min. No sign of life for more than 5 min. Nudged once. (silent)',
     ],
     [
       'an escalation',
       sampleAlert({ status: 'escalated', nudgeCount: 3 }),
-      'claude-code is still silent after all nudges. No sign of life for 5 min. Nudged 3 times.',
+      'claude-code is still silent after all nudges. No sign of life for more than 5 min. Nudged 3 times.',
     ],
     [
       'an approval',
@@ -90,12 +90,12 @@ describe('what a phone shows', () => {
     [
       'the end of a question',
       samplePrompt({ status: 'interrupted' }),
-      'claude-code asks whether to go on. Interrupted. It ended before anybody answered. Nothing was decided. (silent)',
+      'claude-code asks whether to go on. Interrupted. The agent or its run ended before anybody answered. Nothing was decided. (silent)',
     ],
     [
       'the end of silence',
       sampleAlert({ status: 'self_recovered' }),
-      'claude-code is silent for 5 min. Recovered by itself. The agent reports again. (silent)',
+      'claude-code has been silent for more than 5 min. Recovered by itself. The agent reports again. (silent)',
     ],
   ])('%s', (_what, wait, words) => {
     expect(wordsOf(wait)).toBe(words)

@@ -78,8 +78,7 @@ export function createCardLooks({ desk, detail, operators, personOf = (name) => 
 
     async view(wait, session) {
       const proposed = wait.wait === 'approval' ? await desk.readDiff(wait) : null
-      const status = session.supervision?.status ?? null
-      return describe(wait, { ...looks.session(session), status, diff: proposed?.shown ?? null })
+      return describe(wait, { ...looks.session(session), diff: proposed?.shown ?? null })
     },
 
     card: async (room, wait, session, state) =>

@@ -11,13 +11,12 @@ const MOST_VALUES = 1_000
 const MOST_CHARS = 50_000
 
 /** One line. */
-export const shownTitle = (text: string): string => cut(visibleText(cut(text, MOST_TITLE)), MOST_TITLE)
+export const shownTitle = (text: string): string => shown(text, MOST_TITLE, visibleText)
 
-export const shownDescription = (text: string): string =>
-  cut(visibleProse(cut(text, MOST_DESCRIPTION)), MOST_DESCRIPTION)
+export const shownDescription = (text: string): string => shown(text, MOST_DESCRIPTION, visibleProse)
 
 /** One line of a command, with all its characters visible. */
-export const shownCommand = (text: string): string => cut(visibleText(cut(text, MOST_DESCRIPTION)), MOST_DESCRIPTION)
+export const shownCommand = (text: string): string => shown(text, MOST_DESCRIPTION, visibleText)
 
 /** The same value with long texts and long lists cut, for a log that shows what happened and not every byte of it. */
 export function shortened(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -49,10 +48,22 @@ function shorten(value: unknown, left: Left): unknown {
   return shortenEntries(value, left)
 }
 
-/** Says how much it leaves out, and never cuts a character in half. */
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text
-  const note = ` … (${text.length} characters in all)`
-  const kept = text.slice(0, Math.max(most - note.length, 0))
-  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}${note}`
+/** Marks make a text longer. The note counts the characters that were written. */
+function shown(text: string, most: number, visible: (text: string) => string): string {
+  const marked = visible(begin(text, most))
+  return text.length <= most && marked.length <= most ? marked : withNote(marked, text, most)
+}
+
+/** Says how much it leaves out. */
+const cut = (text: string, most: number): string => (text.length <= most ? text : withNote(text, text, most))
+
+function withNote(kept: string, whole: string, most: number): string {
+  const note = ` … (${whole.length} characters in all)`
+  return `${begin(kept, Math.max(most - note.length, 0))}${note}`
+}
+
+/** Never cuts a character in half. */
+function begin(text: string, most: number): string {
+  const kept = text.slice(0, most)
+  return kept.length < text.length && /[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept
 }

@@ -17,7 +17,7 @@ import { type RecordScene, type RecordView, RecordViewSchema } from './record-vi
 const TEN = Date.UTC(2026, 10, 16, 10)
 const ISO = '2026-11-16T10:00:00.000Z'
 
-const scene: RecordScene = { folder: 'shop', title: 'Bugs', status: 'active', prompt: 'Fix all bugs', diff: '+b\n' }
+const scene: RecordScene = { folder: 'shop', title: 'Bugs', prompt: 'Fix all bugs', diff: '+b\n' }
 const elsewhere = { host: 'claude-code', contentKey: 'k', returnedAt: null }
 const asked = { ...approval, owner: 'ada', createdAt: TEN, expiresAt: null }
 
@@ -182,16 +182,26 @@ describe('what a record is about', () => {
       'silence',
       alert,
       [
-        ...['Silent agent (silence)', 'codex is silent for 5 min 3 s', 'Silent for 5 min 3 s', 'after Edit'],
-        'No sign of life for 5 min 3 s.',
+        ...[
+          'Silent agent (silence)',
+          'codex has been silent for more than 5 min 3 s',
+          'Silent for more than 5 min 3 s',
+          'after Edit',
+        ],
+        'No sign of life for more than 5 min 3 s.',
       ],
     ],
     [
       'silence after all nudges',
       { ...alert, status: 'escalated', nudgeCount: 3 },
       [
-        ...['Silent agent (alarm)', 'codex is still silent after all nudges', 'Silent for 5 min 3 s', 'after Edit'],
-        'No sign of life for 5 min 3 s. Nudged 3 times.',
+        ...[
+          'Silent agent (alarm)',
+          'codex is still silent after all nudges',
+          'Still silent after all nudges',
+          'after Edit',
+        ],
+        'No sign of life for more than 5 min 3 s. Nudged 3 times.',
       ],
     ],
   ])('%s', (_name, wait, words) => {
@@ -265,7 +275,7 @@ describe('what a person looks at', () => {
       prose('', 'server', 'It may sit in a dialog of its own, or be done.'),
       prose('The last nudge', 'person', 'Still there?'),
       prose('It was started with', 'person', 'Fix all bugs'),
-      { type: 'steps', title: 'What it says it has done', steps: [{ label: 'Read', status: 'done' }] },
+      { type: 'steps', title: 'Its own list of steps', steps: [{ label: 'Read', status: 'done' }] },
     ])
   })
 
@@ -281,8 +291,8 @@ describe('what a person looks at', () => {
       fact('File after', 'c'.repeat(64), null, true),
     ])
     expect(describeRecord(prompt, scene).facts).toEqual([
-      fact('Worked, it says', '2 min 5 s'),
-      fact('Actions, it says', '1,200'),
+      fact('Time, it says', '2 min 5 s'),
+      fact('Steps, it says', '1,200'),
     ])
     const nudged = { ...alert, nudgeCount: 2, lastNudgeAt: TEN, nudgedBy: 'mcp' }
     expect(describeRecord(nudged, scene).facts).toEqual([
@@ -420,13 +430,13 @@ describe('how it ended', () => {
     [
       'a question that nobody waits for',
       { ...policy, status: 'interrupted' },
-      ['Interrupted (warn)', 'It ended before anybody answered. Nothing was decided.'],
+      ['Interrupted (warn)', 'The agent or its run ended before anybody answered. Nothing was decided.'],
       null,
     ],
     [
       'a question that ended with a restart',
       { ...question, status: 'interrupted', decidedBy: 'restart' },
-      ['Interrupted (warn)', 'It ended before anybody answered. Nothing was decided.'],
+      ['Interrupted (warn)', 'The agent or its run ended before anybody answered. Nothing was decided.'],
       'alone',
     ],
     [
@@ -463,7 +473,7 @@ describe('how it ended', () => {
     [
       'a prompt that nobody waits for',
       { ...prompt, status: 'interrupted' },
-      ['Interrupted (warn)', 'It ended before anybody answered. Nothing was decided.'],
+      ['Interrupted (warn)', 'The agent or its run ended before anybody answered. Nothing was decided.'],
       null,
     ],
     ['resume', { ...standby, ...byBen, status: 'resumed' }, [`Resumed (good) ${BEN}`], null],
@@ -488,7 +498,7 @@ describe('how it ended', () => {
     [
       'a standby that nobody waits for',
       { ...standby, status: 'interrupted' },
-      ['Interrupted (warn)', 'It ended before anybody answered. Nothing was decided.'],
+      ['Interrupted (warn)', 'The agent or its run ended before anybody answered. Nothing was decided.'],
       null,
     ],
     [
@@ -507,7 +517,7 @@ describe('how it ended', () => {
     [
       'silence of a closed window',
       { ...alert, status: 'dismissed' },
-      ['Closed (neutral)', 'The agent’s window is closed.'],
+      ['Closed (neutral)', 'The agent’s session has ended.'],
       null,
     ],
   ])('%s', (_name, wait, lines, how) => {
@@ -526,8 +536,9 @@ describe('how it ended', () => {
   })
 
   test('silence of a session that was stopped', () => {
-    const { outcome } = describeRecord({ ...alert, ...byBen, status: 'dismissed' }, { ...scene, status: 'terminated' })
-    expect(outcome).toMatchObject({ word: 'Closed', more: 'The session is terminated.', by: 'ben' })
+    const reason = 'The session was stopped.'
+    const { outcome } = describeRecord({ ...alert, ...byBen, status: 'dismissed', reason }, scene)
+    expect(outcome).toMatchObject({ word: 'Dismissed', by: 'ben', reason })
   })
 })
 

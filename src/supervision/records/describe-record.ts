@@ -23,7 +23,7 @@ const kinds: { [Kind in PersonKind]: KindWords<RecordOf<Kind>> } = { approval, p
 const wordsOf = (record: PersonRecord): KindWords<PersonRecord> => kinds[record.wait] as KindWords<PersonRecord>
 
 /** What a record says by itself. */
-const NO_SCENE: RecordScene = { folder: null, title: null, status: null, prompt: null }
+const NO_SCENE: RecordScene = { folder: null, title: null, prompt: null }
 
 export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => ({
   ...describeInShort(record, scene),
@@ -46,7 +46,7 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
     warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
     facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],
     actions: isWaiting(record) ? actionsOf(record) : [],
-    outcome: outcomeOf(record, scene),
+    outcome: outcomeOf(record),
     asked_at: isoTime(record.createdAt),
     expires_at: timeOf(record.expiresAt),
   }
@@ -63,8 +63,8 @@ export const endedAlone = (record: PersonRecord): boolean =>
   !isPerson(record.decidedBy) && record.decidedBy !== 'policy' && wordsOf(record).endedAlone(record)
 
 /** Null: it still wants something of a person. */
-function outcomeOf(record: PersonRecord, scene: Pick<RecordScene, 'status'>): RecordOutcome | null {
-  const verdict = wordsOf(record).verdict(record, scene)
+function outcomeOf(record: PersonRecord): RecordOutcome | null {
+  const verdict = wordsOf(record).verdict(record)
   if (verdict === null) return null
   const { decidedBy, decidedAt, decidedVia } = record
   const isByPerson = isPerson(decidedBy)

@@ -4,7 +4,6 @@
 
 import { z } from 'zod'
 import { actionNames } from '../../domain/records/record-kinds.ts'
-import type { SupervisedStatus } from '../../domain/supervision.ts'
 import { risks } from '../../domain/tool-settings.ts'
 
 const text = z.string()
@@ -128,8 +127,6 @@ export interface RecordScene {
   folder: string | null
   /** Of the session; null: it has none. */
   title: string | null
-  /** Of the session of an agent elsewhere; null: our own agent asks. */
-  status: SupervisedStatus | null
   /** What the agent was started with. */
   prompt: string | null
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Left out: it is not shown here. */

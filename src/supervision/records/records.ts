@@ -49,9 +49,12 @@ export function createRecords(deps: { waits: WaitReads; log: Pick<SessionLog, 's
 /** For an answer that came too late: says who answered what and when. */
 export function alreadyAnswered(record: RecordOf<ShownKind>, what: string): ServerError {
   const { id, status, decidedBy, decidedAt } = record
-  const who = decidedBy === null ? '' : ` by ${decidedBy}`
   const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
-  return new ServerError('record_decided', `This was already ${what}${who}${when}.`, {
+  const words =
+    decidedBy === 'timeout'
+      ? `Nobody answered in time, so this was ${what} by itself${when}.`
+      : `This was already ${what}${decidedBy === null ? '' : ` by ${decidedBy}`}${when}.`
+  return new ServerError('record_decided', words, {
     details: { id, status, decided_by: decidedBy, decided_at: decidedAt === null ? null : isoTime(decidedAt) },
   })
 }

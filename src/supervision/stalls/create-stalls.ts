@@ -103,11 +103,17 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 
   /** Ends an alert that still wants something, and does `more` in the same step. The first answer wins. */
-  async function settle(by: Caller, alertId: string, more: (now: SessionNow) => Step<null>): Promise<Alert> {
+  async function settle(
+    by: Caller,
+    alertId: string,
+    reason: string | null,
+    more: (now: SessionNow) => Step<null>,
+  ): Promise<Alert> {
     const alert = await open(by, alertId)
     const { result: isDone } = await takeStep(alert.sessionId, (now): Step<boolean> => {
       if (!now.waiting.some(({ id }) => id === alert.id)) return { result: false }
-      const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) } as const
+      const decided = { decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) }
+      const patch = { status: 'dismissed', reason, ...decided } as const
       return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
     })
     const after = await findAlert(records, by, alertId)
@@ -159,14 +165,14 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
 
     dismiss: (by, alertId) =>
-      settle(by, alertId, (now) => ({
+      settle(by, alertId, null, (now) => ({
         result: null,
         supervision: { silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
         audit: [aboutAlert('stall_dismissed', now, by, alertId, operators)],
       })),
 
     stop: (by, alertId) =>
-      settle(by, alertId, (now) => ({
+      settle(by, alertId, 'The session was stopped.', (now) => ({
         result: null,
         supervision: { status: 'terminated' },
         events: [noticeEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],

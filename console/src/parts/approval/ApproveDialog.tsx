@@ -86,7 +86,9 @@ export function ApproveDialog(props: ApproveDialogProps) {
           hasFocus={wantsRemember}
         />
       ) : (
-        <p className={styles.note}>Counts once. {cannotRemember}</p>
+        <p className={styles.note}>
+          {approval.kind === 'policy' ? action.confirm.help : `Counts once. ${cannotRemember}`}
+        </p>
       )}
       {lock !== null && <p className={styles.note}>{lock}</p>}
       <Problem error={decide.problem} />

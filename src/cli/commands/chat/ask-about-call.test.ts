@@ -123,7 +123,7 @@ describe('the question about a call', () => {
       action: 'POST https://mail.example.com/',
       preview: '- old\n+ new\x1b[2J',
     }
-    const view = withRequests(record, describeRecord(record, { folder: null, title: null, status: null, prompt: null }))
+    const view = withRequests(record, describeRecord(record, { folder: null, title: null, prompt: null }))
     const io = createTestIo()
     await askAboutCall(pendingApproval('a'), view, scriptedPrompts('y').open, io, never)
     expect(io.printed().split('\n').slice(0, 11)).toEqual([

@@ -269,7 +269,7 @@ describe('a chat with calls that need approval', () => {
       }
 
       expect(await chatAtTerminal(() => client, null, scriptedPrompt('ask', '/quit'), askApprovals, io)).toBe(0)
-      expect(io.printed()).toBe('Answered elsewhere.\nYes.\n')
+      expect(io.printed()).toBe('Somebody else answered, or its time was over.\nYes.\n')
     })
 
     test('also shows it at the prompt, after the question was left unanswered', async () => {
@@ -287,7 +287,7 @@ describe('a chat with calls that need approval', () => {
       }
 
       expect(await chatAtTerminal(() => client, null, prompt, nobody, io)).toBe(0)
-      expect(io.printed()).toBe('Answered elsewhere.\nYes.\n\n')
+      expect(io.printed()).toBe('Somebody else answered, or its time was over.\nYes.\n\n')
     })
   })
 })

@@ -97,7 +97,7 @@ async function ask(
   return { answers: [], elsewhere: begin }
 }
 
-const ANSWERED_ELSEWHERE = 'Answered elsewhere.\n'
+const ANSWERED_ELSEWHERE = 'Somebody else answered, or its time was over.\n'
 
 /** `begun` resolves with the run that continues when somebody else answers. Otherwise it stays pending. */
 function waitElsewhere(client: ChatClient): { begun: Promise<Begin>; leave(): void } {

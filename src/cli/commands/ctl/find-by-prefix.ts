@@ -102,7 +102,9 @@ export async function findRecord(server: Server, given: string): Promise<ShownRe
   if (only !== undefined) return await fullRecord(server, only)
   const decided = await anyRecord(server, given)
   if (decided !== null) return decided
-  throw new NothingFound(`Nothing waits under the id ${quoted(given)}.`, ['To see what waits: quarterdeck ctl list'])
+  throw new NothingFound(`Nothing waits under the id ${quoted(given)}.`, [
+    'To see what waits: quarterdeck ctl list. What is over has to be named by its whole id.',
+  ])
 }
 
 /** A list has only the title of a record. Asking for an approval is on record as having been shown it. */

@@ -4,7 +4,7 @@ import { answerBody } from '../../../client/supervision.ts'
 import type { RecordView } from '../../../protocols/manage/records/schema.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { titleOf } from '../../show-record.ts'
+import { outcomeText, titleOf } from '../../show-record.ts'
 import type { ShownRecord, ViewAction } from './records.ts'
 import type { CtlContext } from './run-ctl.ts'
 
@@ -12,7 +12,7 @@ import type { CtlContext } from './run-ctl.ts'
 export function actionOf({ view }: ShownRecord, name: string): ViewAction {
   const found = view.actions.find((one) => one.name === name)
   if (found !== undefined) return found
-  if (view.outcome !== null) throw fail(`This is over: ${view.outcome.word}.`)
+  if (view.outcome !== null) throw fail(`This is over: ${outcomeText(view.outcome)}`)
   const names = view.actions.map((one) => one.name).join(', ')
   throw fail(`“${name}” is not an answer to this: ${view.label}. It takes ${names}.`, waysToAnswer(view))
 }
@@ -30,7 +30,7 @@ export async function sendAnswer(
   given: Given,
   context: CtlContext,
 ): Promise<void> {
-  context.say(await postAnswer(action, given, context), `${titleOf(view)}: ${action.done}`)
+  context.say(await postAnswer(action, given, context), `${action.done} ${titleOf(view)}`)
 }
 
 /** Returns what the server says. Throws `CliError` if a text is missing, or not wanted. */
@@ -51,7 +51,9 @@ export const ownVerbs: readonly string[] = ['approve', 'edit', 'reject', 'answer
 /** How a record can be answered: one command for each action. */
 export const waysToAnswer = ({ id, actions }: RecordView): string[] =>
   actions.map(({ name, takes, text }) =>
-    ownVerbs.includes(name) ? `ctl ${name} ${id}` : `ctl answer ${id} ${name}${takes === 'text' ? ` "${text}"` : ''}`,
+    ownVerbs.includes(name)
+      ? `quarterdeck ctl ${name} ${id}`
+      : `quarterdeck ctl answer ${id} ${name}${takes === 'text' ? ` "${text}"` : ''}`,
   )
 
 export const answerLines = (view: RecordView): string[] =>

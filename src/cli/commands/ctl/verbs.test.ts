@@ -49,7 +49,7 @@ WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          W
 0002   Tool of a host          high  09:04:10     claude-code  /home/ada/shop  Bash: rm -rf build
 0003   Question from an agent        09:04:10     claude-code  /home/ada/shop  May it go on? (Shall I go on?)
 0004   Agent stands by               09:04:10     claude-code  /home/ada/shop  What should it do next? (What next?)
-0005   Silent agent                  09:04:10     claude-code  /home/ada/shop  Silent for 5 min 1 s (after heartbeat)
+0005   Silent agent                  09:04:10     claude-code  /home/ada/shop  Silent for more than 5 min 1 s (after heartbeat)
 `,
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
@@ -195,7 +195,11 @@ time_zone           UTC
   test.each([
     [['approve', '0192f3b1'], 2, '"0192f3b1" means several. Write the four characters'],
     [['approve', 'nope'], 1, 'Nothing waits under the id "nope".'],
-    [['approve', '0192f3b2'], 2, '“approve” is not an answer to this: Question from an agent. It takes continue, refine, stop.'],
+    [
+      ['approve', '0192f3b2'],
+      2,
+      '“approve” is not an answer to this: Question from an agent. It takes continue, refine, stop.',
+    ],
     [['dismiss', '0192f3b2'], 2, 'It takes continue, refine, stop.'],
     [['edit', '0192f3b4'], 1, 'Editing needs a terminal'],
     [['answer', '0192f3b1-2', 'approve'], 2, 'This has a verb of its own: approve.'],
@@ -461,7 +465,7 @@ describe('answers', () => {
     const { code, out } = await server.run('approve', '0192f3b1-1')
     expect([code, out]).toEqual([
       0,
-      'Change src/a.ts +1 −1 (Faster search): Your yes counts. Somebody else has to say yes too.\n',
+      'Your yes counts. Somebody else has to say yes too. Change src/a.ts +1 −1 (Faster search)\n',
     ])
     const decisions = [{ by: 'ada\u001b[2J', at: 1, via: 'ctl' }]
     Object.assign(server.answers, { [`GET /approvals/${ids.diff}`]: sent({ ...asked, decisions }) })
@@ -518,7 +522,7 @@ describe('a question of a tool', () => {
     const { out } = await (await asking()).run('show', '0192f3b5')
     expect(out).toContain('  Which size?\n\nWhat the answer may be:\n  Answer with these fields:\n')
     expect(out).toContain('\n    size (required): one of "S", "L"\n')
-    expect(out).toContain(`To answer:\n  ctl answer ${id}\n  ctl reject ${id}\n`)
+    expect(out).toContain(`To answer:\n  quarterdeck ctl answer ${id}\n  quarterdeck ctl reject ${id}\n`)
   })
 
   test.each([
@@ -530,7 +534,7 @@ describe('a question of a tool', () => {
     expect(await server.run('answer', '0192f3b5', ...args)).toEqual({
       code: 0,
       err: '',
-      out: 'order asks (Which size?): Answered.\n',
+      out: 'Answered. order asks (Which size?)\n',
     })
     expect(server.sent().map(({ body }) => body)).toEqual([respond(result)])
   })

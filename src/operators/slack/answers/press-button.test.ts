@@ -169,7 +169,7 @@ test('a nudge that is pressed twice is sent once, and again after a while', asyn
   await slack.press('ann', ts, 'nudge')
   expect(nudges).toHaveLength(3)
   await slack.press('ann', ts, 'stop')
-  expect(slack.versions(ts).at(-1)).toContain('The session is terminated.')
+  expect(slack.versions(ts).at(-1)).toContain('The session was stopped.')
 })
 
 test('a session that has ended waits for no answer', async () => {

@@ -189,8 +189,8 @@ describe('an open card', () => {
       HEAD,
       'In the agent’s words:',
       '> Shall I go on with the tests?',
-      'Worked, it says: 2 min 5 s',
-      'Actions, it says: 7',
+      'Time, it says: 2 min 5 s',
+      'Steps, it says: 7',
       ASKED,
       '[Continue] [Refine] [Stop]',
       'Or reply in this thread with continue, with refine and what to do instead, or with stop.',
@@ -216,14 +216,14 @@ describe('an open card', () => {
     const view = about({ ...alert, status: 'nudged', ...nudged }, null, { prompt: 'Fix all bugs' })
 
     expect(linesOf(card(view))).toEqual([
-      ':zzz: claude-code in shop is silent for 5 min 3 s',
+      ':zzz: claude-code in shop has been silent for more than 5 min 3 s',
       HEAD,
       'It may sit in a dialog of its own, or be done.',
       'The last nudge:',
       '> Are you there?',
       'It was started with:',
       '> Fix all bugs',
-      'What it says it has done: 1 of 2',
+      'Its own list of steps: 1 of 2',
       ':white_check_mark: Read the code',
       ':arrow_forward: Write tests',
       'Last tool: Edit',
@@ -544,11 +544,12 @@ describe('a decided card', () => {
   })
 
   test('of an alert that stopped the agent says that the session is over', () => {
-    const record = { ...alert, ...by({ status: 'dismissed' }) } as PersonRecord
+    const record = { ...alert, ...by({ status: 'dismissed', reason: 'The session was stopped.' }) } as PersonRecord
 
-    expect(linesOf(card(about(record, null, { status: 'terminated' }))).slice(0, 2)).toEqual([
-      `:white_circle: Closed ${BY_BEN}`,
-      'The session is terminated.',
+    expect(linesOf(card(about(record))).slice(0, 3)).toEqual([
+      `:white_circle: Dismissed ${BY_BEN}`,
+      'Reason:',
+      '> The session was stopped.',
     ])
   })
 

@@ -30,7 +30,7 @@ export function sessionRoot(
       ? []
       : [line(bold('It was started with:')), quote(shownProse(session.prompt, MOST_PROMPT).text)]),
   ]
-  const steps = detail === 'minimal' ? [] : checklist('What it says it has done', session.progress, MOST_STEPS)
+  const steps = detail === 'minimal' ? [] : checklist('Its own list of steps', session.progress, MOST_STEPS)
   return {
     text: `${notifiedHeadline(session, `is ${words}`)}.`,
     blocks: [

@@ -33,7 +33,6 @@ export function createRecordViews({ sessions }: { sessions: Pick<Engine['session
 const sceneOf = (overview: SessionOverview | undefined): RecordScene => ({
   folder: overview?.elsewhere?.workspaceRoot ?? null,
   title: overview === undefined || overview.title === '' ? null : overview.title,
-  status: overview?.elsewhere?.status ?? null,
   prompt: overview?.elsewhere?.prompt ?? null,
 })
 

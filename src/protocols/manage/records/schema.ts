@@ -110,10 +110,10 @@ export const exampleAlertView: RecordView = {
   kind: 'alert',
   label: 'Silent agent',
   mark: 'silence',
-  asks: 'is silent for 5 min',
-  title: 'Silent for 5 min',
+  asks: 'has been silent for more than 5 min',
+  title: 'Silent for more than 5 min',
   gist: 'after heartbeat',
-  brief: 'No sign of life for 5 min.',
+  brief: 'No sign of life for more than 5 min.',
   actions: [
     exampleAction('nudge', 'Nudge', {
       takes: 'optional_text',

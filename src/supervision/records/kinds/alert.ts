@@ -19,10 +19,10 @@ function view(alert: Alert): KindView {
   return {
     label: 'Silent agent',
     mark: isEscalated ? 'alarm' : 'silence',
-    asks: isEscalated ? 'is still silent after all nudges' : `is silent for ${silent}`,
-    title: `Silent for ${silent}`,
+    asks: isEscalated ? 'is still silent after all nudges' : `has been silent for more than ${silent}`,
+    title: isEscalated ? 'Still silent after all nudges' : `Silent for more than ${silent}`,
     gist: lastTool === null ? '' : `after ${oneLine(lastTool)}`,
-    brief: `No sign of life for ${silent}.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
+    brief: `No sign of life for more than ${silent}.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
     risk: null,
     facts: factsOf(alert),
   }
@@ -35,12 +35,12 @@ function bodyOf({ nudgeMessage, progressSnapshot }: Alert, { prompt }: RecordSce
     ...prose('It was started with', 'person', prompt),
     ...(progressSnapshot === null || progressSnapshot.length === 0
       ? []
-      : [{ type: 'steps' as const, title: 'What it says it has done', steps: progressSnapshot }]),
+      : [{ type: 'steps' as const, title: 'Its own list of steps', steps: progressSnapshot }]),
   ]
 }
 
 function factsOf({ lastTool, lastActivityAt, nudgeCount, lastNudgeAt, nudgedBy }: Alert): RecordFact[] {
-  const way = nudgedBy === null ? 'it waits for the agent’s next call' : `through ${nudgedBy}`
+  const way = nudgedBy === null ? 'to be read with the agent’s next call' : `through ${nudgedBy}`
   return [
     fact('Last tool', lastTool ?? 'none'),
     fact('Last heard of', '', { at: lastActivityAt }),
@@ -71,16 +71,14 @@ const stopSession: RecordAction = {
   done: 'The session is stopped.',
 }
 
-function verdict({ status, nudgeCount, decidedBy }: Alert, scene: Pick<RecordScene, 'status'>): Verdict | null {
+function verdict({ status, nudgeCount, decidedBy }: Alert): Verdict | null {
   if (status === 'self_recovered') {
     return { word: recoveredWord(nudgeCount), tone: 'good', more: 'The agent reports again.' }
   }
   if (status !== 'dismissed') return null
-  // Stopping the agent ends its alert in the same step.
-  if (scene.status === 'terminated') return { word: 'Closed', tone: 'neutral', more: 'The session is terminated.' }
   return isPerson(decidedBy)
     ? { word: 'Dismissed', tone: 'neutral' }
-    : { word: 'Closed', tone: 'neutral', more: 'The agent’s window is closed.' }
+    : { word: 'Closed', tone: 'neutral', more: 'The agent’s session has ended.' }
 }
 
 /** An agent that was nudged has not come back by itself. */

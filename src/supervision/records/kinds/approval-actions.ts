@@ -8,16 +8,28 @@ import { type ActionWords, action } from './kind-words.ts'
 export const approvalActions = (approval: Approval): ActionWords =>
   approval.kind === 'question'
     ? { answer: answerTo(approval), reject: noAnswer }
-    : { approve: approveOf(approval), edit: editOf(approval), reject }
+    : {
+        approve: approveOf(approval),
+        edit: editOf(approval),
+        reject: approval.kind === 'policy' ? refusePolicy : reject,
+      }
 
 const approveOf = (approval: Approval): RecordAction =>
   action('approve', {
     label: 'Approve',
     takes: 'nothing',
     main: true,
-    confirm: { title: 'Approve it?', help: 'It runs as it is shown.' },
+    confirm: { title: 'Approve it?', help: WHAT_A_YES_DOES[approval.kind] },
     done: isLastYes(approval) ? 'Approved.' : ONE_OF_SEVERAL,
   })
+
+const WHAT_A_YES_DOES: Readonly<Record<Approval['kind'], string>> = {
+  tool_call: 'It runs as it is shown.',
+  permission: 'It runs as it is shown.',
+  question: '',
+  diff: 'The agent may write it as it is shown.',
+  policy: 'Agents in this workspace go by it, until the file changes.',
+}
 
 const ONE_OF_SEVERAL = 'Your yes counts. Somebody else has to say yes too.'
 const isLastYes = ({ quorum = 1, decisions = [] }: Approval): boolean => decisions.length + 1 >= quorum
@@ -31,6 +43,11 @@ const reject = action('reject', {
   done: 'Rejected.',
 })
 
+const refusePolicy: RecordAction = {
+  ...reject,
+  confirm: { title: 'Reject it?', help: 'The workspace goes on without this policy. You can say why.' },
+}
+
 const noAnswer: RecordAction = {
   ...reject,
   label: 'No answer',
@@ -38,12 +55,15 @@ const noAnswer: RecordAction = {
 }
 
 function editOf(approval: Approval): RecordAction {
-  const what = approval.kind === 'diff' ? 'the whole file' : 'other arguments'
+  const isDiff = approval.kind === 'diff'
   return action('edit', {
     label: 'Edit',
     takes: 'edit',
-    text: what,
-    confirm: { title: 'Edit, then approve', help: `It runs with ${what} in place of what the agent wrote.` },
+    text: isDiff ? 'the whole file' : 'other arguments',
+    confirm: {
+      title: 'Edit, then approve',
+      help: isDiff ? 'Your text of the file is written instead.' : 'It runs with your arguments instead.',
+    },
     done: isLastYes(approval) ? 'Approved as edited.' : ONE_OF_SEVERAL,
   })
 }

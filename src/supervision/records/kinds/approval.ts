@@ -53,8 +53,7 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
         mark: 'call',
         asks: 'asks to call a tool',
         title: tool,
-        // One argument a line.
-        gist: oneLine(description.replaceAll('\n', ', ')),
+        gist: argumentsIn(approval),
         brief: `Tool ${tool}`,
       }
     case 'question':
@@ -72,7 +71,8 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
         mark: 'tool',
         asks: 'asks to use a tool of its host',
         title: oneLine(title),
-        gist: '',
+        // The title of a command or a path says all of it.
+        gist: title.startsWith('Call ') ? argumentsIn(approval) : '',
         brief: `Tool ${tool}`,
       }
     case 'diff':
@@ -96,6 +96,16 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
     default:
       return unreachable(kind)
   }
+}
+
+/** One line, of a text with one argument a line. Warnings stand before them, and are shown by themselves. */
+const argumentsIn = (approval: Approval): string => oneLine(argumentLines(approval).join(', '))
+
+function argumentLines(approval: Approval): string[] {
+  const warnings = callWarnings(approval)
+  const lines = approval.description.split('\n')
+  const first = lines.findIndex((line) => !warnings.includes(line))
+  return first === -1 ? [] : lines.slice(first)
 }
 
 /** What the agent calls its change stands behind the file, in the place of what others say. */
@@ -171,11 +181,12 @@ const diffPart = (diff: string | null | undefined): BodyPart[] =>
   diff === null || diff === undefined || diff === '' ? [] : [{ type: 'diff', title: 'What changes', text: diff }]
 
 /** The call as the agent wrote it, and then what an operator put in its place: whoever else has to say yes must see it. */
-function callParts({ tool, arguments: written, editedArguments, description }: Approval): BodyPart[] {
+function callParts(approval: Approval): BodyPart[] {
+  const { tool, arguments: written, editedArguments } = approval
   const asked: BodyPart = {
     type: 'arguments',
     title: `Arguments of ${tool}`,
-    text: description,
+    text: argumentLines(approval).join('\n'),
     whole: maskEntries(objectIn(written)),
   }
   const edited = editedArguments === null ? null : objectIn(editedArguments)

@@ -11,7 +11,7 @@ export interface KindWords<R extends PersonRecord> {
   /** The words for each answer that the table of kinds allows. */
   actions(record: R): ActionWords
   /** How it ended; null: it still wants something of a person. */
-  verdict(record: R, scene: Pick<RecordScene, 'status'>): Verdict | null
+  verdict(record: R): Verdict | null
   /** Of a record that no person has ended: somebody may still think that it waits. */
   endedAlone(record: R): boolean
 }
@@ -45,7 +45,7 @@ export const stopped: Verdict = { word: 'Stopped', tone: 'warn' }
 export const interrupted: Verdict = {
   word: 'Interrupted',
   tone: 'warn',
-  more: 'It ended before anybody answered. Nothing was decided.',
+  more: 'The agent or its run ended before anybody answered. Nothing was decided.',
 }
 
 /** What stands in `decidedBy` when no person decided. */

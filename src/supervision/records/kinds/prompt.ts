@@ -30,8 +30,8 @@ function view({ promptType, promptText, elapsedSeconds, actionsTaken }: Prompt):
     brief: `${title}${title.endsWith('?') ? '' : '.'}`,
     risk: null,
     facts: [
-      ...(elapsedSeconds === null ? [] : [fact('Worked, it says', duration(elapsedSeconds))]),
-      ...(actionsTaken === null ? [] : [fact('Actions, it says', actionsTaken.toLocaleString('en'))]),
+      ...(elapsedSeconds === null ? [] : [fact('Time, it says', duration(elapsedSeconds))]),
+      ...(actionsTaken === null ? [] : [fact('Steps, it says', actionsTaken.toLocaleString('en'))]),
     ],
   }
 }

@@ -5,7 +5,7 @@ import { YES_NO } from '../../../terminal/confirm.ts'
 import { localMinute, localZone } from '../../../terminal/local-time.ts'
 import type { Style } from '../../../terminal/style.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
-import { keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
+import { canBeSteered, keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
 
 const HELP = [
   'up, down, j, k  choose',
@@ -108,6 +108,6 @@ function lastLine(state: WatchState, style: Style): string {
   }
   if (notice !== '') return style.yellow(fitting(notice, size.columns))
   const item = selectedItem(state)
-  const keys = item === null ? [] : [...keyWords(item), 'd whole text', 's steer']
-  return style.dim(fitting(['? help', ...keys, 'q quit'].join('  '), size.columns))
+  const keys = item === null ? [] : [...keyWords(item), 'd whole text', ...(canBeSteered(item) ? ['s steer'] : [])]
+  return style.dim(fitting(['? help', 'q quit', ...keys].join('  '), size.columns))
 }

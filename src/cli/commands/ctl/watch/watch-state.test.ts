@@ -119,7 +119,10 @@ describe('keys', () => {
 test('what is answered while it is fetched is not opened over the next item', () => {
   const { state } = takeItems(watching(low, asked), [asked])
 
-  expect(openRecord(state, low, ['text'])).toEqual({ ...state, notice: 'It has been answered elsewhere.' })
+  expect(openRecord(state, low, ['text'])).toEqual({
+    ...state,
+    notice: 'It waits no longer: somebody answered, or its time was over.',
+  })
 })
 
 describe('what is risky', () => {
@@ -176,7 +179,7 @@ describe('a list that changes', () => {
   test('takes back a question about something that somebody else has answered', () => {
     const state = press(watching(low, asked), 'a').state
     const gone = takeItems(state, [asked]).state
-    expect([gone.input, gone.notice]).toEqual([null, 'It has been answered elsewhere.'])
+    expect([gone.input, gone.notice]).toEqual([null, 'It waits no longer: somebody answered, or its time was over.'])
     expect(press(gone, 'y').effect).toBe(null)
     const open = openRecord(watching(low, asked), low, ['text'])
     expect(takeItems(open, [asked]).state.view).toEqual({ type: 'list' })
@@ -254,7 +257,7 @@ describe('the screen', () => {
       'Change of a file  claude-code  /home/ada/shop',
       'Change src/a.ts +1 −1 (Faster search)',
       ...Array.from({ length: 5 }, () => ''),
-      '? help  a approve  e edit  r reject  d whole text  s ste...',
+      '? help  q quit  a approve  e edit  r reject  d whole tex...',
     ])
   })
 })

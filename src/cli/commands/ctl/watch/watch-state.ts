@@ -82,6 +82,8 @@ export const pageOf = ({ size }: Pick<WatchState, 'size'>): number => Math.max(1
 
 const idOf = ({ view }: ShownRecord): string => view.id
 
+const GONE = 'It waits no longer: somebody answered, or its time was over.'
+
 /** A new list from the server. The selection stays where it was, or moves to what took its place. */
 export function takeItems(state: WatchState, items: readonly ShownRecord[]): { state: WatchState; isNew: boolean } {
   const known = new Set(state.items.map(idOf))
@@ -101,8 +103,8 @@ export function takeItems(state: WatchState, items: readonly ShownRecord[]): { s
       selected,
       isAway: false,
       // What is asked now must not turn into an answer about something else.
-      ...(isKept || state.input === null ? {} : { input: null, notice: 'It has been answered elsewhere.' }),
-      ...(isGone ? { view: { type: 'list' }, input: null, notice: 'It has been answered elsewhere.' } : {}),
+      ...(isKept || state.input === null ? {} : { input: null, notice: GONE }),
+      ...(isGone ? { view: { type: 'list' }, input: null, notice: GONE } : {}),
     },
     isNew: items.some((item) => !known.has(idOf(item))),
   }
@@ -110,7 +112,7 @@ export function takeItems(state: WatchState, items: readonly ShownRecord[]): { s
 
 /** Reading it took time. What was answered meanwhile is not opened: the keys would be about another item. */
 export function openRecord(state: WatchState, item: ShownRecord, source: readonly string[]): WatchState {
-  if (state.selected !== item.view.id) return { ...state, notice: 'It has been answered elsewhere.' }
+  if (state.selected !== item.view.id) return { ...state, notice: GONE }
   const view: OpenRecord = {
     type: 'record',
     id: item.view.id,
@@ -199,6 +201,9 @@ const KEYS: Readonly<Record<ViewAction['name'], string>> = {
 export const keysOf = ({ view }: ShownRecord): { key: string; action: ViewAction }[] =>
   view.actions.map((action) => ({ key: KEYS[action.name], action }))
 
+/** Only agents elsewhere have a folder. */
+export const canBeSteered = ({ view }: ShownRecord): boolean => view.folder !== null
+
 export const keyWords = (item: ShownRecord): string[] =>
   keysOf(item).map(({ key, action }) => `${key} ${action.label.toLowerCase()}`)
 
@@ -207,6 +212,7 @@ function act(state: WatchState, key: Key): Turn {
   if (item === null) return note(state, 'Nothing waits.')
   if (key.text === 'd' || key.name === 'return') return { state, effect: { type: 'open', item } }
   if (key.text === 's') {
+    if (!canBeSteered(item)) return note(state, 'Only an agent that works elsewhere can be told something.')
     return ask(state, { label: 'Tell the agent: ', isNeeded: true, effect: (text) => ({ type: 'steer', item, text }) })
   }
   const chosen = keysOf(item).find((one) => one.key === key.text)

@@ -120,7 +120,6 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, de
     return describe(wait, {
       folder: supervision === undefined ? null : 'shop',
       title: null,
-      status: supervision?.status ?? session.status,
       prompt: null,
       diff: (wait.wait === 'approval' ? await readDiff(wait) : null)?.shown ?? null,
     })
